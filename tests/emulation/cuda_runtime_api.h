@@ -165,6 +165,12 @@ enum cudaMemPoolAttr : int {
 };
 enum cudaJitOption : int { cudaJitMaxRegisters };  // the emulator refuses all of them
 enum cudaLibraryOption : int { cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved };
+enum cudaDriverEntryPointQueryResult : int {
+  cudaDriverEntryPointSuccess,
+  cudaDriverEntryPointSymbolNotFound,
+  cudaDriverEntryPointVersionNotSufficent
+};
+constexpr unsigned long long cudaEnableDefault = 0;
 constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
@@ -219,6 +225,9 @@ using cudaLibrary_t = struct EmulatedLibrary*;
 using cudaKernel_t = struct EmulatedKernel*;
 using cudaMemPool_t = struct EmulatedMemPool*;
 using cudaHostFn_t = void (*)(void* userData);
+// Only cudaStreamWaitEvent takes them: the emulator has no default streams.
+#define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 
 struct cudaKernelNodeParams {
   void* func;
@@ -234,6 +243,9 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
+// Knows cuTensorMapEncodeTiled (cuda.h).
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags, cudaDriverEntryPointQueryResult* status);
 
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int device);

@@ -40,11 +40,12 @@ std::pair<uint64_t, uint64_t> Device::memory() { return device_->free_and_total(
 void* Device::host_allocate(uint64_t size) {
   device_->use();
   void* pointer = nullptr;
-  check(cudaHostAlloc(&pointer, size, cudaHostAllocDefault), "cudaHostAlloc");
+  device_->check(cudaHostAlloc(&pointer, size, cudaHostAllocDefault), "cudaHostAlloc");
   return pointer;
 }
 
 void Device::host_free(void* pointer) {
+  make_current(device_->physical().number);
   if (cudaFreeHost(pointer) != cudaSuccess) cudaGetLastError();
 }
 
@@ -75,7 +76,9 @@ void Device::fill(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, std::s
 
 void Device::let_native_wait(void* stream, sdk::Event& event) {
   device_->use();
-  static_cast<Event&>(event).let_wait(static_cast<cudaStream_t>(stream));
+  const auto& own = static_cast<const Event&>(event);
+  if (const auto loss = own.loss()) throw *loss;  // the memory has nothing that the stream could use
+  device_->check(own.let_wait(static_cast<cudaStream_t>(stream)), "cudaStreamWaitEvent");
 }
 
 sdk::Support Device::supports(const sdk::Node& node) {

@@ -2,7 +2,11 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -171,12 +175,107 @@ TEST_F(SettingsDeathTest, TwoDevicesCopyToEachOtherAndKeepTheirStreams) {
   });
 }
 
+// The numbers of the machine's GPUs that a process sees, by the PCI addresses.
+std::vector<int> seen() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
+  std::vector<int> gpus;
+  for (int device = 0; device < count; ++device) {
+    int gpu = -1;
+    EXPECT_EQ(cudaDeviceGetAttribute(&gpu, cudaDevAttrPciDeviceId, device), cudaSuccess);
+    gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+TEST_F(SettingsDeathTest, VisibleDevicesAreThoseOfTheVariableInItsOrder) {
+  using Gpus = std::vector<int>;
+  const std::pair<const char*, void (*)()> cases[] = {
+      {"2,0",
+       [] {
+         EXPECT_EQ(seen(), (Gpus{2, 0}));
+       }},
+      {"", [] { EXPECT_EQ(seen(), Gpus{}); }},
+      {"1,-1,2", [] { EXPECT_EQ(seen(), Gpus{1}); }},  // the list ends before an invalid entry
+      {"3", [] { EXPECT_EQ(seen(), Gpus{}); }},
+      {"all", [] { EXPECT_EQ(seen(), Gpus{}); }},
+      {"GPU-656d756c-6174-6564-2d30-310000000000", [] { EXPECT_EQ(seen(), Gpus{1}); }},
+      {"GPU-656d756c-6174-6564-2d30-32,0",
+       [] {
+         EXPECT_EQ(seen(), (Gpus{2, 0}));
+       }},
+      {"GPU-656d", [] { EXPECT_EQ(seen(), Gpus{}); }},  // that is the beginning of several
+  };
+  for (const auto& [value, check] : cases)
+    passes({{"FERRULE_EMULATION_DEVICES", "3"}, {"CUDA_VISIBLE_DEVICES", value}}, check);
+}
+
+TEST_F(SettingsDeathTest, OneInstanceOfADividedGpuIsVisible) {
+  const Variables machine = {{"FERRULE_EMULATION_DEVICES", "2"}, {"FERRULE_EMULATION_MIG", "2"}};
+  passes(machine, [] { EXPECT_EQ(seen(), std::vector<int>{0}); });
+  Variables variables = machine;
+  variables.emplace_back("CUDA_VISIBLE_DEVICES",
+                         "MIG-656d756c-6174-6564-2d30-312f32000000,MIG-656d756c-6174-6564-2d30-30");
+  passes(variables, [] {
+    EXPECT_EQ(seen(), std::vector<int>{1});
+    cudaDeviceProp properties{};
+    ASSERT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+    EXPECT_STREQ(properties.uuid.bytes, "emulated-01/2");
+    EXPECT_STREQ(properties.name, "emulated MIG 1g.4gb");
+  });
+}
+
+TEST_F(SettingsDeathTest, DeviceOfAnotherProcessIsListedButNotOpened) {
+  passes({{"FERRULE_EMULATION_COMPUTE_MODE", "taken"}}, [] {
+    EXPECT_EQ(seen(), std::vector<int>{0});
+    int mode = 0;
+    EXPECT_EQ(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, 0), cudaSuccess);
+    EXPECT_EQ(mode, cudaComputeModeExclusiveProcess);
+    EXPECT_EQ(cudaSetDevice(0), cudaErrorDevicesUnavailable);
+  });
+}
+
+TEST_F(SettingsDeathTest, ChosenCallFailsOnceUnlessItsErrorLasts) {
+  passes({{"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:2:cudaErrorMemoryAllocation"}}, [] {
+    void* pointers[3] = {};
+    EXPECT_EQ(cudaMalloc(&pointers[0], 1), cudaSuccess);
+    EXPECT_EQ(cudaMalloc(&pointers[1], 1), cudaErrorMemoryAllocation);
+    EXPECT_EQ(cudaMalloc(&pointers[2], 1), cudaSuccess);
+    cudaFree(pointers[0]);
+    cudaFree(pointers[2]);
+  });
+  passes({{"FERRULE_EMULATION_CALL_FAILS", "*:3:cudaErrorECCUncorrectable"}}, [] {
+    EXPECT_EQ(seen(), std::vector<int>{0});
+    EXPECT_EQ(cudaSetDevice(0), cudaErrorECCUncorrectable);
+    void* pointer = nullptr;
+    EXPECT_EQ(cudaMalloc(&pointer, 1), cudaErrorECCUncorrectable);
+  });
+}
+
+TEST_F(SettingsDeathTest, LogHasEachCallAndEachContext) {
+  const std::string path = testing::TempDir() + "ferrule_emulation_log";
+  std::remove(path.c_str());
+  passes({{"FERRULE_EMULATION_LOG", path.c_str()}, {"FERRULE_EMULATION_DEVICES", "2"}}, [] {
+    EXPECT_EQ(seen().size(), 2U);
+    EXPECT_EQ(cudaSetDevice(1), cudaSuccess);
+    EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  });
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(text,
+            "cudaGetDeviceCount\ncudaDeviceGetAttribute\ncudaDeviceGetAttribute\ncudaSetDevice\ncontext 1\n"
+            "cudaFree\n");
+  std::remove(path.c_str());
+}
+
 TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (const auto& variable : Variables{{"FERRULE_EMULATION_DEVICES", "many"},
                                         {"FERRULE_EMULATION_DEVICES", "17"},
                                         {"FERRULE_EMULATION_CAPABILITY", "9"},
                                         {"FERRULE_EMULATION_COMPUTE_MODE", "shared"},
+                                        {"FERRULE_EMULATION_MIG", "8"},
+                                        {"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:cudaErrorUnknown"},
                                         {"FERRULE_EMULATION_FAULT_AT", "3:cudaErrorUnheardOf"}})
     EXPECT_EXIT(check_with({variable}, [] { cudaGetLastError(); }), testing::ExitedWithCode(1), variable.first);
 }

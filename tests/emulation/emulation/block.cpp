@@ -9,13 +9,7 @@
 #include <random>
 #include <sstream>
 
-#if defined(FERRULE_EMULATION_TSAN)
-#include <sanitizer/tsan_interface.h>
-extern "C" void AnnotateIgnoreReadsBegin(const char* file, int line);
-extern "C" void AnnotateIgnoreReadsEnd(const char* file, int line);
-extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
-extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
-#endif
+#include "emulation/thread_sanitizer.h"
 
 constinit thread_local emulation::Index threadIdx, blockIdx, blockDim, gridDim;
 
@@ -35,40 +29,6 @@ constexpr bool stack_serves_many_threads = true;
 
 // Thrown in threads that still wait after another one has failed, to unwind their stacks.
 struct Abandoned {};
-
-// Orders what threads did before they arrived before what others do after they went on, for ThreadSanitizer.
-void release(void* token) {
-#if defined(FERRULE_EMULATION_TSAN)
-  __tsan_release(token);
-#endif
-  static_cast<void>(token);
-}
-void acquire(void* token) {
-#if defined(FERRULE_EMULATION_TSAN)
-  __tsan_acquire(token);
-#endif
-  static_cast<void>(token);
-}
-
-// Hides the emulator's own accesses, such as those of memcpy and malloc, from ThreadSanitizer: they are made by
-// whichever GPU thread calls it.
-struct Unseen {
-#if defined(FERRULE_EMULATION_TSAN)
-  Unseen() {
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-  }
-  ~Unseen() {
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-  }
-#else
-  Unseen() {}
-  ~Unseen() {}
-#endif
-  Unseen(const Unseen&) = delete;
-  Unseen& operator=(const Unseen&) = delete;
-};
 
 std::string text(const Index& index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
@@ -132,6 +92,8 @@ void Block::run(Index index) {
   error_ = nullptr;
   shared_.clear();
   shared_bytes_ = 0;
+  async_barriers.clear();
+  warpgroups.clear();
   for (Barrier& barrier : barriers_)  // a fault may have left threads there
     if (barrier.arrived != 0) barrier = {};
   open_barriers_ = 0;
@@ -207,6 +169,8 @@ void Block::end_thread(GpuThread& thread) {
   thread.state = GpuThread::State::ended;
   thread.copies.clear();
   thread.copy_groups.clear();
+  thread.matrix_work = {};
+  thread.awaited = nullptr;
   --live_;
   thread.warp->ended_ |= std::uint32_t{1} << thread.lane;
   if (error_) return;
@@ -363,6 +327,14 @@ bool Block::is_shared(const void* begin, std::size_t bytes) const {
   });
 }
 
+const std::byte* Block::shared_in_window(std::uintptr_t place, std::uintptr_t window) const {
+  for (const Shared& one : shared_) {
+    const auto offset = (place - reinterpret_cast<std::uintptr_t>(one.memory.get())) % window;
+    if (offset < one.bytes) return one.memory.get() + offset;
+  }
+  return nullptr;
+}
+
 void* Block::dynamic_shared() { return shared(this, shape_->dynamic_shared); }
 
 // ---- reports
@@ -377,7 +349,8 @@ std::string Block::deadlock() const {
 
 std::string Block::where(const GpuThread& thread) const {
   if (thread.state == GpuThread::State::ended) return "ended";
-  return "in " + text(thread.site) + (thread.mask == 0 ? "" : " with the mask " + text(thread.mask));
+  return "in " + text(thread.site) + (thread.mask == 0 ? "" : " with the mask " + text(thread.mask)) +
+         (thread.awaited == nullptr ? "" : ", where " + text(*thread.awaited));
 }
 
 }  // namespace emulation

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <source_location>
 #include <stdexcept>
@@ -17,6 +18,8 @@
 #include <vector>
 
 #include "emulation/fiber.h"
+#include "emulation/tile_copies.h"
+#include "emulation/warpgroup_matrix.h"
 
 namespace emulation {
 
@@ -79,6 +82,8 @@ struct GpuThread {
   // end.
   std::vector<AsyncCopy> copies;
   std::vector<std::size_t> copy_groups;
+  MatrixWork matrix_work;                 // wgmma (warpgroup_matrix.h)
+  const AsyncBarrier* awaited = nullptr;  // the mbarrier for which it waits
 };
 
 // The thread that runs on this OS thread; null outside of kernels.
@@ -139,6 +144,11 @@ class Block {
   void* shared(const void* key, std::size_t bytes);
   void* dynamic_shared();
   bool is_shared(const void* begin, std::size_t bytes) const;
+  // The byte of shared memory whose address is `place` modulo `window`; null if there is none. Of several declarations,
+  // the first one that has it: the tiles of a kernel are in one.
+  const std::byte* shared_in_window(std::uintptr_t place, std::uintptr_t window) const;
+  AsyncBarriers async_barriers;               // tile_copies.h
+  std::map<unsigned, Warpgroup> warpgroups;  // warpgroup_matrix.h
 
   [[noreturn]] void fail(const Site& site, const std::string& what);
   void wait(const Site& site, std::uint32_t mask);  // of the current thread; returns when it is ready again

@@ -13,6 +13,7 @@ constinit thread_local int current = 0;
 // Limits of compute capability 9.0.
 constexpr int most_threads_of_multiprocessor = 2048, registers = 65536, most_blocks_of_multiprocessor = 32;
 constexpr int reserved_shared = 1024;
+constexpr unsigned pci_domain = 0xffff;  // no real device has it
 constexpr std::size_t shared_of_multiprocessor = std::size_t{228} << 10;
 
 }  // namespace
@@ -21,7 +22,7 @@ std::vector<std::unique_ptr<Device>>& devices() {
   // Never destroyed: streams of other static objects may still use them.
   static auto& all = *[] {
     auto* made = new std::vector<std::unique_ptr<Device>>();
-    for (std::size_t number = 0; number < settings().devices; ++number) {
+    for (std::size_t number = 0; number < settings().visible.size(); ++number) {
       auto device = std::make_unique<Device>();
       device->number = device->pool.device = static_cast<int>(number);
       device->total = settings().memory;
@@ -54,11 +55,13 @@ cudaError_t check_device(int device) {
 }  // namespace
 
 cudaError_t cudaDriverGetVersion(int* version) {
+  if (const cudaError_t error = begin_call("cudaDriverGetVersion"); error != cudaSuccess) return noted(error);
   if (version == nullptr) return noted(cudaErrorInvalidValue);
   *version = settings().driver;
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (const cudaError_t error = begin_call("cudaRuntimeGetVersion"); error != cudaSuccess) return noted(error);
   if (version == nullptr) return noted(cudaErrorInvalidValue);
   *version = CUDART_VERSION;
   return cudaSuccess;
@@ -66,6 +69,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 // As libcudart 13.0 does, this leaves the count alone if it fails.
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (const cudaError_t error = begin_call("cudaGetDeviceCount"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   if (count == nullptr) return noted(cudaErrorInvalidValue);
   *count = static_cast<int>(devices().size());
@@ -74,24 +78,29 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 // Opens the device, since CUDA 12.
 cudaError_t cudaSetDevice(int device) {
+  if (const cudaError_t error = begin_call("cudaSetDevice"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
-  if (settings().compute_mode == cudaComputeModeProhibited) return noted(cudaErrorDevicesUnavailable);
+  if (is_refused()) return noted(cudaErrorDevicesUnavailable);
   current = device;
+  create_context(*device_of(device));
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
+  if (const cudaError_t error = begin_call("cudaGetDevice"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   if (device == nullptr) return noted(cudaErrorInvalidValue);
   *device = current;
   return cudaSuccess;
 }
 
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
+namespace {
+
+cudaDeviceProp properties_of(int device) {
+  const VisibleDevice visible = settings().visible[static_cast<std::size_t>(device)];
   cudaDeviceProp made{};
-  std::strcpy(made.name, "emulated");
-  std::snprintf(made.uuid.bytes, sizeof made.uuid.bytes, "emulated-%02d", device % 100);
+  std::strcpy(made.name, visible.instance == 0 ? "emulated" : "emulated MIG 1g.4gb");
+  std::ranges::copy(uuid_of(visible.gpu, visible.instance), made.uuid.bytes);
   made.totalGlobalMem = settings().memory;
   made.sharedMemPerBlock = shared_without_opt_in;
   made.regsPerBlock = registers;
@@ -106,7 +115,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   made.minor = settings().minor;
   made.multiProcessorCount = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   made.canMapHostMemory = made.concurrentKernels = made.asyncEngineCount = made.unifiedAddressing = 1;
-  made.pciDeviceID = device;
+  made.pciDomainID = pci_domain;
+  made.pciDeviceID = static_cast<int>(visible.gpu);
   made.memoryBusWidth = 64;
   made.l2CacheSize = 1 << 20;
   made.maxThreadsPerMultiProcessor = most_threads_of_multiprocessor;
@@ -117,14 +127,24 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   made.maxBlocksPerMultiProcessor = most_blocks_of_multiprocessor;
   made.reservedSharedMemPerBlock = reserved_shared;
   made.hostRegisterSupported = made.hostRegisterReadOnlySupported = made.memoryPoolsSupported = 1;
-  *properties = made;
+  return made;
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (const cudaError_t error = begin_call("cudaGetDeviceProperties"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
+  if (properties == nullptr) return noted(cudaErrorInvalidValue);
+  *properties = properties_of(device);
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  cudaDeviceProp of{};
-  if (const cudaError_t error = cudaGetDeviceProperties(&of, device); error != cudaSuccess) return error;
+  if (const cudaError_t error = begin_call("cudaDeviceGetAttribute"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
   if (value == nullptr) return noted(cudaErrorInvalidValue);
+  const cudaDeviceProp of = properties_of(device);
   const struct {
     cudaDeviceAttr attribute;
     int value;
@@ -175,15 +195,18 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (const cudaError_t error = begin_call("cudaDeviceGetPCIBusId"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
-  const int needed = 13;  // "0000:00:00.0" and the zero behind it
+  const int needed = 13;  // "ffff:00:00.0" and the zero behind it
   if (text == nullptr || length < needed) return noted(cudaErrorInvalidValue);
-  std::snprintf(text, static_cast<std::size_t>(length), "0000:00:%02x.0", static_cast<unsigned>(device) & 0xffU);
+  std::snprintf(text, static_cast<std::size_t>(length), "%04x:00:%02x.0", pci_domain,
+                static_cast<unsigned>(properties_of(device).pciDeviceID));
   return cudaSuccess;
 }
 
 // Each device reaches the memory of every other one.
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
+  if (const cudaError_t error = begin_call("cudaDeviceCanAccessPeer"); error != cudaSuccess) return noted(error);
   for (const int number : {device, peer})
     if (const cudaError_t error = check_device(number); error != cudaSuccess) return noted(error);
   if (can_access == nullptr) return noted(cudaErrorInvalidValue);
@@ -192,6 +215,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaDeviceEnablePeerAccess"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = check_device(peer); error != cudaSuccess) return noted(error);
   return noted(flags != 0 || peer == current ? cudaErrorInvalidValue : cudaSuccess);

@@ -125,9 +125,11 @@ cudaError_t availability() {
   return devices().empty() ? cudaErrorNoDevice : cudaSuccess;
 }
 
+bool is_refused() { return settings().is_taken || settings().compute_mode == cudaComputeModeProhibited; }
+
 cudaError_t health(Device& device) {
   if (const cudaError_t error = availability(); error != cudaSuccess) return error;
-  if (settings().compute_mode == cudaComputeModeProhibited) return cudaErrorDevicesUnavailable;
+  if (is_refused()) return cudaErrorDevicesUnavailable;
   const std::scoped_lock lock(device.mutex);
   return device.fault;
 }

@@ -7,6 +7,7 @@
 using namespace emulation;
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  if (const cudaError_t error = begin_device_call("cudaStreamBeginCapture"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
@@ -15,13 +16,16 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  if (const cudaError_t error = begin_device_call("cudaStreamEndCapture"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (stream->captured == nullptr || graph == nullptr) return noted(cudaErrorInvalidValue);
   *graph = std::exchange(stream->captured, nullptr);
+  log_made("graph");
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  if (const cudaError_t error = begin_device_call("cudaStreamIsCapturing"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (status == nullptr) return noted(cudaErrorInvalidValue);
   *status = stream->captured == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
@@ -29,14 +33,17 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaGraphCreate"); error != cudaSuccess) return noted(error);
   if (graph == nullptr || flags != 0) return noted(cudaErrorInvalidValue);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   *graph = new EmulatedGraph();
+  log_made("graph");
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                    std::size_t count, const cudaKernelNodeParams* parameters) {
+  if (const cudaError_t error = begin_device_call("cudaGraphAddKernelNode"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (node == nullptr || graph == nullptr || parameters == nullptr || (count > 0 && dependencies == nullptr))
     return noted(cudaErrorInvalidValue);
@@ -59,6 +66,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, con
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (const cudaError_t error = begin_device_call("cudaGraphGetNodes"); error != cudaSuccess) return noted(error);
   if (graph == nullptr || count == nullptr) return noted(cudaErrorInvalidValue);
   if (nodes != nullptr)
     for (std::size_t i = 0; i < std::min(*count, graph->nodes.size()); ++i) nodes[i] = graph->nodes[i].get();
@@ -96,6 +104,7 @@ std::vector<std::size_t> running_order(const EmulatedGraph& graph) {
 }  // namespace
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  if (const cudaError_t error = begin_device_call("cudaGraphInstantiate"); error != cudaSuccess) return noted(error);
   if (executable == nullptr || graph == nullptr) return noted(cudaErrorInvalidValue);
   auto made = std::make_unique<EmulatedGraphExec>();
   for (const std::size_t number : running_order(*graph)) {
@@ -103,11 +112,14 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
     made->nodes.push_back(std::make_shared<EmulatedNode>(*graph->nodes[number]));
   }
   *executable = made.release();
+  log_made("executable graph");
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
+  if (const cudaError_t error = begin_device_call("cudaGraphExecKernelNodeSetParams"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (executable == nullptr || parameters == nullptr) return noted(cudaErrorInvalidValue);
   const auto found = std::find(executable->origins.begin(), executable->origins.end(), node);
@@ -123,6 +135,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaGraphLaunch"); error != cudaSuccess) return noted(error);
   if (executable == nullptr || stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
@@ -136,13 +149,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  if (const cudaError_t error = begin_device_call("cudaGraphExecDestroy"); error != cudaSuccess) return noted(error);
   if (executable == nullptr) return noted(cudaErrorInvalidValue);
   delete executable;
+  log_ended("executable graph");
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (const cudaError_t error = begin_device_call("cudaGraphDestroy"); error != cudaSuccess) return noted(error);
   if (graph == nullptr) return noted(cudaErrorInvalidValue);
   delete graph;
+  log_ended("graph");
   return cudaSuccess;
 }

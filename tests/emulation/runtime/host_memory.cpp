@@ -40,6 +40,7 @@ cudaError_t add(void* pointer, const Range& range) {
   if (next != ranges().end() && overlaps(*next)) return cudaErrorHostMemoryAlreadyRegistered;
   if (next != ranges().begin() && overlaps(*std::prev(next))) return cudaErrorHostMemoryAlreadyRegistered;
   ranges()[begin] = range;
+  log_made(range.is_registered ? "registration" : "host memory");
   return cudaSuccess;
 }
 
@@ -48,12 +49,14 @@ bool remove(void* pointer, bool is_registered) {
   const auto found = ranges().find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == ranges().end() || found->second.is_registered != is_registered) return false;
   ranges().erase(found);
+  log_ended(is_registered ? "registration" : "host memory");
   return true;
 }
 
 }  // namespace
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaHostAlloc"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (pointer == nullptr || (flags & ~7U) != 0) return noted(cudaErrorInvalidValue);
   *pointer = nullptr;
@@ -65,6 +68,7 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
+  if (const cudaError_t error = begin_device_call("cudaFreeHost"); error != cudaSuccess) return noted(error);
   if (pointer == nullptr) return noted(health());
   if (!remove(pointer, false)) return noted(cudaErrorInvalidValue);
   std::free(pointer);
@@ -72,16 +76,20 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaHostRegister"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (pointer == nullptr || bytes == 0 || (flags & ~15U) != 0) return noted(cudaErrorInvalidValue);
   return noted(add(pointer, {bytes, current_device().number, true}));
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
+  if (const cudaError_t error = begin_device_call("cudaHostUnregister"); error != cudaSuccess) return noted(error);
   return noted(remove(pointer, true) ? health() : cudaErrorHostMemoryNotRegistered);
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaHostGetDevicePointer"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (device_pointer == nullptr || flags != 0) return noted(cudaErrorInvalidValue);
   const std::scoped_lock lock(mutex);
@@ -93,6 +101,8 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, 
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (const cudaError_t error = begin_device_call("cudaPointerGetAttributes"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (attributes == nullptr) return noted(cudaErrorInvalidValue);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);

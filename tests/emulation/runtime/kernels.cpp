@@ -44,7 +44,8 @@ std::shared_ptr<Kernel> find_kernel(const void* function) {
   return found == kernels().all.end() || !found->second->row.call ? nullptr : found->second;
 }
 
-constexpr std::size_t rounded_to_16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+constexpr std::size_t most_alignment = 64;  // of a parameter
+constexpr std::size_t rounded_up(std::size_t bytes) { return (bytes + most_alignment - 1) / most_alignment * most_alignment; }
 
 }  // namespace
 
@@ -82,23 +83,27 @@ cudaError_t copy_call(KernelCall& call, const Device& device, const void* functi
   if (!kernel->row.sizes.empty() && arguments == nullptr) return cudaErrorInvalidValue;
   call = {kernel, grid, block, shared, {}};
   std::size_t total = 0;
-  for (const std::size_t size : kernel->row.sizes) total += rounded_to_16(size);
+  for (const std::size_t size : kernel->row.sizes) total += rounded_up(size);
   call.arguments.resize(total);
   std::size_t at = 0;
   for (std::size_t i = 0; i < kernel->row.sizes.size(); ++i) {
     std::memcpy(call.arguments.data() + at, arguments[i], kernel->row.sizes[i]);
-    at += rounded_to_16(kernel->row.sizes[i]);
+    at += rounded_up(kernel->row.sizes[i]);
   }
   return cudaSuccess;
 }
 
 void run_call(Device& device, const KernelCall& call) {
+  std::vector<std::byte> arguments(call.arguments.size() + most_alignment);
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(arguments.data()) % most_alignment;
+  std::byte* const aligned = arguments.data() + (most_alignment - past);
+  if (!call.arguments.empty()) std::memcpy(aligned, call.arguments.data(), call.arguments.size());
   std::vector<void*> pointers;
   pointers.reserve(call.kernel->row.sizes.size());
   std::size_t at = 0;
   for (const std::size_t size : call.kernel->row.sizes) {
-    pointers.push_back(const_cast<std::byte*>(call.arguments.data()) + at);  // kernels take it by value or const
-    at += rounded_to_16(size);
+    pointers.push_back(aligned + at);
+    at += rounded_up(size);
   }
   LaunchShape shape;
   shape.grid = call.grid;
@@ -118,6 +123,7 @@ using namespace emulation;
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned jit_count,
                                 cudaLibraryOption* options, void**, unsigned count) {
+  if (const cudaError_t error = begin_call("cudaLibraryLoadData"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   if (library == nullptr || code == nullptr || jit_count != 0 || (count > 0 && options == nullptr))
     return noted(cudaErrorInvalidValue);
@@ -136,18 +142,22 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
                   [call = (*record)->call](void* const* arguments) { call(arguments[0]); }};
   }
   *library = made.release();
+  log_made("library");
   return cudaSuccess;
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  if (const cudaError_t error = begin_call("cudaLibraryUnload"); error != cudaSuccess) return noted(error);
   if (library == nullptr) return noted(cudaErrorInvalidResourceHandle);
   const std::scoped_lock lock(kernels().mutex);
   for (const auto& [name, handle] : library->kernels) kernels().all.erase(&handle);
   delete library;
+  log_ended("library");
   return cudaSuccess;
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  if (const cudaError_t error = begin_call("cudaLibraryGetKernel"); error != cudaSuccess) return noted(error);
   if (library == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (kernel == nullptr || name == nullptr) return noted(cudaErrorInvalidValue);
   const auto found = library->kernels.find(name);
@@ -158,6 +168,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                              cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaLaunchKernel"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   // A kernel runs on the current device, and so must the stream.
   if (stream == nullptr || &stream->device != &current_device()) return noted(cudaErrorInvalidResourceHandle);
@@ -169,6 +180,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (const cudaError_t error = begin_device_call("cudaFuncSetAttribute"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   const std::scoped_lock lock(kernels().mutex);
   const std::shared_ptr<Kernel> kernel = find_kernel(function);
@@ -182,6 +194,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  if (const cudaError_t error = begin_device_call("cudaFuncGetAttributes"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (attributes == nullptr) return noted(cudaErrorInvalidValue);
   const std::scoped_lock lock(kernels().mutex);

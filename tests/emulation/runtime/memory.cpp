@@ -20,6 +20,7 @@ cudaError_t take(Device& device, void** pointer, std::size_t bytes) {
   std::memset(memory, 0xff, bytes);  // NaN: nothing may be read before it is written
   device.allocations[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
   device.used += bytes;
+  log_made("memory");
   *pointer = memory;
   return cudaSuccess;
 }
@@ -37,11 +38,13 @@ cudaError_t emulation::free_now(Device& device, void* pointer) {
   if (found == device.allocations.end()) return cudaErrorInvalidValue;
   device.used -= found->second;
   device.allocations.erase(found);
+  log_ended("memory");
   std::free(pointer);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (const cudaError_t error = begin_device_call("cudaMemGetInfo"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   Device& device = current_device();
   const std::scoped_lock lock(device.mutex);
@@ -51,16 +54,24 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  if (const cudaError_t error = begin_device_call("cudaMalloc"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   return noted(take(current_device(), pointer, bytes));
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaMallocAsync"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  return noted(take(stream->device, pointer, bytes));
+  cudaError_t error = take(stream->device, pointer, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    stream->synchronize();  // what was freed on the stream before is available
+    error = take(stream->device, pointer, bytes);
+  }
+  return noted(error);
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (const cudaError_t error = begin_device_call("cudaFree"); error != cudaSuccess) return noted(error);
   if (pointer == nullptr) return noted(health());
   for (const auto& device : devices())
     if (free_now(*device, pointer) == cudaSuccess) return noted(health(*device));
@@ -68,6 +79,7 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaFreeAsync"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   Device& device = stream->device;
   if (pointer == nullptr) return noted(health(device));
@@ -79,12 +91,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return noted(health(device));
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
-}
+namespace {
 
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
+cudaError_t add_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                     std::size_t height, cudaStream_t stream) {
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (width == 0 || height == 0) return cudaSuccess;
@@ -96,14 +106,29 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
   return cudaSuccess;
 }
 
+}  // namespace
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaMemcpyAsync"); error != cudaSuccess) return noted(error);
+  return add_copy(to, bytes, from, bytes, bytes, 1, stream);
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaMemcpy2DAsync"); error != cudaSuccess) return noted(error);
+  return add_copy(to, to_pitch, from, from_pitch, width, height, stream);
+}
+
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaMemcpyPeerAsync"); error != cudaSuccess) return noted(error);
   for (const int number : {to_device, from_device})
     if (device_of(number) == nullptr) return noted(cudaErrorInvalidDevice);
-  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+  return add_copy(to, bytes, from, bytes, bytes, 1, stream);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaMemsetAsync"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (bytes == 0) return cudaSuccess;
@@ -114,6 +139,8 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 
 // ---- pools: freed memory goes back at once, so a pool holds nothing
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (const cudaError_t error = begin_device_call("cudaDeviceGetDefaultMemPool"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   if (device_of(device) == nullptr) return noted(cudaErrorInvalidDevice);
   if (pool == nullptr) return noted(cudaErrorInvalidValue);
@@ -122,6 +149,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (const cudaError_t error = begin_device_call("cudaMemPoolSetAttribute"); error != cudaSuccess) return noted(error);
   if (pool == nullptr || value == nullptr || attribute != cudaMemPoolAttrReleaseThreshold)
     return noted(cudaErrorInvalidValue);
   const std::scoped_lock lock(device_of(pool->device)->mutex);
@@ -130,6 +158,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (const cudaError_t error = begin_device_call("cudaMemPoolGetAttribute"); error != cudaSuccess) return noted(error);
   if (pool == nullptr || value == nullptr) return noted(cudaErrorInvalidValue);
   Device& device = *device_of(pool->device);
   const std::scoped_lock lock(device.mutex);
@@ -145,5 +174,6 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  if (const cudaError_t error = begin_device_call("cudaMemPoolTrimTo"); error != cudaSuccess) return noted(error);
   return noted(pool == nullptr ? cudaErrorInvalidValue : cudaSuccess);
 }

@@ -50,8 +50,18 @@ void set_compute_mode(Settings& made) {
     made.compute_mode = cudaComputeModeProhibited;
   else if (mode == "exclusive_process")
     made.compute_mode = cudaComputeModeExclusiveProcess;
+  else if (mode == "taken")
+    made.compute_mode = cudaComputeModeExclusiveProcess, made.is_taken = true;
   else if (mode != "default")
-    refuse(variable, text, "default, exclusive_process or prohibited");
+    refuse(variable, text, "default, exclusive_process, taken or prohibited");
+}
+
+// By name or number; cudaSuccess if there is none.
+cudaError_t read_error(std::string_view text) {
+  const cudaError_t named = error_of_name(text);
+  int number = 0;
+  if (named != cudaSuccess || !read_number(text, number) || !text.empty()) return named;
+  return static_cast<cudaError_t>(number);
 }
 
 void set_fault_at(Settings& made) {
@@ -62,11 +72,24 @@ void set_fault_at(Settings& made) {
   std::string_view rest = text;
   if (!read_number(rest, made.fault_at) || made.fault_at == 0 || !rest.starts_with(':')) refuse(variable, text, wanted);
   rest.remove_prefix(1);
-  made.fault = error_of_name(rest);
-  int number = 0;
-  if (made.fault == cudaSuccess && read_number(rest, number) && rest.empty())
-    made.fault = static_cast<cudaError_t>(number);
+  made.fault = read_error(rest);
   if (made.fault == cudaSuccess) refuse(variable, text, wanted);
+}
+
+void set_failing_call(Settings& made) {
+  const char* const variable = "FERRULE_EMULATION_CALL_FAILS";
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return;
+  const char* const wanted = "<name of a function, or *>:<number of the call, from 1 on>:<name or number of an error>";
+  std::string_view rest = text;
+  const std::size_t colon = rest.find(':');
+  if (colon == 0 || colon == std::string_view::npos) refuse(variable, text, wanted);
+  made.failing_function = rest.substr(0, colon);
+  rest.remove_prefix(colon + 1);
+  if (!read_number(rest, made.failing_call) || made.failing_call == 0 || !rest.starts_with(':'))
+    refuse(variable, text, wanted);
+  made.call_error = read_error(rest.substr(1));
+  if (made.call_error == cudaSuccess) refuse(variable, text, wanted);
 }
 
 Settings read() {
@@ -75,10 +98,17 @@ Settings read() {
   set_number("FERRULE_EMULATION_DEVICES", made.devices);
   if (made.devices > most_devices)
     refuse("FERRULE_EMULATION_DEVICES", std::getenv("FERRULE_EMULATION_DEVICES"), "0 to 16");
+  set_number("FERRULE_EMULATION_MIG", made.instances);
+  if (made.instances > 7) refuse("FERRULE_EMULATION_MIG", std::getenv("FERRULE_EMULATION_MIG"), "0 to 7");
+  made.visible = visible_devices(made.devices, made.instances, std::getenv("CUDA_VISIBLE_DEVICES"));
+  if (made.visible.size() > most_devices)
+    refuse("CUDA_VISIBLE_DEVICES", std::getenv("CUDA_VISIBLE_DEVICES"), "a list of up to 16 devices");
   set_number("FERRULE_EMULATION_MEMORY", made.memory);
   set_capability(made);
   set_compute_mode(made);
   set_fault_at(made);
+  set_failing_call(made);
+  if (const char* const log = std::getenv("FERRULE_EMULATION_LOG")) made.log = log;
   return made;
 }
 

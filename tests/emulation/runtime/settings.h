@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cuda_runtime_api.h"
+#include "runtime/visible_devices.h"
 
 namespace emulation {
 
@@ -14,11 +17,19 @@ constexpr std::size_t most_devices = 16;
 struct Settings {
   int driver = 13000;  // the newest version of CUDA that the driver supports
   std::size_t devices = 1, memory = std::size_t{4} << 30;
+  std::size_t instances = 0;  // of MIG, of each GPU; 0: MIG is off
+  std::vector<VisibleDevice> visible;
   int major = 9, minor = 0;
   cudaComputeMode compute_mode = cudaComputeModeDefault;
+  bool is_taken = false;  // another process has the devices, in exclusive mode
   // The operation on streams that fails, from 1 on, and how.
   std::uint64_t fault_at = 0;
   cudaError_t fault = cudaSuccess;
+  // The call that fails: its function, or "*"; its number among those calls, from 1 on; and how.
+  std::string failing_function;
+  std::uint64_t failing_call = 0;
+  cudaError_t call_error = cudaSuccess;
+  std::string log;  // a file that all calls are written to; empty for none
 };
 // Ends the process for a value that it does not understand.
 const Settings& settings();

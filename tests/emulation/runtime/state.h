@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ namespace emulation {
 
 struct Device {
   int number = 0;
+  std::atomic<bool> has_context = false;
   std::mutex mutex;
   std::size_t total = 0, used = 0;
   std::map<std::uintptr_t, std::size_t> allocations;
@@ -39,10 +41,22 @@ std::vector<std::unique_ptr<Device>>& devices();
 Device* device_of(int number);
 Device& current_device();
 
+// Each function of the runtime begins with one of these. They write the call to FERRULE_EMULATION_LOG, and return the
+// error that FERRULE_EMULATION_CALL_FAILS gives it. The second one is for functions that use the current device, and
+// creates its context.
+cudaError_t begin_call(const char* function);
+cudaError_t begin_device_call(const char* function);
+void create_context(Device& device);
+// Writes to the log that there is one more (or one less) of a kind of object: "+ stream", "- stream".
+void log_made(const char* kind);
+void log_ended(const char* kind);
+
 // Remembers the error for cudaGetLastError.
 cudaError_t noted(cudaError_t error);
 // Why the runtime cannot be used at all: cudaErrorInsufficientDriver, cudaErrorNoDevice, or cudaSuccess.
 cudaError_t availability();
+// Whether the compute mode keeps this process from opening devices.
+bool is_refused();
 // The same, and why a device cannot be used: the fault of an operation before, or cudaErrorDevicesUnavailable.
 cudaError_t health(Device& device);
 cudaError_t health();  // of the current device
@@ -63,7 +77,7 @@ struct KernelCall {
   std::shared_ptr<const Kernel> kernel;
   dim3 grid, block;
   std::size_t shared = 0;
-  std::vector<std::byte> arguments;  // each at a multiple of 16 bytes
+  std::vector<std::byte> arguments;  // each at a multiple of 64 bytes
 };
 cudaError_t copy_call(KernelCall& call, const Device& device, const void* function, dim3 grid, dim3 block,
                       void** arguments, std::size_t shared);

@@ -97,6 +97,7 @@ bool EmulatedStream::idle() {
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  if (const cudaError_t error = begin_device_call("cudaStreamGetDevice"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (device == nullptr) return noted(cudaErrorInvalidValue);
   *device = stream->device.number;
@@ -104,6 +105,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  if (const cudaError_t error = begin_device_call("cudaLaunchHostFunc"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (function == nullptr) return noted(cudaErrorInvalidValue);
@@ -122,15 +124,19 @@ std::vector<EmulatedStream*>& streams() {
 }  // namespace
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaStreamCreateWithFlags"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (stream == nullptr || flags > 1) return noted(cudaErrorInvalidValue);
   *stream = new EmulatedStream(current_device());
+  log_made("stream");
   const std::scoped_lock lock(list_mutex);
   streams().push_back(*stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaStreamDestroy"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   {
     const std::scoped_lock lock(list_mutex);
@@ -138,10 +144,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   }
   Device& device = stream->device;
   delete stream;
+  log_ended("stream");
   return noted(health(device));
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaStreamSynchronize"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   stream->synchronize();
@@ -149,12 +157,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaStreamQuery"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   return stream->idle() ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t error = begin_device_call("cudaDeviceSynchronize"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   std::vector<EmulatedStream*> own;
   {
@@ -167,21 +177,27 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (const cudaError_t error = begin_device_call("cudaEventCreateWithFlags"); error != cudaSuccess)
+    return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (event == nullptr || flags > 7) return noted(cudaErrorInvalidValue);
   *event = new EmulatedEvent(current_device(), (flags & cudaEventDisableTiming) == 0);
+  log_made("event");
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (const cudaError_t error = begin_device_call("cudaEventDestroy"); error != cudaSuccess) return noted(error);
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   Device& device = event->device;
   delete event;
+  log_ended("event");
   return noted(health(device));
 }
 
 // The stream must be of the event's device.
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (const cudaError_t error = begin_device_call("cudaEventRecord"); error != cudaSuccess) return noted(error);
   if (event == nullptr || stream == nullptr || &event->device != &stream->device)
     return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
@@ -201,7 +217,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (const cudaError_t error = begin_device_call("cudaStreamWaitEvent"); error != cudaSuccess) return noted(error);
   if (event == nullptr || stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  // No work can be given to the default streams, so that nothing has to wait.
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return noted(health(event->device));
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   std::uint64_t number = 0;
@@ -217,6 +236,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const cudaError_t error = begin_device_call("cudaEventQuery"); error != cudaSuccess) return noted(error);
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(event->device); error != cudaSuccess) return noted(error);
   const std::scoped_lock lock(event->state->mutex);
@@ -224,6 +244,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t error = begin_device_call("cudaEventSynchronize"); error != cudaSuccess) return noted(error);
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   {
     std::unique_lock lock(event->state->mutex);
@@ -233,6 +254,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  if (const cudaError_t error = begin_device_call("cudaEventElapsedTime"); error != cudaSuccess) return noted(error);
   if (begin == nullptr || end == nullptr || begin == end || !begin->has_time || !end->has_time)
     return noted(cudaErrorInvalidResourceHandle);
   const std::scoped_lock lock(begin->state->mutex, end->state->mutex);

@@ -8,6 +8,7 @@ namespace ferrule::cuda {
 constexpr uint64_t longest_use = 1'000'000'000;  // nanoseconds
 
 TimedEvent::~TimedEvent() {
+  make_current(device);
   if (event != nullptr && cudaEventDestroy(event) != cudaSuccess) cudaGetLastError();
 }
 
@@ -19,10 +20,10 @@ uint64_t TimedEvent::host_ns_of(cudaEvent_t other, uint64_t earliest) const {
   return std::clamp(static_cast<uint64_t>(std::max(0.0, std::round(ns))), std::min(earliest, now), now);
 }
 
-std::shared_ptr<const TimedEvent> Clock::now(cudaStream_t stream) {
+std::shared_ptr<const TimedEvent> Clock::now(int device, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   if (last_ && sdk::monotonic_ns() - last_->host_ns < longest_use) return last_;
-  const auto made = std::make_shared<TimedEvent>();
+  const auto made = std::make_shared<TimedEvent>(device);
   check(cudaEventCreateWithFlags(&made->event, cudaEventDefault), "cudaEventCreateWithFlags");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   const uint64_t before = sdk::monotonic_ns();

@@ -10,6 +10,7 @@ namespace {
 // are those of driver_types.h.
 constexpr std::array lasting = {214,   // cudaErrorECCUncorrectable
                                 220,   // cudaErrorNvlinkUncorrectable
+                                226,   // cudaErrorContained
                                 700,   // cudaErrorIllegalAddress
                                 702,   // cudaErrorLaunchTimeout
                                 709,   // cudaErrorContextIsDestroyed
@@ -20,7 +21,8 @@ constexpr std::array lasting = {214,   // cudaErrorECCUncorrectable
                                 717,   // cudaErrorInvalidAddressSpace
                                 718,   // cudaErrorInvalidPc
                                 719,   // cudaErrorLaunchFailure
-                                721,   // cudaErrorContained
+                                721,   // cudaErrorTensorMemoryLeak
+                                810,   // cudaErrorMpsClientTerminated
                                 999};  // cudaErrorUnknown
 
 }  // namespace
@@ -33,11 +35,16 @@ bool is_lasting(cudaError_t error) {
   return std::find(lasting.begin(), lasting.end(), static_cast<int>(error)) != lasting.end();
 }
 
+void make_current(int device) noexcept {
+  if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError();
+}
+
 sdk::Error error_of(cudaError_t error, const std::string& call) {
-  const fe_code code = is_lasting(error)                    ? FE_DEVICE_LOST
-                       : error == cudaErrorMemoryAllocation ? FE_OUT_OF_MEMORY
-                       : error == cudaErrorNotSupported     ? FE_UNSUPPORTED
-                                                            : FE_INTERNAL;
+  const fe_code code = is_lasting(error)                      ? FE_DEVICE_LOST
+                       : error == cudaErrorMemoryAllocation   ? FE_OUT_OF_MEMORY
+                       : error == cudaErrorNotSupported       ? FE_UNSUPPORTED
+                       : error == cudaErrorDevicesUnavailable ? FE_UNSUPPORTED
+                                                              : FE_INTERNAL;
   // Calls also report errors that are no longer wanted by cudaGetLastError.
   cudaGetLastError();
   return {code, call + " failed with " + text_of(error)};

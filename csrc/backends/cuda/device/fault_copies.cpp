@@ -7,6 +7,7 @@
 namespace ferrule::cuda {
 
 FaultCopies::~FaultCopies() {
+  make_current(device_);
   for (Fault* const fault : free_)
     if (cudaFreeHost(fault) != cudaSuccess) cudaGetLastError();
 }

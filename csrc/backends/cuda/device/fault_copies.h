@@ -12,14 +12,15 @@ namespace ferrule::cuda {
 // Thread-safe. Exists as long as the copies that it gives out.
 class FaultCopies : public std::enable_shared_from_this<FaultCopies> {
  public:
-  FaultCopies() = default;
+  explicit FaultCopies(int device) : device_(device) {}
   FaultCopies(const FaultCopies&) = delete;
   FaultCopies& operator=(const FaultCopies&) = delete;
   ~FaultCopies();
-  // A Fault of kind `none`, which goes back by itself.
+  // A Fault of kind `none`, which goes back by itself. The device must be the calling thread's current one.
   std::shared_ptr<Fault> take();
 
  private:
+  const int device_;
   std::mutex mutex_;
   std::vector<Fault*> free_;
 };

@@ -8,20 +8,22 @@
 namespace ferrule::cuda {
 
 Kernels::~Kernels() {
-  for (const auto& [file, library] : libraries_) cudaLibraryUnload(library);
+  for (const auto& [file, library] : libraries_)
+    if (cudaLibraryUnload(library) != cudaSuccess) cudaGetLastError();
 }
 
 cudaLibrary_t Kernels::library_of(const std::string& file) {
-  cudaLibrary_t& library = libraries_[file];
-  if (library != nullptr) return library;
+  if (const auto known = libraries_.find(file); known != libraries_.end()) return known->second;
   const auto all = fat_binaries();
   const auto found = std::find_if(all.begin(), all.end(), [&](const FatBinary& one) { return one.name == file; });
   if (found == all.end()) throw sdk::Error(FE_INTERNAL, "the module has no kernels of " + file);
+  cudaLibrary_t library = nullptr;
   check(cudaLibraryLoadData(&library, found->code, nullptr, nullptr, 0, nullptr, nullptr, 0), "cudaLibraryLoadData");
+  libraries_[file] = library;
   return library;
 }
 
-const LoadedKernel& Kernels::get(const std::string& name, uint32_t shared_memory) {
+LoadedKernel Kernels::get(const std::string& name, uint32_t shared_memory) {
   const std::lock_guard lock(mutex_);
   LoadedKernel& loaded = kernels_[name];
   if (loaded.function == nullptr) {

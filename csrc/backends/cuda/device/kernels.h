@@ -25,14 +25,14 @@ class Kernels {
 
   // "softmax.f32" is the kernel softmax_f32 of kernels/**/softmax.cu. The kernel may be launched with so many bytes of
   // dynamic shared memory.
-  const LoadedKernel& get(const std::string& name, uint32_t shared_memory);
+  LoadedKernel get(const std::string& name, uint32_t shared_memory);
 
  private:
   cudaLibrary_t library_of(const std::string& file);
 
   std::mutex mutex_;
   std::map<std::string, cudaLibrary_t> libraries_;  // by the name of the file, without its ending
-  std::map<std::string, LoadedKernel> kernels_;     // never erased: executables keep references
+  std::map<std::string, LoadedKernel> kernels_;
 };
 
 }  // namespace ferrule::cuda

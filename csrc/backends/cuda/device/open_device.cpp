@@ -7,21 +7,31 @@ OpenDevice::OpenDevice(const PhysicalDevice& physical, const sdk::Options& optio
   if (settings_.memory_limit < 0)
     throw sdk::Error(FE_INVALID_ARGUMENT, "option memory_limit is " + std::to_string(settings_.memory_limit) +
                                               ", and must be a number of bytes, or 0");
-  use();  // initialises the device's primary context, which other libraries share
+  // Initialises the device's primary context, which other libraries share.
+  if (const cudaError_t error = cudaSetDevice(physical_.number); error == cudaErrorDevicesUnavailable)
+    throw sdk::Error(FE_UNSUPPORTED, "another process uses it in exclusive mode, or its compute mode is prohibited (" +
+                                         text_of(error) + ")");
+  else if (error != cudaSuccess)
+    throw error_of(error, "cudaSetDevice");
   check(cudaStreamCreateWithFlags(&allocations_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 
 OpenDevice::~OpenDevice() {
-  try {
-    use();
-    cudaStreamDestroy(allocations_);
-  } catch (const std::exception&) {  // of a lost device
-  }
+  make_current(physical_.number);
+  if (cudaStreamDestroy(allocations_) != cudaSuccess) cudaGetLastError();
 }
 
-void OpenDevice::use() const {
-  if (const cudaError_t error = cudaSetDevice(physical_.number); error != cudaSuccess)
-    throw error_of(error, "cudaSetDevice");
+void OpenDevice::use() { check(cudaSetDevice(physical_.number), "cudaSetDevice"); }
+
+std::shared_ptr<const TimedEvent> OpenDevice::now() {
+  use();
+  try {
+    return clock_.now(physical_.number, allocations_);
+  } catch (const sdk::Error& error) {
+    if (error.code() == FE_DEVICE_LOST) lose({FE_DEVICE_LOST, name() + " was lost: " + error.what()});
+    if (const auto loss = this->loss()) throw *loss;
+    throw sdk::Error(error.code(), name() + ": " + error.what());
+  }
 }
 
 void* OpenDevice::allocate(uint64_t size) {
@@ -37,18 +47,27 @@ void* OpenDevice::allocate(uint64_t size) {
     throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left of the " +
                                            std::to_string(limit) + " that its option memory_limit allows");
   }
-  use();
+  try {
+    use();
+  } catch (const sdk::Error&) {
+    give_back();
+    throw;
+  }
   void* pointer = nullptr;
   cudaError_t error = cudaMallocAsync(&pointer, size, allocations_);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(allocations_);
-  if (error == cudaSuccess) return pointer;
+  if (error == cudaSuccess) {
+    error = cudaStreamSynchronize(allocations_);
+    if (error == cudaSuccess) return pointer;
+    if (cudaFreeAsync(pointer, allocations_) != cudaSuccess) cudaGetLastError();
+  }
   give_back();
-  note(error, "cudaMallocAsync");
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left");
+    throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) +
+                                           " bytes left: cudaMallocAsync failed with " + text_of(error));
   }
-  throw error_of(error, "cudaMallocAsync");
+  check(error, "cudaMallocAsync");
+  return nullptr;  // not reached
 }
 
 void OpenDevice::free(void* pointer, uint64_t size) noexcept {
@@ -60,6 +79,8 @@ void OpenDevice::free(void* pointer, uint64_t size) noexcept {
 
 std::pair<uint64_t, uint64_t> OpenDevice::free_and_total() {
   use();
+  // The driver counts what was freed on the stream as used until then.
+  check(cudaStreamSynchronize(allocations_), "cudaStreamSynchronize");
   size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   const auto limit = static_cast<uint64_t>(settings_.memory_limit);
@@ -88,8 +109,16 @@ void OpenDevice::recover() {
 
 bool OpenDevice::note(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return false;
+  cudaGetLastError();  // which would report it to a later caller
   if (is_lasting(error)) lose({FE_DEVICE_LOST, name() + " was lost: " + call + " returned " + text_of(error)});
   return true;
+}
+
+void OpenDevice::check(cudaError_t error, const char* call) {
+  if (!note(error, call)) return;
+  if (const auto loss = this->loss()) throw *loss;
+  const sdk::Error plain = error_of(error, call);
+  throw sdk::Error(plain.code(), name() + ": " + plain.what());
 }
 
 void OpenDevice::count_execution() {

@@ -42,7 +42,7 @@ class OpenDevice {
   const Settings& settings() const { return settings_; }
   Kernels& kernels() { return kernels_; }
   // Makes it the calling thread's current device.
-  void use() const;
+  void use();
 
   // Device memory; the caller's until `free`. No work may use it then.
   void* allocate(uint64_t size);
@@ -50,7 +50,7 @@ class OpenDevice {
   std::pair<uint64_t, uint64_t> free_and_total();
   FaultCopies& fault_copies() { return *fault_copies_; }
   // See Clock.
-  std::shared_ptr<const TimedEvent> now() { return clock_.now(allocations_); }
+  std::shared_ptr<const TimedEvent> now();
 
   // The error that says why the device is lost; null if it is not. All queues of a lost device are lost.
   std::shared_ptr<const sdk::Error> loss() const;
@@ -59,6 +59,8 @@ class OpenDevice {
   void recover();
   // If the error is a loss, the device is lost from now on. Returns false for cudaSuccess.
   bool note(cudaError_t error, const char* call);
+  // Notes the error of a call, and throws it: the loss, if the device is lost.
+  void check(cudaError_t error, const char* call);
   // Counts an execution; loses the device at the one that the options name.
   void count_execution();
 
@@ -67,7 +69,7 @@ class OpenDevice {
   const Settings settings_;
   Kernels kernels_;
   Clock clock_;
-  std::shared_ptr<FaultCopies> fault_copies_ = std::make_shared<FaultCopies>();
+  std::shared_ptr<FaultCopies> fault_copies_ = std::make_shared<FaultCopies>(physical_.number);
   cudaStream_t allocations_ = nullptr;  // orders what is allocated and freed; it is idle otherwise
   std::atomic<int64_t> allocation_count_{0}, execution_count_{0};
   std::atomic<uint64_t> allocated_{0};  // bytes

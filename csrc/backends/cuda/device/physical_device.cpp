@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "device/errors.h"
@@ -16,15 +17,23 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// The reason why cudaGetDeviceCount fails, as one sentence.
-std::string reason_of(cudaError_t error) {
+// Why cudaGetDeviceCount fails. FE_NOT_FOUND: this machine has no device.
+sdk::Error reason_of(cudaError_t error) {
+  cudaGetLastError();
+  if (error == cudaErrorNoDevice) {
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    return {FE_NOT_FOUND,
+            "NVIDIA's driver lists no device" +
+                (visible == nullptr ? "" : std::string(", and CUDA_VISIBLE_DEVICES is '") + visible + "'")};
+  }
   int driver = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
-  if (error == cudaErrorInsufficientDriver && driver == 0) return "NVIDIA's driver, libcuda.so.1, is not installed";
+  if (error == cudaErrorInsufficientDriver && driver == 0)
+    return {FE_NOT_FOUND, "NVIDIA's driver, libcuda.so.1, is not installed"};
   if (error == cudaErrorInsufficientDriver)
-    return "NVIDIA's driver is for CUDA " + version_text(driver) + ", and this module needs one for CUDA " +
-           version_text(CUDART_VERSION) + " or later";
-  return "the driver lists no devices: " + text_of(error);
+    return {FE_UNSUPPORTED, "NVIDIA's driver is for CUDA " + version_text(driver) +
+                                ", and this module needs one for CUDA " + version_text(CUDART_VERSION) + " or later"};
+  return {FE_UNSUPPORTED, "NVIDIA's driver lists no devices: " + text_of(error)};
 }
 
 int attribute(cudaDeviceAttr which, int device) {
@@ -50,6 +59,7 @@ PhysicalDevice describe(int number) {
   description.kind = FE_DEVICE_SOFTWARE;
 #else
   description.kind = properties.integrated != 0 ? FE_DEVICE_INTEGRATED_GPU : FE_DEVICE_GPU;
+#endif
   std::array<uint8_t, 16> uuid{};
   static_assert(sizeof properties.uuid.bytes == sizeof uuid);
   std::memcpy(uuid.data(), properties.uuid.bytes, sizeof uuid);
@@ -58,7 +68,6 @@ PhysicalDevice describe(int number) {
   std::snprintf(address, sizeof address, "%04x:%02x:%02x.0", static_cast<unsigned>(properties.pciDomainID),
                 static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
   description.pci_address = address;
-#endif
   device.capabilities = {.compute = 10 * properties.major + properties.minor,
                          .multiprocessors = static_cast<uint32_t>(std::max(1, properties.multiProcessorCount)),
                          .shared_memory = static_cast<uint32_t>(properties.sharedMemPerBlockOptin)};
@@ -66,24 +75,36 @@ PhysicalDevice describe(int number) {
   return device;
 }
 
+// Why a device cannot be used by this module; empty if it can.
+std::string refusal_of(const PhysicalDevice& device) {
+  if (device.capabilities.compute < oldest_capability)
+    return device.description.name + " has " + device.description.description + ", and kernels need 7.5 or later";
+  if (attribute(cudaDevAttrComputeMode, device.number) == cudaComputeModeProhibited)
+    return device.description.name + " has the compute mode prohibited, which nvidia-smi --compute-mode=DEFAULT ends";
+  return "";
+}
+
 }  // namespace
 
 std::vector<PhysicalDevice> find_devices() {
   int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaErrorNoDevice) return {};
-  if (error != cudaSuccess) throw sdk::Error(FE_UNSUPPORTED, reason_of(error));
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) throw reason_of(error);
   std::vector<PhysicalDevice> devices;
+  std::string refusals;
   for (int number = 0; number < count; ++number) {
-    PhysicalDevice device = describe(number);
-    if (device.capabilities.compute < oldest_capability) {
-      const std::string line = "cuda: " + device.description.name + " has " + device.description.description +
-                               ", and kernels need 7.5 or later";
-      sdk::host->log(FE_LOG_WARNING, line.c_str());
-      continue;
+    std::string refusal;
+    try {
+      PhysicalDevice device = describe(number);
+      refusal = refusal_of(device);
+      if (refusal.empty()) devices.push_back(std::move(device));
+    } catch (const sdk::Error& error) {  // of this device; others may work
+      refusal = "device " + std::to_string(number) + ": " + error.what();
     }
-    devices.push_back(std::move(device));
+    if (refusal.empty()) continue;
+    sdk::host->log(FE_LOG_INFO, ("cuda: a device is left out: " + refusal).c_str());
+    refusals += (refusals.empty() ? "" : "; ") + refusal;
   }
+  if (devices.empty()) throw sdk::Error(FE_UNSUPPORTED, "no CUDA device of this machine can be used: " + refusals);
   return devices;
 }
 

@@ -22,7 +22,8 @@ struct PhysicalDevice {
   bool registers_read_only = false;  // host memory, for reading alone
 };
 
-// Asks the driver without creating a context. Throws, with one sentence, if there is no driver or it is too old.
+// Asks the driver without creating a context. Throws, with one sentence, if there is no device that can be used:
+// FE_NOT_FOUND if the machine has none, FE_UNSUPPORTED if the driver is too old or devices are refused.
 std::vector<PhysicalDevice> find_devices();
 
 }  // namespace ferrule::cuda

@@ -34,7 +34,7 @@ std::vector<Step> steps_that_store(uint32_t scalar_count, OpenDevice& device) {
     Launch launch = launch_of("store_scalars.all", p, 1, most);
     launch.bindings = {{Binding::What::stored_scalars, true, offsetof(StoreScalarsParameters, to), 0},
                        {Binding::What::scalars, false, offsetof(StoreScalarsParameters, scalars), first}};
-    const LoadedKernel& kernel = device.kernels().get(launch.kernel, 0);
+    const LoadedKernel kernel = device.kernels().get(launch.kernel, 0);
     steps.push_back({.kernel = kernel, .launch = std::move(launch), .node = no_node});
   }
   return steps;
@@ -48,9 +48,16 @@ class Program::Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   ~Frame() {
+    make_current(device_->physical().number);
+    discard_graph();
+    if (scalars != nullptr) device_->free(scalars, scalar_bytes_);
+  }
+  void discard_graph() {
     if (executable != nullptr && cudaGraphExecDestroy(executable) != cudaSuccess) cudaGetLastError();
     if (graph != nullptr && cudaGraphDestroy(graph) != cudaSuccess) cudaGetLastError();
-    if (scalars != nullptr) device_->free(scalars, scalar_bytes_);
+    executable = nullptr;
+    graph = nullptr;
+    nodes.clear();
   }
   void allocate_scalars(uint64_t bytes) {
     scalar_bytes_ = bytes;
@@ -58,8 +65,11 @@ class Program::Frame {
   }
 
   std::vector<std::vector<std::byte>> parameters;  // by step, as of the last execution
-  std::vector<uint32_t> changed;                   // steps whose parameters are new in this one
+  uint32_t changed = 0;                            // steps whose parameters are new in this one
+  // By step: whether its parameters may differ from those of its node. Launches without the graph change them, too.
+  std::vector<bool> is_stale;
   uint64_t executions = 0;
+  bool has_failed = false;  // to make a graph; kernels are launched one by one from then on
   void* scalars = nullptr;  // in device memory
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -92,6 +102,7 @@ Program::Frame& Program::frame_of(const Queue& queue) {
     if (stores_scalars_) made->allocate_scalars(sizeof(fe_scalar) * scalar_count_);
     made->parameters.reserve(steps_.size());
     for (const Step& step : steps_) made->parameters.push_back(step.launch.parameters);
+    made->is_stale.assign(steps_.size(), true);
     frame = std::move(made);
   }
   return *frame;
@@ -99,12 +110,13 @@ Program::Frame& Program::frame_of(const Queue& queue) {
 
 void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) const {
   const auto scalars = reinterpret_cast<uint64_t>(frame.scalars);
-  frame.changed.clear();
+  frame.changed = 0;
   for (uint32_t i = 0; i < steps_.size(); ++i) {
     std::vector<std::byte>& parameters = frame.parameters[i];
     bool is_changed = false;
     const auto set = [&](uint32_t offset, uint64_t value) {
-      is_changed = is_changed || get(parameters, offset) != value;
+      if (get(parameters, offset) == value) return;
+      is_changed = frame.is_stale[i] = true;
       put(parameters, offset, value);
     };
     for (const Binding& binding : steps_[i].launch.bindings) {
@@ -137,7 +149,7 @@ void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) co
         }
       }
     }
-    if (is_changed) frame.changed.push_back(i);
+    if (is_changed) ++frame.changed;
   }
 }
 
@@ -159,7 +171,7 @@ void Program::launch_traced(Frame& frame, Queue& queue, const fe_execution& exec
                      .trace = execution.trace,
                      .argument = execution.trace_argument};
   const auto mark = [&] {
-    traced.marks.emplace_back(true);
+    traced.marks.emplace_back(*device_, true);
     queue.finish(cudaEventRecord(traced.marks.back().get(), queue.stream()), "cudaEventRecord");
   };
   for (size_t i = 0; i < steps_.size(); ++i) {
@@ -189,17 +201,43 @@ cudaKernelNodeParams node_of(const Step& step, void** arguments) {
 
 }  // namespace
 
-void Program::build_graph(Frame& frame, Queue& queue) const {
-  queue.finish(cudaGraphCreate(&frame.graph, 0), "cudaGraphCreate");
+// The first error of the driver's calls. The frame has no half of a graph then.
+cudaError_t Program::build_graph(Frame& frame) const {
+  cudaError_t error = cudaGraphCreate(&frame.graph, 0);
   frame.nodes.assign(steps_.size(), nullptr);
-  for (size_t i = 0; i < steps_.size() && frame.graph != nullptr; ++i) {
+  for (size_t i = 0; i < steps_.size() && error == cudaSuccess; ++i) {
     void* arguments[] = {frame.parameters[i].data()};
     const cudaKernelNodeParams node = node_of(steps_[i], arguments);
-    queue.finish(cudaGraphAddKernelNode(&frame.nodes[i], frame.graph, i == 0 ? nullptr : &frame.nodes[i - 1],
-                                        i == 0 ? 0 : 1, &node),
-                 "cudaGraphAddKernelNode");
+    error = cudaGraphAddKernelNode(&frame.nodes[i], frame.graph, i == 0 ? nullptr : &frame.nodes[i - 1], i == 0 ? 0 : 1,
+                                   &node);
   }
-  queue.finish(cudaGraphInstantiate(&frame.executable, frame.graph, 0), "cudaGraphInstantiate");
+  if (error == cudaSuccess) error = cudaGraphInstantiate(&frame.executable, frame.graph, 0);
+  if (error != cudaSuccess) frame.discard_graph();
+  frame.is_stale.assign(steps_.size(), error != cudaSuccess);
+  return error;
+}
+
+cudaError_t Program::update_graph(Frame& frame) const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (!frame.is_stale[i]) continue;
+    void* arguments[] = {frame.parameters[i].data()};
+    const cudaKernelNodeParams node = node_of(steps_[i], arguments);
+    const cudaError_t error = cudaGraphExecKernelNodeSetParams(frame.executable, frame.nodes[i], &node);
+    if (error != cudaSuccess) return error;
+    frame.is_stale[i] = false;
+  }
+  return cudaSuccess;
+}
+
+void Program::replay(Frame& frame, Queue& queue) const {
+  cudaError_t error = frame.executable == nullptr ? build_graph(frame) : update_graph(frame);
+  if (error == cudaSuccess) error = cudaGraphLaunch(frame.executable, queue.stream());
+  if (!device_->note(error, "a call that replays a graph") || device_->loss()) return;
+  // The graph only saves time. What the driver lacks for it, such as memory, the kernels may not need.
+  sdk::host->log(FE_LOG_INFO, ("cuda: " + device_->name() + " replays no graph: " + text_of(error)).c_str());
+  frame.has_failed = true;
+  frame.discard_graph();
+  launch(frame, queue);
 }
 
 void Program::run(Queue& queue, const fe_execution& execution) {
@@ -213,23 +251,12 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     return;
   }
   // Changing most of a graph costs more than launching its kernels.
-  const bool is_much_changed = 2 * frame.changed.size() > steps_.size();
-  if (!device_->settings().graphs || steps_.size() < 2 || frame.executions < 2 ||
-      (frame.executable == nullptr && is_much_changed)) {
+  const bool is_much_changed = 2 * uint64_t{frame.changed} > steps_.size();
+  if (device_->settings().graphs && steps_.size() >= 2 && frame.executions >= 2 && !is_much_changed &&
+      !frame.has_failed)
+    replay(frame, queue);
+  else
     launch(frame, queue);
-    return;
-  }
-  if (frame.executable == nullptr) {
-    build_graph(frame, queue);
-  } else {
-    for (const uint32_t i : frame.changed) {
-      void* arguments[] = {frame.parameters[i].data()};
-      const cudaKernelNodeParams node = node_of(steps_[i], arguments);
-      queue.finish(cudaGraphExecKernelNodeSetParams(frame.executable, frame.nodes[i], &node),
-                   "cudaGraphExecKernelNodeSetParams");
-    }
-  }
-  queue.finish(cudaGraphLaunch(frame.executable, queue.stream()), "cudaGraphLaunch");
 }
 
 }  // namespace ferrule::cuda

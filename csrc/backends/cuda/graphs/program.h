@@ -34,13 +34,16 @@ class Program {
   class Frame;
 
   Frame& frame_of(const Queue& queue);
-  // Fills in what is different in each execution. Returns whether a step's parameters have changed.
+  // Fills in what is different in each execution.
   void fill(Frame& frame, Queue& queue, const fe_execution& execution) const;
   void launch_step(Frame& frame, Queue& queue, size_t step) const;
   void launch(Frame& frame, Queue& queue) const;
   // One by one, with a mark between two nodes.
   void launch_traced(Frame& frame, Queue& queue, const fe_execution& execution) const;
-  void build_graph(Frame& frame, Queue& queue) const;
+  // As a CUDA graph, or one by one if the driver cannot do so.
+  void replay(Frame& frame, Queue& queue) const;
+  cudaError_t build_graph(Frame& frame) const;
+  cudaError_t update_graph(Frame& frame) const;
 
   std::shared_ptr<OpenDevice> device_;
   const Addresses addresses_;

@@ -15,7 +15,9 @@ Buffer::Buffer(std::shared_ptr<OpenDevice> device, Origin origin, void* pointer,
 
 Buffer::~Buffer() {
   if (origin_ == Origin::allocated) device_->free(pointer_, bytes_);
-  if (origin_ == Origin::registered && cudaHostUnregister(pointer_) != cudaSuccess) cudaGetLastError();
+  if (origin_ != Origin::registered) return;
+  make_current(device_->physical().number);
+  if (cudaHostUnregister(pointer_) != cudaSuccess) cudaGetLastError();
 }
 
 std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uint64_t size) {
@@ -34,11 +36,10 @@ std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void*
   void* address = nullptr;
   if (error == cudaSuccess) {
     error = cudaHostGetDevicePointer(&address, pointer, 0);
-    if (error != cudaSuccess) cudaHostUnregister(pointer);
+    if (error != cudaSuccess && cudaHostUnregister(pointer) != cudaSuccess) cudaGetLastError();
   }
-  if (error != cudaSuccess) {
-    device->note(error, "cudaHostRegister");
-    cudaGetLastError();
+  if (device->note(error, "cudaHostRegister")) {
+    if (const auto loss = device->loss()) throw *loss;
     throw sdk::Error(FE_UNSUPPORTED, "the driver does not register this memory (" + text_of(error) + ")");
   }
   return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::registered, pointer, number_of(address), size));
@@ -51,14 +52,21 @@ std::unique_ptr<Buffer> Buffer::import(std::shared_ptr<OpenDevice> device, const
     throw sdk::Error(FE_UNSUPPORTED, "it is memory of DLPack device (" + std::to_string(memory.device_type) + ", " +
                                          std::to_string(memory.device_id) + "), and this device is (2, " +
                                          std::to_string(own) + ")");
-  const uint64_t address = number_of(memory.pointer) + memory.offset;
+  // A wrong pointer would be a fault of a kernel, after which the process cannot use the device any more.
+  device->use();
+  cudaPointerAttributes is{};
+  device->check(cudaPointerGetAttributes(&is, memory.pointer), "cudaPointerGetAttributes");
+  if (is.devicePointer == nullptr || (is_own && is.device != own))
+    throw sdk::Error(FE_INVALID_ARGUMENT, "the pointer is not memory that " + device->name() + " can use");
+  const uint64_t address = number_of(is.devicePointer) + memory.offset;
   return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::foreign, memory.pointer, address, 0));
 }
 
+// Registered memory, too, is told as the device's: those who use it do so in the order of the device's streams.
 fe_native_memory Buffer::native() {
   fe_native_memory memory{};
   memory.struct_size = sizeof memory;
-  memory.device_type = origin_ == Origin::registered ? dl_cuda_host : dl_cuda;
+  memory.device_type = dl_cuda;
   memory.device_id = device_->physical().number;
   memory.pointer = reinterpret_cast<void*>(address_);
   return memory;

@@ -29,53 +29,68 @@ std::string sentence_of(const Fault& fault) {
 
 }  // namespace
 
-Mark::Mark(bool is_timed) {
-  check(cudaEventCreateWithFlags(&event_, is_timed ? cudaEventDefault : cudaEventDisableTiming),
-        "cudaEventCreateWithFlags");
+Mark::Mark(OpenDevice& device, bool is_timed) : device_(device.physical().number) {
+  device.check(cudaEventCreateWithFlags(&event_, is_timed ? cudaEventDefault : cudaEventDisableTiming),
+               "cudaEventCreateWithFlags");
 }
 
 Mark::~Mark() {
-  if (event_ != nullptr && cudaEventDestroy(event_) != cudaSuccess) cudaGetLastError();
+  if (event_ == nullptr) return;
+  make_current(device_);
+  if (cudaEventDestroy(event_) != cudaSuccess) cudaGetLastError();
 }
 
-Event::Event(std::shared_ptr<OpenDevice> device, cudaStream_t stream, Aftermath aftermath)
-    : device_(std::move(device)), aftermath_(std::move(aftermath)) {
+Event::Event(std::shared_ptr<OpenDevice> device) : device_(std::move(device)) {
   const bool is_timed = sdk::is_tracing();
   if (is_timed) since_ = device_->now();
-  auto mark = std::make_unique<Mark>(is_timed);
+  mark_ = std::make_shared<const Mark>(*device_, is_timed);
+}
+
+void Event::record(cudaStream_t stream, Aftermath aftermath) {
+  aftermath_ = std::move(aftermath);
   earliest_ns_ = sdk::monotonic_ns();
-  const cudaError_t error = cudaEventRecord(mark->get(), stream);
-  if (!device_->note(error, "cudaEventRecord")) {
-    mark_ = std::move(mark);
-    return;
-  }
+  const cudaError_t error = cudaEventRecord(mark_->get(), stream);
+  if (error == cudaSuccess) return;
+  mark_.reset();
+  device_->note(error, "cudaEventRecord");
   loss_ = device_->loss();
-  if (!loss_) throw error_of(error, "cudaEventRecord");
+  if (!loss_) device_->check(error, "cudaEventRecord");
+}
+
+// A call that fails for another reason than a loss says nothing about the work.
+cudaError_t Event::query() const {
+  constexpr int attempts = 3;
+  cudaError_t error = cudaSuccess;
+  for (int i = 0; i < attempts; ++i) {
+    error = cudaEventQuery(mark_->get());
+    if (error == cudaSuccess || error == cudaErrorNotReady || is_lasting(error)) break;
+    cudaGetLastError();
+  }
+  return error;
 }
 
 bool Event::done() {
   if (!mark_) return true;
-  const cudaError_t error = cudaEventQuery(mark_->get());
+  make_current(device_->physical().number);
+  const cudaError_t error = query();
   if (error == cudaSuccess) tell_times();
-  return error != cudaErrorNotReady;
+  return error == cudaSuccess || is_lasting(error);
 }
 
 void Event::wait(int64_t timeout_ns) {
   if (!mark_) throw *loss_;
-  cudaError_t error = cudaSuccess;
-  if (timeout_ns < 0) {
-    error = cudaEventSynchronize(mark_->get());
-  } else {
+  make_current(device_->physical().number);
+  if (timeout_ns >= 0 || cudaEventSynchronize(mark_->get()) != cudaSuccess) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(timeout_ns);
-    while ((error = cudaEventQuery(mark_->get())) == cudaErrorNotReady) {
+    cudaError_t error = cudaSuccess;
+    while ((error = query()) == cudaErrorNotReady) {
       const auto left = deadline - std::chrono::steady_clock::now();
-      if (left <= left.zero()) throw sdk::Error(FE_TIMEOUT, device_->name() + " has not finished in time");
-      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, std::chrono::microseconds(50)));
+      if (timeout_ns >= 0 && left <= left.zero())
+        throw sdk::Error(FE_TIMEOUT, device_->name() + " has not finished in time");
+      constexpr std::chrono::nanoseconds pause = std::chrono::microseconds(50);
+      std::this_thread::sleep_for(timeout_ns >= 0 ? std::min<std::chrono::nanoseconds>(left, pause) : pause);
     }
-  }
-  if (device_->note(error, "work before an event")) {
-    if (const auto loss = device_->loss()) throw *loss;
-    throw error_of(error, "cudaEventSynchronize");
+    device_->check(error, "cudaEventQuery");
   }
   tell_times();
   const std::shared_ptr<const Fault>& fault = aftermath_.fault;
@@ -84,10 +99,11 @@ void Event::wait(int64_t timeout_ns) {
 
 uint64_t Event::time() {
   if (!mark_ || !since_) throw sdk::Error(FE_UNSUPPORTED, "nobody traced when the event was recorded");
+  make_current(device_->physical().number);
   return since_->host_ns_of(mark_->get(), earliest_ns_);
 }
 
-void Event::tell_times() {
+void Event::tell_times() noexcept try {
   const std::lock_guard lock(mutex_);
   for (const TracedNodes& traced : std::exchange(aftermath_.traced, {})) {
     uint64_t begin = traced.since->host_ns_of(traced.marks.front().get(), traced.earliest_ns);
@@ -97,10 +113,12 @@ void Event::tell_times() {
       begin = end;
     }
   }
+} catch (const std::exception& error) {  // the work is done all the same
+  sdk::host->log(FE_LOG_WARNING, ("cuda: the trace lacks nodes: " + std::string(error.what())).c_str());
 }
 
-void Event::let_wait(cudaStream_t stream) const {
-  if (mark_) check(cudaStreamWaitEvent(stream, mark_->get(), 0), "cudaStreamWaitEvent");
+cudaError_t Event::let_wait(cudaStream_t stream) const {
+  return mark_ ? cudaStreamWaitEvent(stream, mark_->get(), 0) : cudaSuccess;
 }
 
 }  // namespace ferrule::cuda

@@ -10,18 +10,19 @@
 
 namespace ferrule::cuda {
 
-// A CUDA event.
+// A CUDA event of a device, which must be the calling thread's current one when it is made.
 class Mark {
  public:
-  explicit Mark(bool is_timed);
+  Mark(OpenDevice& device, bool is_timed);
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
-  Mark(Mark&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Mark(Mark&& other) noexcept : device_(other.device_), event_(std::exchange(other.event_, nullptr)) {}
   Mark& operator=(Mark&&) = delete;
   ~Mark();
   cudaEvent_t get() const { return event_; }
 
  private:
+  int device_;
   cudaEvent_t event_ = nullptr;
 };
 
@@ -43,8 +44,8 @@ struct Aftermath {
 
 class Event final : public sdk::Event {
  public:
-  // Records it in the stream.
-  Event(std::shared_ptr<OpenDevice> device, cudaStream_t stream, Aftermath aftermath);
+  // Makes what `record` needs. The device must be the calling thread's current one.
+  explicit Event(std::shared_ptr<OpenDevice> device);
   // Of a device that is lost by now.
   Event(std::shared_ptr<OpenDevice> device, std::shared_ptr<const sdk::Error> loss)
       : device_(std::move(device)), loss_(std::move(loss)) {}
@@ -52,14 +53,19 @@ class Event final : public sdk::Event {
   bool done() override;
   void wait(int64_t timeout_ns) override;
   uint64_t time() override;
-  void let_wait(cudaStream_t stream) const;
+  // Once. Of a device that is lost by then, the event is done and has the loss.
+  void record(cudaStream_t stream, Aftermath aftermath);
+  cudaError_t let_wait(cudaStream_t stream) const;
+  std::shared_ptr<const sdk::Error> loss() const { return loss_; }
+  std::shared_ptr<const Mark> mark() const { return mark_; }
 
  private:
-  void tell_times();
+  cudaError_t query() const;
+  void tell_times() noexcept;
 
   std::shared_ptr<OpenDevice> device_;
   std::shared_ptr<const sdk::Error> loss_;
-  std::unique_ptr<Mark> mark_;               // null if the device was lost
+  std::shared_ptr<const Mark> mark_;         // null if the device was lost
   std::shared_ptr<const TimedEvent> since_;  // null if its time is not known
   uint64_t earliest_ns_ = 0;                 // the host's time before it was recorded
   std::mutex mutex_;

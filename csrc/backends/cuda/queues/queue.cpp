@@ -19,16 +19,17 @@ void* host_side(Buffer& buffer, uint64_t offset) { return reinterpret_cast<void*
 
 Queue::Queue(std::shared_ptr<OpenDevice> device) : device_(std::move(device)) {
   device_->use();
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  device_->check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 
 Queue::~Queue() {
+  make_current(device_->physical().number);
   try {
-    device_->use();
     const auto deadline = std::chrono::steady_clock::now() + longest_wait;
     while (!device_->loss() && cudaStreamQuery(stream_) == cudaErrorNotReady) {
       if (std::chrono::steady_clock::now() > deadline) {
         sdk::host->log(FE_LOG_WARNING, "cuda: a queue did not finish; it is leaked");
+        new decltype(arriving_faults_)(std::move(arriving_faults_));
         return;
       }
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -36,7 +37,7 @@ Queue::~Queue() {
     if (device_->loss() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
     if (cudaStreamDestroy(stream_) != cudaSuccess) cudaGetLastError();
     if (faults_ != nullptr) device_->free(faults_, sizeof(Fault));
-  } catch (const std::exception&) {  // of a lost device
+  } catch (const std::exception&) {  // no memory to report with
   }
 }
 
@@ -47,7 +48,7 @@ bool Queue::begin() {
 }
 
 void Queue::finish(cudaError_t error, const char* call) {
-  if (device_->note(error, call) && !device_->loss()) throw error_of(error, call);
+  if (device_->note(error, call) && !device_->loss()) device_->check(error, call);
 }
 
 void Queue::copy_from_host(Buffer& to, uint64_t to_offset, const void* from, uint64_t size) {
@@ -98,7 +99,7 @@ Address Queue::fault_record() {
     void* const memory = device_->allocate(sizeof(Fault));
     if (const cudaError_t error = cudaMemsetAsync(memory, 0, sizeof(Fault), stream_); error != cudaSuccess) {
       device_->free(memory, sizeof(Fault));
-      check(error, "cudaMemsetAsync");
+      device_->check(error, "cudaMemsetAsync");
     }
     faults_ = memory;
   }
@@ -107,26 +108,49 @@ Address Queue::fault_record() {
 }
 
 std::unique_ptr<sdk::Event> Queue::record() {
-  Aftermath aftermath{.fault = nullptr, .traced = std::exchange(traced_, {})};
-  if (std::exchange(may_have_fault_, false) && begin()) {
-    const std::shared_ptr<Fault> fault = device_->fault_copies().take();
-    finish(cudaMemcpyAsync(fault.get(), faults_, sizeof(Fault), cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
-    finish(cudaMemsetAsync(faults_, 0, sizeof(Fault), stream_), "cudaMemsetAsync");
-    aftermath.fault = fault;
+  const auto lost = [&] { return std::make_unique<Event>(device_, device_->loss()); };
+  if (!begin()) return lost();
+  std::unique_ptr<Event> event;
+  Aftermath aftermath;
+  try {
+    event = std::make_unique<Event>(device_);
+    if (may_have_fault_) {
+      const std::shared_ptr<Fault> fault = device_->fault_copies().take();
+      arriving_faults_.emplace_back(event->mark(), fault);
+      device_->check(cudaMemcpyAsync(fault.get(), faults_, sizeof(Fault), cudaMemcpyDefault, stream_),
+                     "cudaMemcpyAsync");
+      device_->check(cudaMemsetAsync(faults_, 0, sizeof(Fault), stream_), "cudaMemsetAsync");
+      aftermath.fault = fault;
+      may_have_fault_ = false;
+    }
+    aftermath.traced = std::exchange(traced_, {});
+    event->record(stream_, std::move(aftermath));
+  } catch (const sdk::Error&) {
+    if (device_->loss()) return lost();
+    throw;
   }
-  if (!begin()) return std::make_unique<Event>(device_, device_->loss());
-  return std::make_unique<Event>(device_, stream_, std::move(aftermath));
+  forget_arrived_faults();
+  return event;
+}
+
+void Queue::forget_arrived_faults() {
+  for (size_t i = arriving_faults_.size(); i-- > 0;) {
+    if (cudaEventQuery(arriving_faults_[i].first->get()) == cudaErrorNotReady) continue;
+    cudaGetLastError();  // of a lost device, to which nothing arrives any more
+    arriving_faults_.erase(arriving_faults_.begin(), arriving_faults_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return;
+  }
 }
 
 void Queue::reset() {
   device_->use();
   const cudaError_t error = cudaStreamSynchronize(stream_);
-  if (device_->note(error, "cudaStreamSynchronize") && !device_->loss()) throw error_of(error, "cudaStreamSynchronize");
+  if (device_->note(error, "cudaStreamSynchronize") && !device_->loss()) device_->check(error, "cudaStreamSynchronize");
   device_->recover();
 }
 
 void Queue::wait_for(sdk::Event& event) {
-  if (begin()) static_cast<Event&>(event).let_wait(stream_);
+  if (begin()) finish(static_cast<const Event&>(event).let_wait(stream_), "cudaStreamWaitEvent");
 }
 
 }  // namespace ferrule::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "parameters/common.h"
@@ -44,9 +45,13 @@ class Queue final : public sdk::Queue {
   void* native() override { return stream_; }
 
  private:
+  void forget_arrived_faults();
+
   std::shared_ptr<OpenDevice> device_;
   cudaStream_t stream_ = nullptr;
   void* faults_ = nullptr;  // a Fault in device memory
+  // Copies of it that may still be written, and what the stream passes then: an event may be released before.
+  std::vector<std::pair<std::shared_ptr<const Mark>, std::shared_ptr<const Fault>>> arriving_faults_;
   // Since the last event:
   bool may_have_fault_ = false;
   std::vector<TracedNodes> traced_;

@@ -1,0 +1,253 @@
+"""Memory of the device, pinned memory, borrowed memory, and copies between devices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from csrc.backends.cuda.tests.processes import Processes
+
+Run = Callable[..., str]
+
+# Arrays of a megabyte until there is no memory; then half of them are freed, and there is room again.
+FILL_UP = """
+def fill_up():
+    arrays = []
+    while True:
+        try:
+            array = put(np.full(1 << 18, len(arrays)))
+            fe.eval(array)
+        except fe.OutOfMemoryError as error:
+            return arrays, str(error)
+        arrays.append(array)
+        assert len(arrays) < 100
+arrays, sentence = fill_up()
+first = len(arrays)
+assert all(np.asarray(array)[-1] == number for number, array in enumerate(arrays))
+del arrays[::2]
+fe.trim("cuda")
+more, again = fill_up()
+assert all(np.asarray(array)[-1] == number for number, array in enumerate(more))
+print(json.dumps([first, len(arrays), len(more), sentence, again]))
+del arrays, more
+fe.unload("cuda")
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "most", "sentence"),
+    [
+        (
+            {"FERRULE_CUDA_MEMORY_LIMIT": str(8 << 20)},
+            8,
+            "bytes left of the 8388608 that its option memory_limit allows",
+        ),
+        ({"FERRULE_EMULATION_MEMORY": str(8 << 20)}, 8, "emulated has no 1048576 bytes left"),
+    ],
+    ids=["limit", "memory"],
+)
+def test_full_memory_is_an_error_and_freed_memory_is_available_again(
+    variables: dict[str, str], most: int, sentence: str, start: Processes
+) -> None:
+    done = start(FILL_UP, **variables)
+    first, kept, more, *sentences = json.loads(done.output)
+    assert first in (most - 1, most)
+    assert more == first - kept
+    assert all(sentence in each for each in sentences), sentences
+    assert done.leaks() == {}
+
+
+def test_limit_is_the_total_and_what_is_left_is_the_free_memory(run: Run) -> None:
+    program = """
+device = fe.device("cuda")
+x = put(np.zeros(1 << 18)); fe.eval(x)
+print(*device.memory)
+"""
+    free, total = map(int, run(program, FERRULE_CUDA_MEMORY_LIMIT=str(4 << 20)).split())
+    assert total == 4 << 20
+    assert 2 << 20 <= free <= 3 << 20
+
+
+def test_freed_memory_is_used_again_without_asking_the_driver(start: Processes) -> None:
+    program = """
+x = put(np.arange(1 << 16))
+for turn in range(50): assert np.asarray(x + turn)[1] == 1 + turn
+"""
+    assert start(program).calls.count("cudaMallocAsync") < 20
+
+
+def test_trim_gives_memory_back_to_the_driver(run: Run) -> None:
+    program = """
+device = fe.device("cuda")
+x = put(np.zeros(1 << 18)); fe.eval(x)
+before = device.memory[0]
+del x
+fe.trim("cuda"); fe.synchronize("cuda")
+print(device.memory[0] - before)
+"""
+    assert int(run(program)) == 1 << 20
+
+
+def test_pinned_memory_is_copied_without_another_copy_and_freed(start: Processes) -> None:
+    program = """
+host = fe.host_empty((1 << 18,), device="cuda")
+host[:] = np.arange(1 << 18)
+assert host.ctypes.data % 4096 == 0
+x = fe.asarray(host, device="cuda", copy=True) + 1
+host[:] = -1
+assert np.array_equal(np.asarray(x), np.arange(1 << 18) + 1)
+del host, x
+fe.unload("cuda")
+"""
+    assert start(program).leaks() == {}
+
+
+# ---- memory of the host that kernels access themselves
+
+
+def test_pages_are_borrowed_and_seen_by_kernels(start: Processes) -> None:
+    program = """
+memory = page(2048)
+memory[:] = np.arange(2048)
+x = fe.buffer_from_host_ptr(memory, "cuda")
+y = fe.buffer_from_host_ptr(page(2048), "cuda", access="r")
+print(x.placement, y.placement)
+print(np.array_equal(np.asarray(x * 2), 2 * memory), not np.asarray(y + 0).any())
+del x, y
+fe.unload("cuda")
+"""
+    done = start(program)
+    assert done.output.split() == ["borrowed", "borrowed", "True", "True"]
+    assert done.leaks() == {}
+    assert done.calls.count("cudaHostRegister") == 2
+
+
+@pytest.mark.parametrize("part", ["[1:1025]", "[:1000]", "[5:6]", "[::-2]", "[1030:1040]"])
+def test_part_of_pages_is_borrowed_with_the_pages_around_it(part: str, start: Processes) -> None:
+    program = f"""
+whole = page(2048)
+whole[:] = np.arange(2048)
+x = fe.buffer_from_host_ptr(whole{part}, "cuda")
+print(x.placement, np.array_equal(np.asarray(x + 1), whole{part} + 1))
+del x
+fe.unload("cuda")
+"""
+    done = start(program)
+    assert done.output == "borrowed True\n"
+    assert done.leaks() == {}
+
+
+@pytest.mark.parametrize(
+    ("memory", "reason"),
+    [
+        ("np.zeros(1000, np.float32)", "pointer is not a multiple of 4096"),
+        ("page(1024, np.uint8)[3:99].view(np.float32)", "pointer is not a multiple of the item's 4 bytes"),
+    ],
+)
+def test_memory_of_odd_alignment_is_copied(memory: str, reason: str, start: Processes) -> None:
+    program = f"""
+memory = {memory}
+memory[:] = np.arange(len(memory))
+x = fe.buffer_from_host_ptr(memory, "cuda")
+print(x.placement)
+assert np.array_equal(np.asarray(x + 1), memory + 1)
+print(attempt(lambda: fe.buffer_from_host_ptr(memory, "cuda", copy=False)))
+"""
+    done = start(program)
+    placement, error = done.output.splitlines()
+    assert placement == f"copied: {reason}"
+    assert error.startswith("InvalidArgumentError: ")
+    assert "cudaHostRegister" not in done.calls
+
+
+def test_memory_that_is_borrowed_twice_is_right_and_can_be_borrowed_again(start: Processes) -> None:
+    program = """
+memory = page(1024)
+memory[:] = 3
+first = fe.buffer_from_host_ptr(memory, "cuda")
+second = fe.buffer_from_host_ptr(memory, "cuda")
+part = fe.buffer_from_host_ptr(memory[:1], "cuda")
+print(first.placement, "|", second.placement)
+print(np.asarray(first + second).tolist() == [6] * 1024)
+del first, second, part
+fe.synchronize("cuda")
+print(fe.buffer_from_host_ptr(memory, "cuda").placement)
+"""
+    placements, sums, again = start(program).output.splitlines()
+    assert placements.startswith(
+        "borrowed | copied: the driver does not register this memory (cudaErrorHostMemoryAlready"
+    )
+    assert (sums, again) == ("True", "borrowed")
+
+
+def test_borrowed_memory_lives_until_the_work_that_uses_it_is_done(start: Processes) -> None:
+    """The program drops all references at once; the last result shows that no page was unregistered too early."""
+    program = """
+import gc, weakref
+for turn in range(20):
+    memory = page(1 << 16)
+    memory[:] = turn
+    x = fe.buffer_from_host_ptr(memory, "cuda")
+    y = x @ fe.ones((1 << 16,), device="cuda")
+    fe.eval(y, wait=False)
+    del memory, x
+    gc.collect()
+    assert float(y) == turn * 65536
+del y
+fe.unload("cuda")
+"""
+    done = start(program)
+    assert done.calls.count("cudaHostRegister") == 20
+    assert done.leaks() == {}
+
+
+def test_device_that_cannot_register_memory_copies_it(run: Run) -> None:
+    program = """
+x = fe.buffer_from_host_ptr(page(1024) , "cuda")
+print(x.placement, np.asarray(x + 1)[0])
+"""
+    output = run(program, FERRULE_EMULATION_CALL_FAILS="cudaHostRegister:1:cudaErrorNotPermitted")
+    assert output.startswith("copied: the driver does not register this memory (cudaErrorNotPermitted")
+    assert output.endswith("1.0\n")
+
+
+# ---- two devices
+
+
+def test_arrays_move_between_devices_in_the_order_of_the_work(run: Run) -> None:
+    program = """
+x = put(np.arange(5000), device="cuda:0")
+for turn in range(20):
+    there = (x + turn).to_device("cuda:1")
+    back = (there * 2).to_device("cuda:0")
+    assert np.array_equal(np.asarray(back - x), 2 * (np.arange(5000) + turn) - np.arange(5000)), turn
+print(there.device, back.device)
+"""
+    assert run(program, FERRULE_EMULATION_DEVICES="2") == "cuda:1 cuda:0\n"
+
+
+def test_copies_between_devices_are_peer_copies(start: Processes) -> None:
+    program = """
+there = put(np.arange(5000), device="cuda:0").to_device("cuda:1")
+assert np.array_equal(np.asarray(there), np.arange(5000))
+"""
+    done = start(program, FERRULE_EMULATION_DEVICES="2")
+    assert "cudaMemcpyPeerAsync" in done.calls
+
+
+def test_memory_of_one_device_is_not_that_of_another(run: Run) -> None:
+    program = """
+def fill(device):
+    arrays = []
+    try:
+        while len(arrays) < 100: arrays.append(put(np.ones(1 << 18), device=device)); fe.eval(arrays[-1])
+    except fe.OutOfMemoryError: pass
+    return arrays
+first = fill("cuda:0")
+second = fill("cuda:1")
+print(len(first) == len(second), len(first) in (3, 4), attempt(lambda: put([1], device="cuda:1") + 1))
+"""
+    same, few, _ = run(program, FERRULE_EMULATION_DEVICES="2", FERRULE_EMULATION_MEMORY=str(4 << 20)).split(" ", 2)
+    assert (same, few) == ("True", "True")

@@ -1,0 +1,77 @@
+"""The options of a device, from variables and from `Device.open`, with values that are right and wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from csrc.backends.cuda.tests.processes import Processes
+
+Run = Callable[..., str]
+
+USE = 'print(attempt(lambda: fe.ones(2, device="cuda") + 1))\nprint((fe.ones(2) + 1).tolist())\n'
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("GRAPHS", "maybe", "option graphs is 'maybe', and must be true or false"),
+        ("MEMORY_LIMIT", "lots", "option memory_limit is 'lots', and must be an integer"),
+        ("MEMORY_LIMIT", "1e9", "option memory_limit is '1e9', and must be an integer"),
+        (
+            "MEMORY_LIMIT",
+            "99999999999999999999",
+            "option memory_limit is '99999999999999999999', and must be an integer",
+        ),
+        ("MEMORY_LIMIT", "-1", "option memory_limit is -1, and must be a number of bytes, or 0"),
+        ("OUT_OF_MEMORY_AT", "first", "option out_of_memory_at is 'first', and must be an integer"),
+        ("DEVICE_LOST_AT", "0x1", "option device_lost_at is '0x1', and must be an integer"),
+    ],
+)
+def test_wrong_value_is_an_error_that_names_the_option(option: str, value: str, sentence: str, run: Run) -> None:
+    error, cpu = run(USE, **{f"FERRULE_CUDA_{option}": value}).splitlines()
+    assert error == f"InvalidArgumentError: emulated cannot be opened: {sentence}"
+    assert cpu == "[2.0, 2.0]"
+
+
+def test_options_of_open_are_checked_too_and_the_device_can_be_opened_afterwards(run: Run) -> None:
+    program = """
+print(attempt(lambda: fe.device("cuda").open(graphs="maybe")))
+print(attempt(lambda: fe.device("cuda").open(grahps=True)))
+fe.device("cuda").open(graphs=False, memory_limit=1 << 20)
+print(attempt(lambda: fe.ones(2, device="cuda") + 1))
+"""
+    wrong_value, wrong_name, sums = run(program).splitlines()
+    assert "option graphs is 'maybe', and must be true or false" in wrong_value
+    assert "grahps" in wrong_name
+    assert "graphs" in wrong_name.replace("grahps", "")
+    assert sums == "[2.0, 2.0]"
+
+
+@pytest.mark.parametrize(("graphs", "launches"), [("1", True), ("0", False), ("true", True), ("false", False)])
+def test_graphs_are_replayed_only_if_the_option_says_so(graphs: str, launches: bool, start: Processes) -> None:
+    program = """
+f = fe.graph(lambda x: fe.sum(fe.exp(x) @ x, axis=0))
+x = put([[0, 1], [2, 3]])
+print({tuple(np.asarray(f(x)).tolist()) for _ in range(6)})
+"""
+    done = start(program, FERRULE_CUDA_GRAPHS=graphs)
+    assert len(done.output.split(")")) == 2, done.output
+    assert ("cudaGraphLaunch" in done.calls) == launches
+
+
+def test_requested_failure_of_an_allocation_is_one_error(run: Run) -> None:
+    program = 'print([attempt(lambda: fe.ones(2, device="cuda") + 1) for _ in range(3)])'
+    errors = run(program, FERRULE_CUDA_OUT_OF_MEMORY_AT="1").splitlines()[0]
+    assert errors.count("OutOfMemoryError: ") == 1
+    assert "at allocation 1, as requested" in errors
+    assert errors.count("[2.0, 2.0]") == 2
+
+
+def test_every_option_is_documented(module: Path, run: Run) -> None:
+    names = run('print(*[option["key"] for option in fe.device("cuda").info["options"]])').split()
+    page = (Path(__file__).resolve().parents[1] / "docs" / "options.md").read_text()
+    assert names
+    assert [name for name in names if f"`FERRULE_CUDA_{name.upper()}`" not in page] == []

@@ -1,0 +1,70 @@
+// What happens at the beginning of each call: the log, failures on request, contexts of devices.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "runtime/state.h"
+
+namespace emulation {
+namespace {
+
+void log_line(const std::string& line) {
+  if (settings().log.empty()) return;
+  static const int file = ::open(settings().log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  const std::string whole = line + "\n";
+  // One call, so that lines of several threads stay whole. Nothing can be done about an error.
+  if (file >= 0) static_cast<void>(!::write(file, whole.data(), whole.size()));
+}
+
+// From the descriptions of cudaError_t: the process must be relaunched.
+bool is_lasting(cudaError_t error) {
+  constexpr cudaError_t all[] = {cudaErrorECCUncorrectable,
+                                 cudaErrorNvlinkUncorrectable,
+                                 cudaErrorContained,
+                                 cudaErrorIllegalAddress,
+                                 cudaErrorLaunchTimeout,
+                                 cudaErrorAssert,
+                                 cudaErrorHardwareStackError,
+                                 cudaErrorIllegalInstruction,
+                                 cudaErrorMisalignedAddress,
+                                 cudaErrorInvalidAddressSpace,
+                                 cudaErrorInvalidPc,
+                                 cudaErrorLaunchFailure,
+                                 cudaErrorUnknown};
+  return std::find(std::begin(all), std::end(all), error) != std::end(all);
+}
+
+// Whether FERRULE_EMULATION_CALL_FAILS names this call.
+bool is_to_fail(const char* function) {
+  static constinit std::atomic<std::uint64_t> calls{0};
+  const std::string& chosen = settings().failing_function;
+  return !chosen.empty() && (chosen == "*" || chosen == function) && ++calls == settings().failing_call;
+}
+
+}  // namespace
+
+cudaError_t begin_call(const char* function) {
+  log_line(function);
+  if (!is_to_fail(function)) return cudaSuccess;
+  const cudaError_t error = settings().call_error;
+  log_line(std::string("failed ") + function);
+  if (is_lasting(error) && availability() == cudaSuccess)
+    set_fault(current_device(), error, std::string(function) + " fails because FERRULE_EMULATION_CALL_FAILS says so");
+  return error;
+}
+
+cudaError_t begin_device_call(const char* function) {
+  if (availability() == cudaSuccess && !is_refused()) create_context(current_device());
+  return begin_call(function);
+}
+
+void create_context(Device& device) {
+  if (!device.has_context.exchange(true)) log_line("context " + std::to_string(device.number));
+}
+
+void log_made(const char* kind) { log_line(std::string("+ ") + kind); }
+void log_ended(const char* kind) { log_line(std::string("- ") + kind); }
+
+}  // namespace emulation
