@@ -72,6 +72,6 @@ def test_requested_failure_of_an_allocation_is_one_error(run: Run) -> None:
 
 def test_every_option_is_documented(module: Path, run: Run) -> None:
     names = run('print(*[option["key"] for option in fe.device("cuda").info["options"]])').split()
-    page = (Path(__file__).resolve().parents[1] / "docs" / "options.md").read_text()
+    page = (Path(__file__).resolve().parents[1] / "docs" / "README.md").read_text()
     assert names
     assert [name for name in names if f"`FERRULE_CUDA_{name.upper()}`" not in page] == []

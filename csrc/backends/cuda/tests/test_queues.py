@@ -103,7 +103,8 @@ def work(number):
     for turn in range(40):
         index = number if turn % 2 else 100 + 50 * number + turn
         found = attempt(lambda: fe.take(x, put([index], np.int64), axis=0) + 1)
-        right = [number + 1] if turn % 2 else f"InvalidArgumentError: take: index {index} is out of bounds for axis 0 with size 4"
+        sentence = f"InvalidArgumentError: take: index {index} is out of bounds for axis 0 with size 4"
+        right = [number + 1] if turn % 2 else sentence
         assert found == right, (found, right)
 in_threads(4, work)
 """

@@ -88,7 +88,8 @@ def test_numbers_that_change_are_patched(run: Run) -> None:
     program = """
 f = fe.graph(lambda x, s: fe.sum(fe.exp(x * 0) @ x * s, axis=0) - s)
 x = put(np.ones((4, 4)))
-for turn in (1.0, 1.0, 2.0, 2.0, -3.0, -3.0, 0.5): assert np.asarray(f(x, turn)).tolist() == [16 * turn - turn] * 4, turn
+for turn in (1.0, 1.0, 2.0, 2.0, -3.0, -3.0, 0.5):
+    assert np.asarray(f(x, turn)).tolist() == [16 * turn - turn] * 4, turn
 """
     run(program)
 
@@ -144,7 +145,8 @@ def test_graph_that_the_driver_cannot_make_or_launch_is_run_one_by_one(call: str
         + """
 arrays, weights = [numbers(8, 8) for _ in range(4)], numbers(8, 8)
 there, w = [put(x) for x in arrays], put(weights)
-for turn in (0, 0, 0, 1, 1, 1, 2, 3, 3, 3): assert np.array_equal(np.asarray(f(there[turn], w)), right(arrays[turn], weights))
+for turn in (0, 0, 0, 1, 1, 1, 2, 3, 3, 3):
+    assert np.array_equal(np.asarray(f(there[turn], w)), right(arrays[turn], weights))
 del there, w, f
 fe.unload("cuda")
 """

@@ -7,6 +7,9 @@
 # builds only these. There is no ccache: it takes calls without -c, as of nvcc -fatbin, for links.
 set(FERRULE_CUDA_ARCHITECTURES 75 80 86 89 90a 100 120
     CACHE STRING "GPU architectures with machine code; PTX for the last one serves newer ones")
+if(DEFINED ENV{FERRULE_CUDA_ARCHITECTURES}) # for builds of wheels; separated by spaces
+  separate_arguments(FERRULE_CUDA_ARCHITECTURES UNIX_COMMAND "$ENV{FERRULE_CUDA_ARCHITECTURES}")
+endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS ferrule_nvcc=2) # each takes about 200 MB
 
 function(ferrule_cuda_fat_binaries out)

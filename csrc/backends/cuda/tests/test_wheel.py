@@ -1,0 +1,59 @@
+"""The wheel of the CUDA backend, installed beside ferrule."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import lief
+import pytest
+from backend_wheels import Environment, wheel_of
+
+LARGEST_WHEEL = 40 << 20
+LIBRARIES_OF_THE_SYSTEM = {
+    "libc.so.6",
+    "libm.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "librt.so.1",
+    "ld-linux-x86-64.so.2",
+}
+
+LOADED = """
+import ferrule as fe
+[row] = [row for row in fe.load_all().candidates if row.name == "cuda"]
+print(row.state, "|", row.reason)
+print(fe.explain("cuda"))
+if row.state == "loaded": print((fe.ones(3, device="cuda") + 1).sum().item())
+"""
+
+
+def test_the_wheel_is_small() -> None:
+    assert wheel_of("ferrule_cuda").stat().st_size <= LARGEST_WHEEL
+
+
+def test_the_module_needs_only_libraries_of_every_linux_system(tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel_of("ferrule_cuda")) as archive:
+        module = lief.ELF.parse(archive.extract("ferrule_backends/cuda/libferrule-cuda.so", tmp_path))
+    assert module is not None
+    needed = {str(name) for name in module.libraries}
+    assert needed - {"libferrule.so"} <= LIBRARIES_OF_THE_SYSTEM
+    exported = {str(symbol.name) for symbol in module.exported_symbols}
+    assert exported == {"ferrule_backend"}
+
+
+@pytest.mark.skipif(Path("/proc/driver/nvidia/version").exists(), reason="the machine has a driver")
+def test_machine_without_a_driver_gets_one_sentence(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "environment")
+    environment.pip("install", "ferrule[cuda]")
+    row, explained = environment.run(LOADED).splitlines()
+    print(row, explained)
+
+
+@pytest.mark.skipif(not Path("/proc/driver/nvidia/version").exists(), reason="needs a GPU")
+def test_the_installed_backend_computes(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "environment")
+    environment.pip("install", "ferrule[cuda]")
+    row, _, total = environment.run(LOADED).splitlines()
+    assert row == "loaded | "
+    assert total == "6.0"

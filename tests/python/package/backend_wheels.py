@@ -1,0 +1,72 @@
+"""The wheels of backends, and new environments to install them in."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+DIST = Path(__file__).resolve().parents[3] / "dist"
+
+
+def wheel_of(distribution: str) -> Path:
+    wheels = sorted(DIST.glob(f"{distribution}-*.whl"))
+    assert len(wheels) == 1, f"{DIST} must hold one wheel of {distribution}, and holds {len(wheels)}: run ./dev wheels"
+    return wheels[0]
+
+
+def hashes_in(site: Path) -> dict[str, str]:
+    """Hashes of all files of the environment's packages, except those that Python writes on import."""
+    return {
+        str(path.relative_to(site)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in site.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def needed_by(distribution: str) -> set[Path]:
+    """The installed folders and files of all distributions that a distribution needs."""
+    found = set()
+    for requirement in importlib.metadata.requires(distribution) or []:
+        if ";" in requirement:
+            continue  # of an extra, or of another system
+        [name] = re.findall(r"^[\w.-]+", requirement)
+        files = importlib.metadata.files(name) or []
+        found |= {
+            Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0]
+            for file in files
+            if file.parts[0] != ".."
+        }
+        found |= needed_by(name)
+    return found
+
+
+class Environment:
+    """A new environment with ferrule. Its dependencies come from the tests' environment, without downloads."""
+
+    def __init__(self, folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        self.python = folder / "bin" / "python"
+        [self.site] = folder.glob("lib/python*/site-packages")
+        for path in needed_by("ferrule"):
+            (self.site / path.name).symlink_to(path)
+        self.pip("install", "ferrule")
+
+    def pip(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
+        source = ["--no-index", "--find-links", str(DIST)] if arguments[0] == "install" else ["--yes"]
+        done = subprocess.run([*command, *arguments, *source], capture_output=True, text=True, cwd=self.site)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def run(self, program: str, **variables: str) -> str:
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
+        settings = {"FERRULE_CACHE_DIR": str(self.site.parent / "cache"), **variables}
+        command = [str(self.python), "-B", "-c", program]
+        done = subprocess.run(command, env={**inherited, **settings}, capture_output=True, text=True, cwd=self.site)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        return done.stdout
