@@ -10,13 +10,16 @@ import pytest
 from backend_wheels import Environment, wheel_of
 
 LARGEST_WHEEL = 40 << 20
-LIBRARIES_OF_THE_SYSTEM = {
+# manylinux allows these. CUDA's runtime is linked statically, and its driver is opened when the module starts.
+ALLOWED_LIBRARIES = {
     "libc.so.6",
     "libm.so.6",
     "libdl.so.2",
     "libpthread.so.0",
     "librt.so.1",
     "ld-linux-x86-64.so.2",
+    "libstdc++.so.6",
+    "libgcc_s.so.1",
 }
 
 LOADED = """
@@ -32,14 +35,13 @@ def test_the_wheel_is_small() -> None:
     assert wheel_of("ferrule_cuda").stat().st_size <= LARGEST_WHEEL
 
 
-def test_the_module_needs_only_libraries_of_every_linux_system(tmp_path: Path) -> None:
+def test_the_module_needs_no_library_of_cuda(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel_of("ferrule_cuda")) as archive:
         module = lief.ELF.parse(archive.extract("ferrule_backends/cuda/libferrule-cuda.so", tmp_path))
     assert module is not None
-    needed = {str(name) for name in module.libraries}
-    assert needed - {"libferrule.so"} <= LIBRARIES_OF_THE_SYSTEM
+    assert {str(name) for name in module.libraries} <= ALLOWED_LIBRARIES
     exported = {str(symbol.name) for symbol in module.exported_symbols}
-    assert exported == {"ferrule_backend"}
+    assert {name for name in exported if not name.startswith("ferrule_backend_")} == set()
 
 
 @pytest.mark.skipif(Path("/proc/driver/nvidia/version").exists(), reason="the machine has a driver")
@@ -47,7 +49,8 @@ def test_machine_without_a_driver_gets_one_sentence(tmp_path: Path) -> None:
     environment = Environment(tmp_path / "environment")
     environment.pip("install", "ferrule[cuda]")
     row, explained = environment.run(LOADED).splitlines()
-    print(row, explained)
+    assert row == "incompatible | its driver's library libcuda.so.1 is not on this machine"
+    assert explained.endswith(", but it cannot run here: its driver's library libcuda.so.1 is not on this machine.")
 
 
 @pytest.mark.skipif(not Path("/proc/driver/nvidia/version").exists(), reason="needs a GPU")
