@@ -147,7 +147,7 @@ class Block {
   // The byte of shared memory whose address is `place` modulo `window`; null if there is none. Of several declarations,
   // the first one that has it: the tiles of a kernel are in one.
   const std::byte* shared_in_window(std::uintptr_t place, std::uintptr_t window) const;
-  AsyncBarriers async_barriers;               // tile_copies.h
+  AsyncBarriers async_barriers;              // tile_copies.h
   std::map<unsigned, Warpgroup> warpgroups;  // warpgroup_matrix.h
 
   [[noreturn]] void fail(const Site& site, const std::string& what);

@@ -51,7 +51,8 @@ const TensorMap& checked(const void* map, unsigned axes, const Site& site) {
   const auto& known = *static_cast<const TensorMap*>(map);
   if (known.magic != TensorMap::right_magic) current_block->fail(site, "the tensor map was not encoded");
   if (known.axes != axes)
-    current_block->fail(site, "the tensor map has " + std::to_string(known.axes) + " axes, not " + std::to_string(axes));
+    current_block->fail(site,
+                        "the tensor map has " + std::to_string(known.axes) + " axes, not " + std::to_string(axes));
   return known;
 }
 
@@ -73,8 +74,8 @@ std::vector<std::byte> box_of(const TensorMap& map, const std::int32_t* coordina
     }
     if (!exists) continue;
     const std::int64_t first = std::max<std::int64_t>(coordinates[0], 0);
-    const std::int64_t end = std::min<std::int64_t>(std::int64_t{coordinates[0]} + map.box[0],
-                                                    static_cast<std::int64_t>(map.sizes[0]));
+    const std::int64_t end =
+        std::min<std::int64_t>(std::int64_t{coordinates[0]} + map.box[0], static_cast<std::int64_t>(map.sizes[0]));
     if (first >= end) continue;
     const auto at = static_cast<std::size_t>(first - coordinates[0]) * map.item_bytes;
     std::memcpy(bytes.data() + row * row_bytes + at,
@@ -88,8 +89,7 @@ std::vector<std::byte> box_of(const TensorMap& map, const std::int32_t* coordina
 
 std::string text(const AsyncBarrier& barrier) {
   std::string lacks;
-  if (barrier.pending > 0)
-    lacks = std::to_string(barrier.pending) + (barrier.pending == 1 ? " arrival" : " arrivals");
+  if (barrier.pending > 0) lacks = std::to_string(barrier.pending) + (barrier.pending == 1 ? " arrival" : " arrivals");
   if (barrier.bytes != 0) lacks += (lacks.empty() ? "" : " and ") + std::to_string(barrier.bytes) + " bytes";
   return "phase " + std::to_string(barrier.phase) + " lacks " + lacks;
 }

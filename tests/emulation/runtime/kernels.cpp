@@ -45,7 +45,9 @@ std::shared_ptr<Kernel> find_kernel(const void* function) {
 }
 
 constexpr std::size_t most_alignment = 64;  // of a parameter
-constexpr std::size_t rounded_up(std::size_t bytes) { return (bytes + most_alignment - 1) / most_alignment * most_alignment; }
+constexpr std::size_t rounded_up(std::size_t bytes) {
+  return (bytes + most_alignment - 1) / most_alignment * most_alignment;
+}
 
 }  // namespace
 
