@@ -81,6 +81,14 @@ print(np.asarray(graph.compute(np.arange(6, dtype=np.float32).reshape(3, 2))))
     assert output_of(sys.executable, "-c", program, module) == f"{x + x[:, ::-1]}\n"
 
 
+def test_a_foreign_kernel_runs_on_the_emulator_of_the_wheel(sources: Path) -> None:
+    program = build(sources / "emulated", sources.parent / "emulated") / "block-sums"
+    assert output_of(program).split() == [str(64 * 64 * block + 63 * 32) for block in range(3)]
+    fault = output_of(program, "forgets")
+    assert fault.startswith("cudaErrorLaunchFailure: ")
+    assert "block_sums.cu:" in fault
+
+
 def test_pkg_config_knows_the_library(sources: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PKG_CONFIG_PATH": str(package() / "lib" / "pkgconfig")}
     command = ["pkg-config", "--cflags", "--libs", "ferrule"]
