@@ -12,6 +12,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.cases import Case
 from benchmarks.marks import PEERS
 from benchmarks.race import Heat
 
@@ -36,7 +37,7 @@ def copy_bandwidth(threads: int) -> float:
     return 2 * COPY_BYTES / median(seconds)
 
 
-def peak_flops(heats: Iterable[Heat], threads: int) -> float | None:
+def peak_flops(heats: Iterable[Heat[Case]], threads: int) -> float | None:
     """The fastest float32 matmul of any peer with this number of threads; None if none was run."""
     return max(
         (

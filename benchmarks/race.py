@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-from benchmarks.cases import Case
 from benchmarks.contenders import NotOfferedError
 from benchmarks.timing import Timing
 from benchmarks.worker import serve
@@ -26,11 +25,21 @@ class Pace:
     turn_seconds: float
 
 
+class Named(Protocol):
+    """A case: what it contains is known to its workers."""
+
+    @property
+    def name(self) -> str: ...
+
+
+C = TypeVar("C", bound=Named)
+
+
 @dataclass
-class Heat:
+class Heat(Generic[C]):
     """One case with one number of threads: timings and errors of correct contenders, reasons of the others."""
 
-    case: Case
+    case: C
     threads: int
     timings: dict[str, Timing] = field(default_factory=dict)
     greatest_errors: dict[str, float] = field(default_factory=dict)
@@ -43,14 +52,14 @@ class ContenderError(Exception):
 
 
 class Remote:
-    """The parent's end of a worker."""
+    """The parent's end of a worker, which `make` makes in a process of its own."""
 
-    def __init__(self, name: str, threads: int) -> None:
+    def __init__(self, name: str, make: Callable[[], object]) -> None:
         self.name = name
         context = multiprocessing.get_context("spawn")  # a forked child would inherit the thread pools of others
         self.connection: Connection
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, name, threads), daemon=True)
+        self.process = context.Process(target=serve, args=(theirs, make), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -74,13 +83,13 @@ class Remote:
             self.process.kill()
 
 
-def run_heat(case: Case, threads: int, remotes: Sequence[Remote], pace: Pace, advance: Callable[[], None]) -> Heat:
+def run_heat(case: C, threads: int, remotes: Sequence[Remote], pace: Pace, advance: Callable[[], None]) -> Heat[C]:
     """Prepares and checks all, then times them in turns; `advance` is called after each round."""
     heat = Heat(case, threads)
     running: list[Remote] = []
     for remote in remotes:
         try:
-            heat.greatest_errors[remote.name] = remote.ask("prepare", case.name)["greatest_error"]
+            heat.greatest_errors[remote.name] = remote.ask("prepare", case)["greatest_error"]
             running.append(remote)
         except NotOfferedError as reason:
             heat.absent[remote.name] = str(reason)
@@ -95,12 +104,16 @@ def run_heat(case: Case, threads: int, remotes: Sequence[Remote], pace: Pace, ad
         advance()
     for remote in running:
         if remote.name not in heat.failures:
+            try:
+                remote.ask("finish")
+            except ContenderError as reason:  # the device was lost, or the process died, after the last turn
+                heat.failures[remote.name] = str(reason)
+                continue
             heat.timings[remote.name] = Timing(samples[remote.name])
-            remote.ask("finish")
     return heat
 
 
-def _take_turn(heat: Heat, remote: Remote, pace: Pace, samples: list[float]) -> None:
+def _take_turn(heat: Heat[C], remote: Remote, pace: Pace, samples: list[float]) -> None:
     if heat.threads > 1:
         time.sleep(SETTLE_SECONDS)
     try:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from benchmarks.cases import Case
 from benchmarks.latency import LATENCIES
 from benchmarks.marks import OURS, PEERS, Mark
 from benchmarks.race import Heat
@@ -31,7 +32,7 @@ class Run:
     machine: Mapping[str, object]
     contenders: Mapping[str, Mapping[str, str]]
     limits: Mapping[int, Limits]
-    heats: Sequence[Heat]
+    heats: Sequence[Heat[Case]]
     latencies: Mapping[str, Timing | str]
 
 
@@ -96,7 +97,7 @@ def _judged(mark: Mark, seconds: Mapping[str, float]) -> tuple[str, Text]:
     return f"{value:.2f} ({mark})", Text(word, style=style)
 
 
-def _rate(heat: Heat, limits: Limits) -> tuple[str, str]:
+def _rate(heat: Heat[Case], limits: Limits) -> tuple[str, str]:
     """The rate of ferrule (without it, of the fastest peer), and its share of the machine's limit."""
     name = OURS if OURS in heat.timings else min(heat.timings, key=lambda name: heat.timings[name].median, default=None)
     if name is None or heat.case.mark.measure == "microseconds":
@@ -117,11 +118,11 @@ def _time(timing: Timing | None, failed: bool = False) -> Text:
     return Text(f"{timing.median * scale:.2f} ±{(third - first) / 2 * scale:.2f} {unit}", no_wrap=True)
 
 
-def _medians(heat: Heat) -> dict[str, float]:
+def _medians(heat: Heat[Case]) -> dict[str, float]:
     return {name: timing.median for name, timing in heat.timings.items()}
 
 
-def _heat_as_json(heat: Heat) -> dict[str, Any]:
+def _heat_as_json(heat: Heat[Case]) -> dict[str, Any]:
     value = heat.case.mark.value(_medians(heat))
     results: dict[str, dict[str, Any]] = {}
     for name, timing in heat.timings.items():

@@ -10,23 +10,26 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
-from benchmarks.cases import CASES, greatest_error, make_inputs
+from benchmarks.cases import Case, greatest_error, make_inputs
 from benchmarks.contenders import MODULES, Contender, NotOfferedError
 
 # Seconds. Calls are grouped until a sample takes this long, because reading the clock would distort a call of 1 us.
 SHORTEST_SAMPLE = 1e-3
 
 
-def serve(connection: Connection, name: str, threads: int) -> None:
-    """Requests are (method, arguments); every answer is ("ok", value), ("not offered", why) or ("failed", why)."""
-    worker: Worker | None = None
+def serve(connection: Connection, make: Callable[[], object]) -> None:
+    """Calls methods of what `make` makes at the first request.
+
+    Requests are (method, arguments); every answer is ("ok", value), ("not offered", why) or ("failed", why).
+    """
+    worker: object | None = None
     while True:
         try:
             method, *arguments = connection.recv()
         except EOFError:
             return
         try:
-            worker = worker or Worker(name, threads)
+            worker = worker or make()
             connection.send(("ok", getattr(worker, method)(*arguments)))
         except NotOfferedError as reason:
             connection.send(("not offered", str(reason)))
@@ -46,15 +49,14 @@ class Worker:
     def describe(self) -> dict[str, str]:
         return self.contender.describe()
 
-    def prepare(self, case_name: str) -> dict[str, Any]:
+    def prepare(self, case: Case) -> dict[str, Any]:
         """Compiles, computes once, returns the greatest error against float64; ValueError if it is too great."""
-        case = next(case for case in CASES if case.name == case_name)
         inputs = make_inputs(case)
         prepared = self.contender.prepare(case, inputs)
         prepared.call()
         error, within = greatest_error(case, inputs, prepared.output())
         if not within:
-            raise ValueError(f"{case_name}: wrong by {error:.1e}")
+            raise ValueError(f"{case.name}: wrong by {error:.1e}")
         self.call = prepared.call
         seconds = min(self._sample(1) for _ in range(3))
         self.calls_a_sample = math.ceil(SHORTEST_SAMPLE / max(seconds, 1e-7))
