@@ -2,6 +2,7 @@
 
     .venv/bin/python -m tests.mutation [kernel ...]      # hand-written faults in the kernels of the host's module
     .venv/bin/python -m tests.mutation --core [word ...] # and in the waits and errors of the core
+    .venv/bin/python -m tests.mutation --planted cuda    # those of a backend's tests/mutation.toml
     .venv/bin/python -m tests.mutation --generate 200    # generated faults; --where passes, or the name of a backend
 
 Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md explains the tables. The
@@ -19,8 +20,8 @@ from ferrule.testing.running.target import runnable_variants
 from rich.console import Console
 from rich.progress import Progress
 
-from . import handwritten_faults, table
-from .backends import ROOT
+from . import handwritten_faults, planted_faults, table
+from .backends import BACKENDS, ROOT
 from .campaign import Campaign, Tried, judged_equivalent
 from .generated import AREAS, SHARES, GeneratedFault, all_faults, draw
 from .trial import SURVIVED
@@ -73,6 +74,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description="Are these faults caught?")
     parser.add_argument("kernels", nargs="*", help="written faults: only these")
     parser.add_argument("--core", action="store_true", help="written faults of the core; `kernels` are words of theirs")
+    parser.add_argument(
+        "--planted",
+        choices=[backend.name for backend in BACKENDS.values() if backend.faults],
+        help="written faults of this backend; `kernels` are words of theirs",
+    )
     parser.add_argument("--level", default="quick", choices=["quick", "full"], help="of the kit")
     parser.add_argument("--variant", help="of the host's module; by default the widest that runs here")
     parser.add_argument("--generate", type=int, metavar="N", help="try N faults that are made automatically")
@@ -94,6 +100,8 @@ def main() -> int:
         return min(generate(options, console), 100)
     if options.core:
         return min(handwritten_faults.run_core(options.kernels, console), 100)
+    if options.planted:
+        return min(planted_faults.run(BACKENDS[options.planted], options.kernels, console), 100)
     return handwritten_faults.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
 
 

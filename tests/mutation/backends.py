@@ -15,20 +15,25 @@ class Backend:
     """The entries of one mutation.toml. Texts may contain {variant}, the variant of the host's module that is built.
 
     share: percentage of the generated faults.
-    files: patterns of the files that are changed, relative to the folder; left_out: exceptions, each with its reason.
+    files: patterns of the files that get generated faults, relative to the folder; none: only `faults` are planted.
+    left_out: exceptions, each with its reason.
+    faults: written by hand, each with what must catch it (planted_faults.py).
     by_kernel_file: CMake compiles the kernels in a target of their own, TARGET-kernels, so that one kernel file at a
         time can be built with a fault; otherwise each fault builds the module.
     is_host: its module computes on the host. The tests of the core use it, and the hand-written faults are in it.
     target, product, options: of CMake; the product is relative to the backend's folder in the build.
+    folders: further parts of the tree that its build needs.
     support_test: the test that checks which cases the module refuses.
     """
 
     name: str
-    share: int
-    files: tuple[str, ...]
     target: str
     product: str
-    support_test: str
+    share: int = 0
+    files: tuple[str, ...] = ()
+    support_test: str = ""
+    faults: tuple[dict[str, str], ...] = ()
+    folders: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     by_kernel_file: bool = False

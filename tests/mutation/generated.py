@@ -17,11 +17,11 @@ from .source_text import SourceText
 # The files that are changed in each area, as patterns relative to the root; and exceptions, each with its reason.
 PASSES = "passes"
 AREAS = {
-    **{name: tuple(f"{backend.folder}/{files}" for files in backend.files) for name, backend in BACKENDS.items()},
+    **{b.name: tuple(f"{b.folder}/{files}" for files in b.files) for b in BACKENDS.values() if b.files},
     PASSES: ("csrc/core/compiler/*.cpp", "csrc/core/compiler/*.h"),
 }
 # The percentage of faults in each area when only one number is given for all.
-SHARES = {**{name: backend.share for name, backend in BACKENDS.items()}, PASSES: 30}
+SHARES = {**{b.name: b.share for b in BACKENDS.values() if b.files}, PASSES: 30}
 LEFT_OUT = {
     **{f"{b.folder}/{file}": reason for b in BACKENDS.values() for file, reason in b.left_out.items()},
     "csrc/core/compiler/plan_text.cpp": "writes text for people",

@@ -37,24 +37,36 @@ class Layout:
 _OTHER_TESTS = "(?!(?:compiler|executor|graph|ops|sdk)/).*_test[.]cpp"
 
 
-def layout_of(area: str, variant: str) -> Layout:
+# As in `./dev sanitize`.
+_SANITIZERS = {"address": "address,undefined", "thread": "thread"}
+
+
+def _sanitized(sanitizer: str) -> tuple[str, ...]:
+    if not sanitizer:
+        return ()
+    flags = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+    return (f"-DFERRULE_SANITIZE={_SANITIZERS[sanitizer]}", *flags)
+
+
+def layout_of(area: str, variant: str, sanitizer: str = "") -> Layout:
     common = ("csrc", "cmake")
     if area not in BACKENDS:
         options = ("-DFERRULE_BUILD_TESTS=ON", "-DFERRULE_PACKAGE_LAYOUT=ON", "-DFERRULE_VARIANTS=x64")
         folders = (*common, "tests/cpp", "tests/c", "tests/skew")
         return Layout(folders, options, "ferrule-tests", "libferrule.so", _OTHER_TESTS)
     backend = BACKENDS[area]
-    module = ("-DFERRULE_BUILD_TESTS=OFF", *(option.format(variant=variant) for option in backend.options))
+    chosen = (option.format(variant=variant) for option in backend.options)
+    module = ("-DFERRULE_BUILD_TESTS=OFF", *chosen, *_sanitized(sanitizer))
     product = f"{backend.folder}/{backend.product.format(variant=variant)}"
-    return Layout(common, module, backend.target.format(variant=variant), product)
+    return Layout((*common, *backend.folders), module, backend.target.format(variant=variant), product)
 
 
 class Workspace:
-    """One copy. `number` distinguishes workspaces that work in parallel."""
+    """One copy. `number` distinguishes workspaces that work in parallel; a sanitizer has one of its own."""
 
-    def __init__(self, area: str, variant: str, number: int = 0) -> None:
-        self.layout = layout_of(area, variant)
-        self.folder = FOLDER / f"{area}-{number}"
+    def __init__(self, area: str, variant: str, number: int = 0, sanitizer: str = "") -> None:
+        self.layout = layout_of(area, variant, sanitizer)
+        self.folder = FOLDER / f"{area}-{sanitizer or number}"
         self.source = self.folder / "source"
         self.build_folder = self.source / "build" / "tests"  # as deep as other builds: ccache knows their objects
         self.product = self.build_folder / self.layout.product
@@ -114,8 +126,8 @@ class KernelWorkspace(Workspace):
     """A workspace of a module whose kernels have a target of their own. The kernel files that include a header with a
     fault are compiled one at a time, until a check catches it; the others stay unchanged."""
 
-    def __init__(self, area: str, variant: str, number: int = 0) -> None:
-        super().__init__(area, variant, number)
+    def __init__(self, area: str, variant: str, number: int = 0, sanitizer: str = "") -> None:
+        super().__init__(area, variant, number, sanitizer)
         self._objects = f"{BACKENDS[area].folder}/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
 
     def prepare(self) -> None:

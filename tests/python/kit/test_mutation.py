@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutation.backends import BACKENDS
 from tests.mutation.campaign import JUDGED, judged_equivalent
 from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.edits import KINDS, edits_of, numbers_near
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
 from tests.mutation.ops_of_files import near, ops_in, ops_of_family, ops_of_shaders, ops_with_rows, units_of
+from tests.mutation.planted_faults import PlantedFault
+from tests.mutation.planted_faults import faults_of as planted_faults_of
 from tests.mutation.source_text import SourceText
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -226,3 +229,15 @@ def test_handwritten_core_faults_match_the_files_and_their_tests_exist() -> None
         else:
             sources = (path.read_text() for path in (ROOT / "tests/cpp/executor").glob("*_test.cpp"))
             assert any(fault.test.strip("*") in source for source in sources), fault
+
+
+PLANTED = [(backend.folder, fault) for backend in BACKENDS.values() for fault in planted_faults_of(backend)]
+
+
+@pytest.mark.parametrize(("folder", "fault"), PLANTED, ids=[fault.what for _, fault in PLANTED])
+def test_planted_fault_can_be_made_and_names_its_check(folder: str, fault: PlantedFault) -> None:
+    assert (ROOT / folder / fault.file).read_text().count(fault.before) == 1
+    assert fault.after != fault.before
+    assert (fault.kit == "") != (fault.test == "")
+    assert (ROOT / folder / "tests" / fault.test.partition("::")[0]).exists()
+    assert fault.unit == "" or (ROOT / folder / "kernels" / fault.unit).is_file()
