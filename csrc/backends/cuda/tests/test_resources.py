@@ -1,4 +1,7 @@
-"""What ptxas and cuobjdump say about the kernels (`./dev ptxas`), and the page that lists it."""
+"""What ptxas and cuobjdump say about the kernels (`./dev ptxas`), and the page that lists it.
+
+FERRULE_REQUIRE_FAT_BINARIES=1 makes a test fail that would be skipped because no kernels are compiled by nvcc.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ import re
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from csrc.backends.cuda.toolchain import machine_code, resources
+from csrc.backends.cuda.toolchain import kernel_page, machine_code, resources
+from csrc.backends.cuda.toolchain.kernel_families import PATHS, Family, families
 from csrc.backends.cuda.toolchain.occupancy import occupancy, resident_blocks
-from csrc.backends.cuda.toolchain.resources import Kernel
+from csrc.backends.cuda.toolchain.resource_usage import Kernel, block_sizes, faults, kernels_in, read
 
 ROOT = Path(__file__).resolve().parents[4]
 BACKEND = ROOT / "csrc" / "backends" / "cuda"
@@ -76,19 +81,27 @@ def folder() -> Path:
     for path in (module.parent / "fat_binaries", ROOT / "build" / "wheel-cuda" / "fat_binaries"):
         if any(path.glob("*.resources.txt")):
             return path
-    pytest.skip("needs a build of the module by nvcc")
+    return skipped("needs a build of the module by nvcc")
+
+
+def skipped(reason: str) -> NoReturn:
+    if os.environ.get("FERRULE_REQUIRE_FAT_BINARIES") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 def test_the_text_of_ptxas_is_read() -> None:
-    first, second = resources.kernels_in(TEXT, "sum.cu")
+    first, second = kernels_in(TEXT, "sum.cu")
     assert first == Kernel("sum.cu", "sum_f32", "sm_80", 40, 56, 8 + 4, 12, 1024)
     assert (second.name, second.architecture, second.registers, second.stack_bytes) == ("sum_bf16", "sm_90a", 10, 0)
     assert [kernel.family for kernel in (first, second)] == ["sum_*", "sum_*"]
-    assert Kernel("sum.cu", "sum_rows", "sm_80").family == "sum_rows"
+    names = ("sum_rows", "sum_rows_i64", "blocks_f16_q4_K", "elementwise_u8_u8")
+    families = [Kernel("", name, "sm_80").family for name in names]
+    assert families == ["sum_rows", "sum_rows_*", "blocks_*", "elementwise_*"]
 
 
 def test_spills_and_complaints_of_ptxas_are_faults() -> None:
-    assert resources.faults(resources.kernels_in(TEXT, "sum.cu")) == [
+    assert faults(kernels_in(TEXT, "sum.cu")) == [
         "sum.cu: sum_f32 on sm_80 spills: 12 bytes stored, 12 loaded",
         "sum.cu: sum_bf16 on sm_90a: Potential Performance Loss: wgmma.mma_async instructions are serialized in "
         "function 'sum_bf16'",
@@ -136,35 +149,64 @@ def test_machine_instructions_are_counted() -> None:
 def test_the_page_gets_one_row_for_each_family(tmp_path: Path) -> None:
     (tmp_path / "sum.resources.txt").write_text(TEXT)
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{resources.BEGIN}\nold\n{resources.END}\nafter\n")
+    page.write_text(f"before\n{kernel_page.BEGIN}\nold\n{kernel_page.END}\nafter\n")
     assert resources.main([str(tmp_path), "--page", str(page)]) == 0
     assert resources.main([str(tmp_path), "--check"]) == 1
     lines = page.read_text().splitlines()
     assert (lines[0], lines[-1]) == ("before", "after")
-    assert lines[2].startswith("| file | kernels | threads |")
-    assert lines[2].endswith("| sm_80 | sm_90a |")
-    assert lines[4] == "| `sum.cu` | `sum_*` |  | 10 to 40 | 0 to 56 | 0 to 24 | 0 to 1024 |  |  |"
+    first = next(i for i, line in enumerate(lines) if line.startswith("| file | kernels | threads |"))
+    assert lines[first].endswith("| sm_80 | sm_90a |")
+    assert lines[first + 2] == "| `sum.cu` | `sum_*` |  | 10 to 40 | 0 to 56 | 0 to 24 | 0 to 1024 |  |  |"
     assert "old" not in lines
 
 
 def test_no_kernel_spills(folder: Path) -> None:
-    kernels = resources.read(folder)
+    kernels = read(folder)
     assert kernels
-    assert resources.faults(kernels) == []
+    assert faults(kernels) == []
 
 
 def test_every_kernel_states_its_block_size(folder: Path) -> None:
     if not machine_code.is_readable():
-        pytest.skip("needs cuobjdump and nvdisasm")
-    blocks = resources.block_sizes(folder)
-    assert {kernel.name for kernel in resources.read(folder)} == blocks.keys()
+        skipped("needs cuobjdump and nvdisasm")
+    blocks = block_sizes(folder)
+    assert {kernel.name for kernel in read(folder)} == blocks.keys()
+
+
+def test_a_kernel_without_a_path_of_its_family_is_found() -> None:
+    family = Family("", "", "", ["16-byte loads", "mma"], {"mma": {"*_f64": "needs DMMA"}})
+    assert family.missing("a_f32", Counter({"LDG.E.128.CONSTANT": 1, "HMMA.16816.F32": 2})) == []
+    assert family.missing("a_f32", Counter({"LDG.E.64": 1, "HGMMA.64x8x16.F32": 1})) == ["16-byte loads", "mma"]
+    assert family.missing("a_f64", Counter({"LDGSTS.E.BYPASS.128": 1})) == []
+
+
+def test_the_table_of_families_has_each_file_and_names_paths() -> None:
+    files = {path.stem for path in BACKEND.glob("kernels/**/*.cu")}
+    assert set(families()) == files, "toolchain/kernel_families.toml needs a row for each file of kernels"
+    for family in families().values():
+        assert {*family.paths, *family.without} <= PATHS.keys()
+
+
+def test_machine_code_has_the_paths_of_its_family(folder: Path) -> None:
+    if not machine_code.is_readable():
+        skipped("needs cuobjdump and nvdisasm")
+    codes = {stem: machine_code.instructions(folder / f"{stem}.fatbin", kernel_page.PROVEN) for stem in families()}
+    if not any(codes.values()):
+        skipped(f"needs a build for {kernel_page.PROVEN}")
+    missing = [
+        (kernel, path)
+        for stem, family in families().items()
+        for (kernel, _), code in codes[stem].items()
+        for path in family.missing(kernel, code)
+    ]
+    assert missing == []
 
 
 def test_the_page_names_every_family(folder: Path) -> None:
     rows = set(
         re.findall(r"^\| `(\w+\.cu)` \| `([\w*]+)` \|", (BACKEND / "docs" / "kernels.md").read_text(), re.MULTILINE)
     )
-    assert rows == {(kernel.file, kernel.family) for kernel in resources.read(folder)}, "run ./dev ptxas"
+    assert rows == {(kernel.file, kernel.family) for kernel in read(folder)}, "run ./dev ptxas"
 
 
 def test_development_and_wheel_use_the_same_versions() -> None:

@@ -2,31 +2,35 @@
 # with the code for FERRULE_CUDA_ARCHITECTURES, and embeds them in a source. Sets <out> to that source, which defines
 # fat_binaries() of fat_binaries.h; the caller adds it to a target of the same folder. Only for ELF: it uses .incbin.
 #
-# No host code goes through nvcc, which uses the host's compiler only as a preprocessor. Beside <stem>.fatbin are
-# <stem>.resources.txt, what ptxas says about registers and memory, and <stem>.d. The target ferrule_cuda_fat_binaries
-# builds only these. There is no ccache: it takes calls without -c, as of nvcc -fatbin, for links.
+# No host code goes through nvcc, which uses the host's compiler only as a preprocessor. Each architecture of a file is
+# a command of its own, because ccache cannot store what one command compiles for several; fatbinary binds them. Beside
+# <stem>.fatbin is <stem>.resources.txt, what ptxas says about registers and memory. The target
+# ferrule_cuda_fat_binaries builds only these.
 set(FERRULE_CUDA_ARCHITECTURES 75 80 86 89 90a 100 120
     CACHE STRING "GPU architectures with machine code; PTX for the last one serves newer ones")
 if(DEFINED ENV{FERRULE_CUDA_ARCHITECTURES}) # for builds of wheels; separated by spaces
   separate_arguments(FERRULE_CUDA_ARCHITECTURES UNIX_COMMAND "$ENV{FERRULE_CUDA_ARCHITECTURES}")
 endif()
-set_property(GLOBAL APPEND PROPERTY JOB_POOLS ferrule_nvcc=2) # each takes about 200 MB
+find_program(CCACHE ccache)
+mark_as_advanced(CCACHE)
 
 function(ferrule_cuda_fat_binaries out)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "KERNELS;INCLUDES")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/fat_binaries)
   file(MAKE_DIRECTORY ${folder})
 
-  set(options -std=c++20 -O3 -fmad=false -Werror=all-warnings --resource-usage --compress-mode=size -I
-              ${CMAKE_CURRENT_SOURCE_DIR})
+  cmake_path(SET tree NORMALIZE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../..)
+  cmake_path(GET FERRULE_CUDA_NVCC PARENT_PATH programs)
+  set(ccache "")
+  if(CCACHE)
+    set(ccache ${CCACHE})
+  endif()
+  set(options -ccbin ${CMAKE_CXX_COMPILER} -allow-unsupported-compiler -std=c++20 -O3 -fmad=false -Werror=all-warnings
+              -I .)
   foreach(include IN LISTS arg_INCLUDES)
     list(APPEND options -I ${include})
   endforeach()
-  foreach(architecture IN LISTS FERRULE_CUDA_ARCHITECTURES)
-    list(APPEND options -gencode arch=compute_${architecture},code=sm_${architecture})
-  endforeach()
   list(GET FERRULE_CUDA_ARCHITECTURES -1 newest)
-  list(APPEND options -gencode arch=compute_${newest},code=compute_${newest})
 
   set(files "")
   set(FERRULE_CUDA_BLOBS "")
@@ -42,15 +46,38 @@ function(ferrule_cuda_fat_binaries out)
       message(FATAL_ERROR "two kernel files are named ${stem}.cu")
     endif()
     list(APPEND files ${file})
+    cmake_path(RELATIVE_PATH kernel BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    set(parts "")
+    set(pairs "")
+    foreach(architecture IN LISTS FERRULE_CUDA_ARCHITECTURES ITEMS PTX)
+      if(architecture STREQUAL "PTX")
+        set(architecture ${newest})
+        set(phase -ptx)
+        set(target -arch=compute_${newest})
+      else()
+        set(phase -cubin)
+        set(target -arch=sm_${architecture} --resource-usage)
+      endif()
+      set(part ${folder}/${stem}.${architecture}.${phase})
+      string(REPLACE ".-" "." part ${part})
+      add_custom_command(
+        OUTPUT ${part}
+        BYPRODUCTS ${part}.txt
+        COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh ${phase} ${part} ${tree} "${ccache}"
+                ${FERRULE_CUDA_NVCC} ${options} ${target} ${relative}
+        DEPENDS ${kernel} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh
+        DEPFILE ${part}.d
+        WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+        COMMENT "GPU kernels ${stem} for ${architecture}, ${phase}"
+        VERBATIM)
+      list(APPEND parts ${part})
+      list(APPEND pairs ${architecture}=${part})
+    endforeach()
     add_custom_command(
       OUTPUT ${file}
       BYPRODUCTS ${folder}/${stem}.resources.txt
-      COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh ${folder}/${stem}.resources.txt
-              ${FERRULE_CUDA_NVCC} -fatbin -ccbin ${CMAKE_CXX_COMPILER} -allow-unsupported-compiler ${options} -MD -MF
-              ${folder}/${stem}.d -o ${file} ${kernel}
-      DEPENDS ${kernel} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh
-      DEPFILE ${folder}/${stem}.d
-      JOB_POOL ferrule_nvcc
+      COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/bind_kernel.sh ${programs}/fatbinary ${file} ${pairs}
+      DEPENDS ${parts} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/bind_kernel.sh
       COMMENT "GPU kernels ${stem}"
       VERBATIM)
     string(APPEND FERRULE_CUDA_BLOBS "EMBED(${stem}, \"${file}\")\n")

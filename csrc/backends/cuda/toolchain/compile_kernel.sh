@@ -1,8 +1,27 @@
-# sh compile_kernel.sh <text> <nvcc> <arguments>: runs nvcc. What it says goes to the file; only what is no resource
-# usage is printed, too.
-text=$1
-shift
+# sh compile_kernel.sh <-cubin or -ptx> <output> <tree> <ccache> <nvcc> <arguments>: compiles one kernel file for one
+# architecture, with ccache unless that is empty. Beside the output are <output>.d, for the build, and <output>.txt, with
+# what nvcc says; what is no resource usage is printed, too.
+#
+# It starts in the folder that the paths of the arguments are relative to, so that all builds of all copies of the tree
+# share the cache's entries. Their key has the architecture (sm_* for -cubin, compute_* for -ptx), but not the phase.
+export FERRULE_NVCC_PHASE=$1 CCACHE_BASEDIR=$3
+output=$2 ccache=$4
+shift 4
+folder=$(cd "$(dirname "$0")" && pwd)
+if [ -n "$ccache" ]; then
+  # Depend mode takes the headers from nvcc's list: nvcc -E preprocesses the host's code, which may include others. The
+  # contents of nvcc are in the key, not its time: each environment of Python has its own copy.
+  export CCACHE_PREFIX=device_phase PATH="$folder:$PATH" CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content
+  set -- "$ccache" "$@"
+else
+  set -- sh "$folder/device_phase" "$@"
+fi
 status=0
-"$@" 2>"$text" || status=$?
-grep -vE '^(ptxas info|    [0-9]+ bytes )' "$text" >&2
-exit $status
+"$@" -c -MD -MF "$output.list" -o "$output" 2>"$output.txt" || status=$?
+grep -vE '^(ptxas info|    [0-9]+ bytes )' "$output.txt" >&2
+[ $status = 0 ] || exit $status
+# A list of the cache names the output of another build, and its relative paths are those of this folder.
+escaped() { printf '%s' "$1" | sed 's/ /\\\\ /g; s/[&|]/\\&/g'; }
+sed -e "1s|^.*: *|$(escaped "$output"): $(escaped "$PWD")/|" -e "2,\$s|^ *\([^ /]\)|  $(escaped "$PWD")/\1|" \
+  -e 's|: .*/\(/.*\)|: \1|' "$output.list" >"$output.d"
+rm "$output.list"

@@ -76,5 +76,7 @@ def instructions_in(text: str) -> dict[tuple[str, str], Counter[str]]:
     return counts
 
 
-def instructions(fat_binary: Path) -> dict[tuple[str, str], Counter[str]]:
-    return instructions_in(cuobjdump("-sass", fat_binary))
+def instructions(fat_binary: Path, architecture: str = "") -> dict[tuple[str, str], Counter[str]]:
+    """Those of all architectures, or of one, such as sm_90a, if the fat binary has it."""
+    chosen = ["-arch", architecture] if architecture else []
+    return instructions_in(cuobjdump("-sass", *chosen, fat_binary))

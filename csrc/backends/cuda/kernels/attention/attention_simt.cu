@@ -207,19 +207,23 @@ __device__ void attend(const AttentionParameters& p) {
 
 }  // namespace
 
-// The threads of a block, and how many blocks of few queries a multiprocessor must hold, so that enough memory is
-// requested.
-#ifdef __CUDACC__
-#define FERRULE_BOUNDS_OF_PARTS threads, 3
+// From compute capability 8.0 on, items of 16 bits have the matrix instructions (variant_of in attention.cpp).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+template <class Item>
+constexpr bool is_used = sizeof(Item) == sizeof(float);
 #else
-#define FERRULE_BOUNDS_OF_PARTS threads
+template <class Item>
+constexpr bool is_used = true;
 #endif
 
-// attention_simt.<dtype>_<longest head>, and attention_simt.parts_... for few queries
-#define SIMT(name, Item, columns)                                                                             \
-  FERRULE_KERNEL(attention_simt_##name, AttentionParameters, threads) { attend<Item, columns, 4, false>(p); } \
-  FERRULE_KERNEL(attention_simt_parts_##name, AttentionParameters, FERRULE_BOUNDS_OF_PARTS) {                 \
-    attend<Item, columns, 1, true>(p);                                                                        \
+// attention_simt.<dtype>_<longest head>, and attention_simt.parts_<dtype>_<longest head> for few queries, blocks of
+// three of which a multiprocessor must hold, so that enough memory is requested.
+#define SIMT(name, Item, columns)                                                \
+  FERRULE_KERNEL(attention_simt_##name, AttentionParameters, threads) {          \
+    if constexpr (is_used<Item>) attend<Item, columns, 4, false>(p);             \
+  }                                                                              \
+  FERRULE_KERNEL(attention_simt_parts_##name, AttentionParameters, threads, 3) { \
+    if constexpr (is_used<Item>) attend<Item, columns, 1, true>(p);              \
   }
 SIMT(f32_128, float, 128)
 SIMT(f32_256, float, 256)

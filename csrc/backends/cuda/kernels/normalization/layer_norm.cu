@@ -114,13 +114,14 @@ __device__ void layer_norm_long(const LayerNormParameters& p) {
 
 }  // namespace
 
-// Rows of up to 32 vectors, of up to 8192 elements, and others; for V = 1 and for vectors of 16 bytes.
+// Rows of up to 32 vectors, of up to 8192 elements, and others, with one block on a multiprocessor; for V = 1 and for
+// vectors of 16 bytes.
 #define LAYER_NORM_KERNELS(dtype, Item, V)                                                               \
   FERRULE_KERNEL(layer_norm_short_##dtype, LayerNormParameters, 256) { layer_norm_held<Item, V, 1>(p); } \
   FERRULE_KERNEL(layer_norm_held_##dtype, LayerNormParameters, most_held_threads) {                      \
     layer_norm_held<Item, V, held_items / V>(p);                                                         \
   }                                                                                                      \
-  FERRULE_KERNEL(layer_norm_long_##dtype, LayerNormParameters, 1024) { layer_norm_long<Item, V>(p); }
+  FERRULE_KERNEL(layer_norm_long_##dtype, LayerNormParameters, 1024, 1) { layer_norm_long<Item, V>(p); }
 
 LAYER_NORM_KERNELS(f32, float, 1)
 LAYER_NORM_KERNELS(f16, Half, 1)

@@ -92,10 +92,11 @@ __device__ void softmax_long(const SoftmaxParameters& p) {
 
 }  // namespace
 
-// Rows of up to 32 vectors, of up to 8192 elements, and others; for V = 1 and for vectors of 16 bytes.
+// Rows of up to 32 vectors, of up to 8192 elements, and others; for V = 1 and for vectors of 16 bytes. A multiprocessor
+// has to hold one block of the greatest rows, of 512 threads: most rows have smaller blocks.
 #define SOFTMAX_KERNELS(dtype, Item, V)                                                          \
   FERRULE_KERNEL(softmax_short_##dtype, SoftmaxParameters, 256) { softmax_held<Item, V, 1>(p); } \
-  FERRULE_KERNEL(softmax_held_##dtype, SoftmaxParameters, most_held_threads) {                   \
+  FERRULE_KERNEL(softmax_held_##dtype, SoftmaxParameters, most_held_threads, 1) {                \
     softmax_held<Item, V, held_items / V>(p);                                                    \
   }                                                                                              \
   FERRULE_KERNEL(softmax_long_##dtype, SoftmaxParameters, 1024) { softmax_long<Item, V>(p); }

@@ -1,0 +1,93 @@
+"""Registers, memory and occupancy of the kernels in a build's folder of fat binaries, as ptxas states them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from csrc.backends.cuda.toolchain import machine_code
+from csrc.backends.cuda.toolchain.occupancy import occupancy
+
+NUMBERS = "bool|bf16|f16|f32|f64|u128|[iu](?:8|16|32|64)"
+DTYPES = re.compile(rf"(?:_(?:{NUMBERS}|q8_0|q4_0|q4_K|q6_K))+$")
+
+
+@dataclass
+class Kernel:
+    """What ptxas says about one kernel on one architecture."""
+
+    file: str
+    name: str
+    architecture: str  # "sm_80"
+    registers: int = 0  # of each thread
+    stack_bytes: int = 0  # of each thread, in local memory
+    spill_stores: int = 0  # bytes, of the functions that it calls, too
+    spill_loads: int = 0
+    shared_bytes: int = 0  # of each block, without dynamic shared memory
+    complaints: list[str] = field(default_factory=list)  # "Potential Performance Loss: ..."
+
+    def occupancy(self, threads: int) -> float:
+        return occupancy(self.architecture, threads, self.registers, self.shared_bytes)
+
+    @property
+    def family(self) -> str:
+        """The name, without dtypes at its end: `fill_*` for `fill_f32`."""
+        return DTYPES.sub("_*", self.name)
+
+
+def number(pattern: str, line: str) -> int:
+    found = re.search(pattern, line)
+    return int(found[1]) if found else 0
+
+
+def kernels_in(text: str, file: str) -> list[Kernel]:
+    """The kernels in the output of `nvcc --resource-usage`."""
+    kernels: list[Kernel] = []
+    loss: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        if found := re.search(r"Compiling entry function '(\w+)' for '(\w+)'", line):
+            kernels.append(Kernel(file, found[1], found[2]))
+        elif "Potential Performance Loss" in line:
+            loss.append((line.partition(") ")[2] or line, kernels[-1].architecture if kernels else ""))
+        elif kernels and "bytes stack frame" in line:
+            kernels[-1].stack_bytes = max(kernels[-1].stack_bytes, number(r"(\d+) bytes stack frame", line))
+            kernels[-1].spill_stores += number(r"(\d+) bytes spill stores", line)
+            kernels[-1].spill_loads += number(r"(\d+) bytes spill loads", line)
+        elif kernels and re.search(r": Used \d+ registers", line):
+            kernels[-1].registers = number(r"Used (\d+) registers", line)
+            kernels[-1].shared_bytes = number(r"(\d+) bytes smem", line)
+            kernels[-1].stack_bytes = max(kernels[-1].stack_bytes, number(r"(\d+) bytes cumulative stack size", line))
+    # The line names its kernel, which may be compiled before or after it.
+    for sentence, architecture in loss:
+        named = [kernel for kernel in kernels if f"'{kernel.name}'" in sentence]
+        for kernel in [kernel for kernel in named if kernel.architecture == architecture] or named or kernels[-1:]:
+            kernel.complaints.append(sentence)
+    return kernels
+
+
+def read(folder: Path) -> list[Kernel]:
+    """The kernels of all files of the folder."""
+    texts = sorted(folder.glob("*.resources.txt"))
+    suffix = len(".resources.txt")
+    return [kernel for path in texts for kernel in kernels_in(path.read_text(), f"{path.name[:-suffix]}.cu")]
+
+
+def block_sizes(folder: Path) -> dict[str, int]:
+    """The launch bounds of each kernel: its threads in a block; empty without cuobjdump."""
+    if not machine_code.is_readable():
+        return {}
+    files = sorted(folder.glob("*.fatbin"))
+    return {name: threads for file in files for name, threads in machine_code.launch_bounds(file).items()}
+
+
+def faults(kernels: Iterable[Kernel]) -> list[str]:
+    """A sentence for each kernel that spills registers, or about which ptxas complains."""
+    sentences = []
+    for kernel in kernels:
+        where = f"{kernel.file}: {kernel.name} on {kernel.architecture}"
+        if kernel.spill_stores or kernel.spill_loads:
+            sentences.append(f"{where} spills: {kernel.spill_stores} bytes stored, {kernel.spill_loads} loaded")
+        sentences += [f"{where}: {complaint}" for complaint in kernel.complaints]
+    return sentences
