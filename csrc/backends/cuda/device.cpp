@@ -17,6 +17,10 @@ Buffer& cast(sdk::Buffer& buffer) { return static_cast<Buffer&>(buffer); }
 std::vector<sdk::OptionDescription> Device::options() {
   return {{"memory_limit", "integer", "bytes that buffers of the device may have in all (default: 0, no limit)"},
           {"graphs", "boolean", "executables are replayed as CUDA graphs (the default)"},
+          {"nvrtc", "text",
+           "the file of NVRTC's library, which compiles kernels of fused ops; 0: none (default: searched)"},
+          {"generate_from", "integer", "elements from which on fused ops have a kernel compiled (default: 65536)"},
+          {"cublaslt", "text", "1: cuBLASLt computes matrix products; or the file of its library (default: 0)"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event reports it"}};
 }
@@ -85,6 +89,8 @@ sdk::Support Device::supports(const sdk::Node& node) {
   return plan_of(PlannedNode(node.view(), node.index()), device_->capabilities()).support;
 }
 
-std::unique_ptr<sdk::Executable> Device::compile(const fe_graph_view& view) { return compile_graph(device_, view); }
+std::unique_ptr<sdk::Executable> Device::compile(const fe_graph_view& view) {
+  return compile_graph(device_, generated_, products_, view);
+}
 
 }  // namespace ferrule::cuda

@@ -1,13 +1,16 @@
 // An open device, in the SDK's interface.
 #pragma once
 
+#include "cublaslt/products.h"
 #include "device/open_device.h"
+#include "nvrtc/generated_kernels.h"
 
 namespace ferrule::cuda {
 
 class Device final : public sdk::Device {
  public:
-  explicit Device(std::shared_ptr<OpenDevice> device) : device_(std::move(device)) {}
+  explicit Device(std::shared_ptr<OpenDevice> device)
+      : device_(std::move(device)), generated_(*device_), products_(*device_) {}
   static std::vector<sdk::OptionDescription> options();
 
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override;
@@ -31,6 +34,8 @@ class Device final : public sdk::Device {
 
  private:
   std::shared_ptr<OpenDevice> device_;
+  GeneratedKernels generated_;
+  LibraryProducts products_;
 };
 
 }  // namespace ferrule::cuda

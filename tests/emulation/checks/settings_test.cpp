@@ -268,6 +268,14 @@ TEST_F(SettingsDeathTest, LogHasEachCallAndEachContext) {
   std::remove(path.c_str());
 }
 
+TEST_F(SettingsDeathTest, NumberOfMultiprocessorsIsThatOfTheVariable) {
+  passes({{"FERRULE_EMULATION_MULTIPROCESSORS", "132"}}, [] {
+    int count = 0;
+    EXPECT_EQ(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+    EXPECT_EQ(count, 132);
+  });
+}
+
 TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (const auto& variable : Variables{{"FERRULE_EMULATION_DEVICES", "many"},
@@ -275,6 +283,8 @@ TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_CAPABILITY", "9"},
                                         {"FERRULE_EMULATION_COMPUTE_MODE", "shared"},
                                         {"FERRULE_EMULATION_MIG", "8"},
+                                        {"FERRULE_EMULATION_MULTIPROCESSORS", "-1"},
+                                        {"FERRULE_EMULATION_PAGEABLE", "2"},
                                         {"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:cudaErrorUnknown"},
                                         {"FERRULE_EMULATION_FAULT_AT", "3:cudaErrorUnheardOf"}})
     EXPECT_EXIT(check_with({variable}, [] { cudaGetLastError(); }), testing::ExitedWithCode(1), variable.first);

@@ -113,7 +113,9 @@ cudaDeviceProp properties_of(int device) {
   made.totalConstMem = std::size_t{64} << 10;
   made.major = settings().major;
   made.minor = settings().minor;
-  made.multiProcessorCount = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  made.multiProcessorCount = settings().multiprocessors > 0
+                                 ? settings().multiprocessors
+                                 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   made.canMapHostMemory = made.concurrentKernels = made.asyncEngineCount = made.unifiedAddressing = 1;
   made.pciDomainID = pci_domain;
   made.pciDeviceID = static_cast<int>(visible.gpu);
@@ -126,6 +128,7 @@ cudaDeviceProp properties_of(int device) {
   made.sharedMemPerBlockOptin = most_shared;
   made.maxBlocksPerMultiProcessor = most_blocks_of_multiprocessor;
   made.reservedSharedMemPerBlock = reserved_shared;
+  made.pageableMemoryAccess = settings().is_pageable ? 1 : 0;
   made.hostRegisterSupported = made.hostRegisterReadOnlySupported = made.memoryPoolsSupported = 1;
   return made;
 }

@@ -5,6 +5,7 @@
 
 #include "emulation/code_image.h"
 #include "emulation/launch.h"
+#include "runtime/compiled_libraries.h"
 #include "runtime/state.h"
 
 // Its address is the kernel's handle.
@@ -13,6 +14,7 @@ struct EmulatedKernel {
 };
 
 struct EmulatedLibrary {
+  std::shared_ptr<const emulation::CompiledImage> compiled;  // has the names; null for the kernels of a module
   std::map<std::string_view, EmulatedKernel> kernels;
 };
 
@@ -129,9 +131,15 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   if (library == nullptr || code == nullptr || jit_count != 0 || (count > 0 && options == nullptr))
     return noted(cudaErrorInvalidValue);
-  const auto& image = *static_cast<const CodeImage*>(code);
+  std::shared_ptr<const CompiledImage> compiled;
+  if (static_cast<const CompiledCode*>(code)->magic == CompiledCode::right_magic) {
+    compiled = open_compiled(*static_cast<const CompiledCode*>(code));
+    if (!compiled) return noted(cudaErrorInvalidKernelImage);
+  }
+  const auto& image = compiled ? *compiled->image : *static_cast<const CodeImage*>(code);
   if (image.magic != CodeImage::right_magic) return noted(cudaErrorInvalidKernelImage);
   auto made = std::make_unique<EmulatedLibrary>();
+  made->compiled = compiled;
   const std::scoped_lock lock(kernels().mutex);
   for (const KernelRecord* const* record = image.begin; record != image.end; ++record) {
     if (*record == nullptr) continue;
@@ -140,8 +148,10 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
     Kernel& kernel = entry_of(&handle);
     kernel.name = (*record)->name;
     kernel.most_threads = (*record)->most_threads;
-    kernel.row = {{(*record)->parameter_bytes},
-                  [call = (*record)->call](void* const* arguments) { call(arguments[0]); }};
+    kernel.row = {{(*record)->parameter_bytes}, [call = (*record)->call, compiled](void* const* arguments) {
+                    if (compiled) compiled->set_indices(threadIdx, blockIdx, blockDim, gridDim);
+                    call(arguments[0]);
+                  }};
   }
   *library = made.release();
   log_made("library");

@@ -105,6 +105,14 @@ Settings read() {
     refuse("CUDA_VISIBLE_DEVICES", std::getenv("CUDA_VISIBLE_DEVICES"), "a list of up to 16 devices");
   set_number("FERRULE_EMULATION_MEMORY", made.memory);
   set_capability(made);
+  set_number("FERRULE_EMULATION_MULTIPROCESSORS", made.multiprocessors);
+  if (made.multiprocessors < 0)
+    refuse("FERRULE_EMULATION_MULTIPROCESSORS", std::getenv("FERRULE_EMULATION_MULTIPROCESSORS"), "a number from 0 on");
+  int pageable = 0;
+  set_number("FERRULE_EMULATION_PAGEABLE", pageable);
+  if (pageable < 0 || pageable > 1)
+    refuse("FERRULE_EMULATION_PAGEABLE", std::getenv("FERRULE_EMULATION_PAGEABLE"), "0 or 1");
+  made.is_pageable = pageable == 1;
   set_compute_mode(made);
   set_fault_at(made);
   set_failing_call(made);

@@ -20,6 +20,8 @@ struct Settings {
   std::size_t instances = 0;  // of MIG, of each GPU; 0: MIG is off
   std::vector<VisibleDevice> visible;
   int major = 9, minor = 0;
+  bool is_pageable = false;  // memory of the process, to kernels
+  int multiprocessors = 0;   // of each device; 0: as many as the machine has threads
   cudaComputeMode compute_mode = cudaComputeModeDefault;
   bool is_taken = false;  // another process has the devices, in exclusive mode
   // The operation on streams that fails, from 1 on, and how.

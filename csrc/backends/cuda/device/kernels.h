@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -11,8 +12,9 @@ namespace ferrule::cuda {
 
 // A kernel that is ready to be launched.
 struct LoadedKernel {
-  const void* function = nullptr;  // a cudaKernel_t
-  uint32_t shared_limit = 49152;   // bytes of dynamic shared memory that a launch may ask for
+  const void* function = nullptr;            // a cudaKernel_t
+  uint32_t shared_limit = 49152;             // bytes of dynamic shared memory that a launch may ask for
+  std::shared_ptr<const void> library = {};  // of a generated kernel, which is unloaded after its last user
 };
 
 // Thread-safe. The device must be the calling thread's current one.

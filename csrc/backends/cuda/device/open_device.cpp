@@ -1,5 +1,7 @@
 #include "device/open_device.h"
 
+#include "device/tensor_maps.h"
+
 namespace ferrule::cuda {
 
 OpenDevice::OpenDevice(const PhysicalDevice& physical, const sdk::Options& options)
@@ -7,12 +9,22 @@ OpenDevice::OpenDevice(const PhysicalDevice& physical, const sdk::Options& optio
   if (settings_.memory_limit < 0)
     throw sdk::Error(FE_INVALID_ARGUMENT, "option memory_limit is " + std::to_string(settings_.memory_limit) +
                                               ", and must be a number of bytes, or 0");
+  if (settings_.generate_from < 0)
+    throw sdk::Error(FE_INVALID_ARGUMENT, "option generate_from is " + std::to_string(settings_.generate_from) +
+                                              ", and must be a number of elements, or 0");
+  const std::string& cublaslt = settings_.cublaslt;
+  if (cublaslt != "0" && cublaslt != "1" && cublaslt.find_first_of("/\\") == std::string::npos)
+    throw sdk::Error(FE_INVALID_ARGUMENT,
+                     "option cublaslt is '" + cublaslt + "', and must be 0, 1 or the path of the library");
   // Initialises the device's primary context, which other libraries share.
-  if (const cudaError_t error = cudaSetDevice(physical_.number); error == cudaErrorDevicesUnavailable)
+  const cudaError_t error = cudaSetDevice(physical_.number);
+  if (error == cudaErrorDevicesUnavailable)
     throw sdk::Error(FE_UNSUPPORTED, "another process uses it in exclusive mode, or its compute mode is prohibited (" +
                                          text_of(error) + ")");
-  else if (error != cudaSuccess)
-    throw error_of(error, "cudaSetDevice");
+  if (error != cudaSuccess) throw error_of(error, "cudaSetDevice");
+#ifdef FERRULE_CUDA_HAS_90A
+  physical_.capabilities.has_wgmma = physical_.capabilities.compute == 90 && has_tensor_maps();
+#endif
   check(cudaStreamCreateWithFlags(&allocations_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 

@@ -18,11 +18,18 @@ struct Settings {
   explicit Settings(const sdk::Options& options)
       : memory_limit(options.integer("memory_limit", 0)),
         graphs(options.boolean("graphs", true)),
+        nvrtc(options.text("nvrtc", "")),
+        generate_from(options.integer("generate_from", 65536)),
+        cublaslt(options.text("cublaslt", "0")),
         out_of_memory_at(options.integer("out_of_memory_at", 0)),
         device_lost_at(options.integer("device_lost_at", 0)) {}
 
   const int64_t memory_limit;  // bytes that buffers may have; 0 = no limit
   const bool graphs;           // replay executables as CUDA graphs
+  const std::string nvrtc;     // a file; empty to search for it, "0" for none
+  // Elements from which on fused elementwise ops have a kernel generated; with 0 single ops have one, too.
+  const int64_t generate_from;
+  const std::string cublaslt;  // "0": off; "1": searched for; else a file
   // For tests. Numbers count from 1; 0 is never.
   const int64_t out_of_memory_at;
   const int64_t device_lost_at;
@@ -65,7 +72,7 @@ class OpenDevice {
   void count_execution();
 
  private:
-  const PhysicalDevice physical_;
+  PhysicalDevice physical_;  // constant after construction
   const Settings settings_;
   Kernels kernels_;
   Clock clock_;

@@ -53,7 +53,9 @@ PhysicalDevice describe(int number) {
   description.description = "compute capability " + std::to_string(properties.major) + "." +
                             std::to_string(properties.minor) + ", driver for CUDA " + version_text(driver);
   description.total_memory = properties.totalGlobalMem;
-  description.borrow_alignment = attribute(cudaDevAttrHostRegisterSupported, number) != 0 ? page : 0;
+  device.reads_pageable = attribute(cudaDevAttrPageableMemoryAccess, number) != 0;
+  const bool registers = attribute(cudaDevAttrHostRegisterSupported, number) != 0;
+  description.borrow_alignment = device.reads_pageable ? 1 : registers ? page : 0;
   description.queue_kinds = 1u << FE_QUEUE_UPLOAD | 1u << FE_QUEUE_DOWNLOAD;
 #ifdef FERRULE_CUDA_EMULATED
   description.kind = FE_DEVICE_SOFTWARE;

@@ -13,6 +13,7 @@ struct Capabilities {
   int compute = 0;  // compute capability: 90 for 9.0
   uint32_t multiprocessors = 1;
   uint32_t shared_memory = 49152;  // bytes of a block, for a kernel that asks for as many
+  bool has_wgmma = false;          // and TMA: the module has code for them, and the driver encodes tensor maps
 };
 
 struct PhysicalDevice {
@@ -20,6 +21,7 @@ struct PhysicalDevice {
   sdk::DeviceDescription description;
   Capabilities capabilities;
   bool registers_read_only = false;  // host memory, for reading alone
+  bool reads_pageable = false;       // kernels use all memory of the process by the host's addresses
 };
 
 // Asks the driver without creating a context. Throws, with one sentence, if there is no device that can be used:

@@ -3,7 +3,10 @@
 #include <ferrule/cpp/check_op.hpp>
 
 #include <algorithm>
+#include <optional>
 
+#include "graphs/elementwise_text.h"
+#include "graphs/product_calls.h"
 #include "graphs/program.h"
 
 namespace ferrule::cuda {
@@ -41,6 +44,21 @@ LoadedKernel loaded(OpenDevice& device, std::string_view op, const Launch& launc
   }
 }
 
+// A kernel that is generated for a program, with `launch` changed to launch it. None if the module's own is better.
+// Compiling takes tenths of a second: it pays off for many elements, where an execution takes longer than a launch, and
+// for several instructions, which the module's kernel decodes.
+std::optional<LoadedKernel> generated_kernel(const OpenDevice& device, GeneratedKernels& generated, Launch& launch) {
+  if (!launch.is_program) return std::nullopt;
+  const auto least = static_cast<uint64_t>(device.settings().generate_from);
+  const ProgramSize size = program_size(launch);
+  if (size.count < least || (size.instructions < 2 && least != 0) || !generated.can_compile(false)) return std::nullopt;
+  const auto text = elementwise_text(launch, GeneratedKernels::kernel_name);
+  if (!text || !generated.can_compile(text->has_math)) return std::nullopt;
+  auto kernel = generated.get(text->text);
+  if (kernel) launch = generated_launch(std::move(launch), *text);
+  return kernel;
+}
+
 // Which nodes have results that another needed node, or the caller, reads.
 std::vector<bool> needed_nodes(const fe_graph_view& view, const std::vector<Plan>& plans) {
   const auto storage_of = [&](uint32_t value) { return view.values[value]->storage; };
@@ -75,7 +93,8 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
   return plan;
 }
 
-std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, const fe_graph_view& view) {
+std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, GeneratedKernels& generated,
+                                               LibraryProducts& products, const fe_graph_view& view) {
   device->use();
   const StorageWriters writers(view);
   std::vector<Plan> plans;
@@ -91,12 +110,16 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> devic
   for (uint32_t i = 0; i < view.node_count; ++i) {
     if (!needed[i]) continue;
     const PlannedNode node(view, i);
+    if (auto call = product_call_of(node, plans[i], products))
+      steps.push_back({.kernel = {}, .launch = std::move(*call), .node = i});
     scratch = std::max(scratch, plans[i].scratch);
     for (Launch& launch : plans[i].launches) {
-      const LoadedKernel kernel = loaded(*device, node.op(), launch);
-      steps.push_back({.kernel = kernel, .launch = std::move(launch), .node = i});
+      std::optional<LoadedKernel> kernel = generated_kernel(*device, generated, launch);
+      if (!kernel) kernel = loaded(*device, node.op(), launch);
+      steps.push_back({.kernel = std::move(*kernel), .launch = std::move(launch), .node = i});
     }
   }
+  generated.save();
   auto program = std::make_shared<Program>(std::move(device), view, std::move(steps));
   return std::make_unique<Executable>(std::move(program), scratch);
 }

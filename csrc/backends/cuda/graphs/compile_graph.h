@@ -3,8 +3,10 @@
 
 #include <memory>
 
+#include "cublaslt/products.h"
 #include "device/open_device.h"
 #include "graphs/plan.h"
+#include "nvrtc/generated_kernels.h"
 
 namespace ferrule::cuda {
 
@@ -12,6 +14,7 @@ namespace ferrule::cuda {
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities);
 
 // Throws FE_UNSUPPORTED, with the op's name, for a node that `plan_of` refuses.
-std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, const fe_graph_view& view);
+std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, GeneratedKernels& generated,
+                                               LibraryProducts& products, const fe_graph_view& view);
 
 }  // namespace ferrule::cuda

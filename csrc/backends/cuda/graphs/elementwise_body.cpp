@@ -1,279 +1,11 @@
 #include "graphs/elementwise_body.h"
 
-#include <ferrule/cpp/check_op.hpp>
-#include <ferrule/ops.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-
-#include "graphs/layout.h"
+#include "graphs/body_writer.h"
 
 namespace ferrule::cuda {
 namespace {
 
-using elementwise::Access;
-using elementwise::Format;
-using elementwise::Function;
-using elementwise::Instruction;
-using elementwise::is_operand;
-using elementwise::no_slot;
-using elementwise::Operand;
-using elementwise::Type;
-
-struct FormatRow {
-  std::string_view dtype;
-  Format format;
-  Type type;
-  std::string_view suffix;  // of functions for it alone
-  std::string_view cast;    // the function that converts to it
-};
-constexpr FormatRow formats[] = {
-    {"bool", Format::boolean, Type::u32, "bool", "to_boolean"}, {"int8", Format::i8, Type::i32, "i8", "to_i8"},
-    {"int16", Format::i16, Type::i32, "i16", "to_i16"},         {"int32", Format::i32, Type::i32, "i32", "to_i32"},
-    {"int64", Format::i64, Type::i64, "i64", "to_i64"},         {"uint8", Format::u8, Type::u32, "u8", "to_u8"},
-    {"uint16", Format::u16, Type::u32, "u16", "to_u16"},        {"uint32", Format::u32, Type::u32, "u32", "to_u32"},
-    {"uint64", Format::u64, Type::u64, "u64", "to_u64"},        {"float16", Format::f16, Type::f32, "f16", "to_f16"},
-    {"bfloat16", Format::bf16, Type::f32, "bf16", "to_bf16"},   {"float32", Format::f32, Type::f32, "f32", "to_f32"},
-    {"float64", Format::f64, Type::f64, "f64", "to_f64"}};
-
-struct FunctionRow {
-  std::string_view name;
-  uint32_t arity;
-};
-constexpr FunctionRow functions[] = {
-#define FUNCTION(name, arity, ...) {#name, arity},
-#include "parameters/elementwise_functions.inc"
-#undef FUNCTION
-};
-
-[[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
-
-const FormatRow& row_of(fe_dtype dtype) {
-  const char* const name = sdk::host->dtype_name(dtype);
-  for (const FormatRow& row : formats)
-    if (name != nullptr && row.dtype == name) return row;
-  refuse("no elements of " + std::string(name != nullptr ? name : "an unknown dtype"));
-}
-// The format for copies, which move bits.
-const FormatRow& bits_of(const sdk::Operand& operand) {
-  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
-  if (operand.dtype_info().block_elements == 1)
-    for (size_t i = 0; i < std::size(names); ++i)
-      if (operand.item_size() == size_t{1} << i)
-        for (const FormatRow& row : formats)
-          if (row.dtype == names[i]) return row;
-  refuse("no elements of " + std::string(sdk::host->dtype_name(operand.dtype())));
-}
-
-bool is_wide(Type type) { return type == Type::i64 || type == Type::u64 || type == Type::f64; }
-
-std::optional<Function> find_function(std::string_view name) {
-  for (size_t i = 0; i < std::size(functions); ++i)
-    if (functions[i].name == name) return static_cast<Function>(i);
-  return std::nullopt;
-}
-
-// The name of an op's function. Ops whose functions differ by an attribute, an output or for bool have several.
-std::string function_of(std::string_view op, const FormatRow& computed, const void* attributes, fe_op id,
-                        uint32_t output) {
-  std::string name(op);
-  if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
-    name += "_tanh";
-  if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
-    name += "_" + std::string(info->results[output].name);
-  // Those of one format alone, such as nextafter_f16.
-  const std::string special = name + "_" + std::string(computed.suffix);
-  return find_function(special) ? special : name;
-}
-
-class Writer {
- public:
-  explicit Writer(const PlannedNode& node) : node_(node), shape_(node.output(0)) {}
-
-  // A value of the body: an operand or the result of an instruction.
-  struct Value {
-    bool is_operand;
-    uint32_t number;
-    const FormatRow* format;
-  };
-
-  // What the op computes that the body is fused to.
-  Value own(const FormatRow& format) {
-    body_.places.push_back({.value = 0, .is_written = false, .is_scalar = false, .is_computed = true});
-    return {true, add_operand(shape_, format), note(format)};
-  }
-  Value load(uint32_t input, const FormatRow& format) {
-    body_.places.push_back({node_.input_value(input), false, node_.is_scalar_input(input)});
-    return {true, add_operand(node_.input(input), format), note(format)};
-  }
-
-  Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
-    const std::string_view op = sdk::host->op_name(id);
-    const FormatRow& format = *note(row_of(dtype));
-    if (op == "copy") return in[0];
-    if (op == "astype") return convert(in[0], format);
-    const FormatRow& computed = *in.back().format;  // of `where` and `clip` too
-    const std::string name = function_of(op, computed, attributes, id, output);
-    const auto function = find_function(name);
-    if (!function || !has_function(*function, computed))
-      refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not supported");
-    const bool is_power = op == "pow" && format.format < Format::f16;
-    body_.has_faults = body_.has_faults || is_power;
-    return add(*function, in, computed.type, format, is_power ? dtype : 0);
-  }
-  Value copy(Value value) { return add(*find_function("copy"), {&value, 1}, value.format->type, *value.format, 0); }
-
-  // Writes the outputs after everything has been read: an output may have the memory of an input.
-  Body finish(std::span<const Value> outputs) {
-    std::vector<Value> results(outputs.begin(), outputs.end());
-    for (Value& value : results)
-      if (value.is_operand) value = copy(value);
-    const size_t computing = body_.instructions.size();
-    for (size_t i = 0; i < results.size(); ++i) {
-      const Value value = results[i];
-      const sdk::Operand operand = node_.output(static_cast<uint32_t>(i));
-      body_.places.push_back({node_.output_value(static_cast<uint32_t>(i)), true, false});
-      const uint32_t number = add_operand(operand, *value.format);
-      const bool is_last = value.number + 1 == computing && body_.instructions.size() == computing;
-      const size_t writer = is_last && body_.instructions.back().output == no_slot ? value.number : copy(value).number;
-      body_.instructions[writer].output = static_cast<uint8_t>(number);
-    }
-    choose_slots();
-    merge_axes();
-    return std::move(body_);
-  }
-
- private:
-  static bool has_function(Function function, const FormatRow& computed);
-
-  Value add(Function function, std::span<const Value> in, Type type, const FormatRow& format, fe_dtype detail) {
-    Instruction instruction{.function = function,
-                            .type = type,
-                            .format = format.format,
-                            .sources = {no_slot, no_slot, no_slot},
-                            .result = no_slot,
-                            .output = no_slot,
-                            .unused = {},
-                            .detail = static_cast<uint32_t>(detail)};
-    for (size_t i = 0; i < in.size(); ++i)
-      instruction.sources[i] = static_cast<uint8_t>(in[i].is_operand ? is_operand | in[i].number : in[i].number);
-    if (body_.instructions.size() >= elementwise::large_instructions) refuse("it has too many instructions");
-    body_.instructions.push_back(instruction);
-    return {false, static_cast<uint32_t>(body_.instructions.size() - 1), &format};
-  }
-  Value convert(Value value, const FormatRow& to) {
-    if (value.format == &to) return value;
-    const Type from = value.format->type;
-    return add(*find_function(to.cast), {&value, 1}, from, to, 0);
-  }
-  const FormatRow* note(const FormatRow& format) {
-    body_.is_wide = body_.is_wide || is_wide(format.type);
-    return &format;
-  }
-
-  // Adds the operand with its strides in the outputs' shape; they are zero along broadcast axes.
-  uint32_t add_operand(const sdk::Operand& operand, const FormatRow& format) {
-    if (body_.operands.size() >= elementwise::large_operands) refuse("it has too many operands");
-    Operand added{.address = 0, .strides = {}, .format = format.format, .access = Access::strided, .unused = {}};
-    const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
-    for (size_t axis = 0; axis < own; ++axis)
-      if (operand.shape()[axis] != 1) added.strides[axis + rank - own] = operand.strides()[axis];
-    body_.operands.push_back(added);
-    return static_cast<uint32_t>(body_.operands.size() - 1);
-  }
-
-  // Results get slots; a slot is used again after the last instruction that reads it.
-  void choose_slots() {
-    std::vector<uint32_t> last_use(body_.instructions.size(), 0);
-    for (uint32_t i = 0; i < body_.instructions.size(); ++i)
-      for (uint32_t k = 0; k < functions[static_cast<size_t>(body_.instructions[i].function)].arity; ++k)
-        if ((body_.instructions[i].sources[k] & is_operand) == 0) last_use[body_.instructions[i].sources[k]] = i;
-    std::vector<uint32_t> busy_until;  // by slot
-    std::vector<uint8_t> slot_of(body_.instructions.size(), no_slot);
-    for (uint32_t i = 0; i < body_.instructions.size(); ++i) {
-      Instruction& instruction = body_.instructions[i];
-      for (uint32_t k = 0; k < functions[static_cast<size_t>(instruction.function)].arity; ++k)
-        if ((instruction.sources[k] & is_operand) == 0) instruction.sources[k] = slot_of[instruction.sources[k]];
-      if (last_use[i] == 0) continue;
-      // A slot may be taken over from a source: sources are read first.
-      const auto free = std::find_if(busy_until.begin(), busy_until.end(), [&](uint32_t until) { return until <= i; });
-      const auto slot = static_cast<size_t>(free - busy_until.begin());
-      if (free == busy_until.end()) busy_until.push_back(0);
-      busy_until[slot] = last_use[i];
-      slot_of[i] = instruction.result = static_cast<uint8_t>(slot);
-    }
-    body_.slots = static_cast<uint32_t>(busy_until.size());
-  }
-
-  // Drops axes of size one and merges neighbouring ones that are one axis for each operand; chooses how each operand is
-  // accessed.
-  void merge_axes() {
-    body_.count = static_cast<uint64_t>(shape_.count());
-    const auto rank = static_cast<size_t>(shape_.rank());
-    std::vector<Operand> merged = body_.operands;
-    for (Operand& operand : merged) std::fill(std::begin(operand.strides), std::end(operand.strides), 0);
-    for (size_t axis = rank; axis-- > 0;) {
-      const int64_t size = shape_.shape()[axis];
-      if (size == 1) continue;
-      const uint32_t last = body_.rank - 1;
-      bool is_one = body_.rank > 0;
-      for (size_t i = 0; i < merged.size() && is_one; ++i)
-        is_one = sdk::is_one_axis(body_.operands[i].strides[axis], merged[i].strides[last], body_.shape[last]);
-      if (is_one) {
-        body_.shape[last] *= size;
-        continue;
-      }
-      body_.shape[body_.rank] = size;
-      for (size_t i = 0; i < merged.size(); ++i) merged[i].strides[body_.rank] = body_.operands[i].strides[axis];
-      ++body_.rank;
-    }
-    body_.operands = std::move(merged);
-    body_.is_near = true;
-    const std::span<const int64_t> shape(body_.shape, body_.rank);
-    for (size_t i = 0; i < body_.operands.size(); ++i) {
-      Operand& operand = body_.operands[i];
-      const std::span<const int64_t> strides(operand.strides, body_.rank);
-      body_.is_near = body_.is_near && is_near(shape, strides);
-      const bool is_single = std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride == 0; });
-      if (body_.places[i].is_scalar)
-        operand.access = Access::constant;
-      else if (is_single)
-        operand.access = Access::single;
-      else if (is_flat(shape, strides))
-        operand.access = Access::flat;
-    }
-  }
-  static bool is_flat(std::span<const int64_t> shape, std::span<const int64_t> strides) {
-    int64_t expected = 1;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (strides[axis] != expected) return false;
-      expected *= shape[axis];
-    }
-    return true;
-  }
-
-  const PlannedNode& node_;
-  sdk::Operand shape_;  // the first output
-  Body body_;
-};
-
 using Value = Writer::Value;
-
-// The sets of types in elementwise_functions.inc, as in computed_types.h.
-constexpr uint32_t bit(Type type) { return 1u << static_cast<uint32_t>(type); }
-constexpr uint32_t booleans = bit(Type::u32), float32 = bit(Type::f32),
-                   integers = bit(Type::i32) | bit(Type::u32) | bit(Type::i64) | bit(Type::u64),
-                   floats = bit(Type::f32) | bit(Type::f64), numbers = integers | floats;
-constexpr uint32_t types_of[] = {
-#define FUNCTION(name, arity, types) types,
-#include "parameters/elementwise_functions.inc"
-#undef FUNCTION
-};
-
-bool Writer::has_function(Function function, const FormatRow& computed) {
-  return (types_of[static_cast<size_t>(function)] & bit(computed.type)) != 0;
-}
 
 uint32_t bytes_of(Format format) {
   switch (format) {
@@ -338,6 +70,7 @@ Launch launch_program(const std::string& kernel, const Body& body, uint32_t item
   Launch launch =
       launch_of(kernel, program_of<Program>(body), quotient_up(body.count, uint64_t{threads} * items), threads);
   bind_operands(body, launch, 0, computed);
+  launch.is_program = true;
   return launch;
 }
 
@@ -351,14 +84,58 @@ Body body_with(const PlannedNode& node, Writer writer, std::vector<Value> values
     for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
     values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
   }
-  std::vector<Value> outputs;
-  for (uint32_t i = 0; i < body.output_count; ++i) outputs.push_back(values[body.outputs[i]]);
-  return writer.finish(outputs);
+  std::vector<Writer::Result> results;
+  for (uint32_t i = 0; i < body.output_count; ++i) results.push_back({values[body.outputs[i]], i});
+  return writer.finish(std::move(results));
+}
+
+// The ops that complex numbers have, as ops of their parts.
+Body complex_body_of(const PlannedNode& node) {
+  if (node.body() != nullptr) refuse("it is not fused with complex numbers");
+  Writer writer(node);
+  const std::string_view op = node.op();
+  const FormatRow& boolean = row_named("bool");
+  const FormatRow* const to = part_of(node.output(0));
+  const auto part = [&](uint32_t input, uint32_t number) {
+    if (part_of(node.input(input)) == nullptr) refuse("one operand is complex and the other is real");
+    return writer.load_part(input, number);
+  };
+  std::vector<Writer::Result> results;
+  if (op == "where" && to != nullptr) {
+    const Value condition = writer.load(0, boolean);
+    for (const uint32_t k : {0u, 1u})
+      results.push_back({writer.call("where", {condition, part(1, k), part(2, k)}, to->type, *to), 0, k});
+  } else if (op == "astype" && to != nullptr && part_of(node.input(0)) != nullptr) {
+    for (const uint32_t k : {0u, 1u}) results.push_back({writer.convert(part(0, k), *to), 0, k});
+  } else if (op == "astype" && to != nullptr) {
+    const Value x = writer.load(0, row_of(node.input(0).dtype())), real = writer.convert(x, *to);
+    const Type bits = is_wide(to->type) ? Type::u64 : Type::u32;
+    results = {{real, 0, 0}, {writer.call("bitwise_xor", {real, real}, bits, *to), 0, 1}};  // bits of zero
+  } else if (op == "astype" && node.output(0).is("bool")) {
+    const Value real = writer.convert(part(0, 0), boolean), imaginary = writer.convert(part(0, 1), boolean);
+    results = {{writer.call("logical_or", {real, imaginary}, Type::u32, boolean), 0}};
+  } else if (op == "equal" || op == "not_equal") {
+    const FormatRow& row = *part_of(node.input(0));
+    const Value real = writer.call(op, {part(0, 0), part(1, 0)}, row.type, boolean);
+    const Value imaginary = writer.call(op, {part(0, 1), part(1, 1)}, row.type, boolean);
+    const char* const join = op == "equal" ? "logical_and" : "logical_or";
+    results = {{writer.call(join, {real, imaginary}, Type::u32, boolean), 0}};
+  } else {
+    refuse(std::string(op) + " of complex numbers is not supported");
+  }
+  return writer.finish(std::move(results));
+}
+
+bool has_complex(const PlannedNode& node) {
+  for (uint32_t i = 0; i < node.input_count(); ++i)
+    if (part_of(node.input(i)) != nullptr) return true;
+  return part_of(node.output(0)) != nullptr;
 }
 
 }  // namespace
 
 Body body_of(const PlannedNode& node) {
+  if (has_complex(node) && node.op() != "copy") return complex_body_of(node);
   Writer writer(node);
   std::vector<Value> values;
   for (uint32_t i = 0; i < node.input_count(); ++i) {
@@ -366,15 +143,12 @@ Body body_of(const PlannedNode& node) {
     values.push_back(writer.load(i, node.op() == "copy" ? bits_of(operand) : row_of(operand.dtype())));
   }
   if (node.body() != nullptr) return body_with(node, std::move(writer), std::move(values));
-  std::vector<Value> outputs;
-  if (node.op() == "copy") {
-    outputs.push_back(values[0]);
-  } else {
-    const void* const attributes = node.view().nodes[node.index()]->attributes;
-    for (uint32_t i = 0; i < node.output_count(); ++i)
-      outputs.push_back(writer.apply(node.id(), values, node.output(i).dtype(), attributes, i));
-  }
-  return writer.finish(outputs);
+  if (node.op() == "copy") return writer.finish({{values[0], 0}});
+  std::vector<Writer::Result> results;
+  const void* const attributes = node.view().nodes[node.index()]->attributes;
+  for (uint32_t i = 0; i < node.output_count(); ++i)
+    results.push_back({writer.apply(node.id(), values, node.output(i).dtype(), attributes, i), i});
+  return writer.finish(std::move(results));
 }
 
 fe_dtype own_dtype(const PlannedNode& node) {

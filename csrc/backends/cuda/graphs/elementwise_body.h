@@ -31,8 +31,8 @@ struct Body {
 // The body of a node, which is one elementwise op or `fused`. Throws FE_UNSUPPORTED if a function is missing.
 Body body_of(const PlannedNode& node);
 
-// The ops that are fused to an op that is not elementwise. Operand 0 is what that op computes, rounded to own_dtype(), in
-// the order of the results. The node's inputs from `own_inputs` on are the body's values from 1 on.
+// The ops that are fused to an op that is not elementwise. Operand 0 is what that op computes, rounded to own_dtype(),
+// in the order of the results. The node's inputs from `own_inputs` on are the body's values from 1 on.
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs);
 
 // The dtype that an op that is not elementwise computes, before its epilogue.
@@ -42,12 +42,12 @@ fe_dtype own_dtype(const PlannedNode& node);
 bool is_epilogue(const Body& body);
 elementwise::SmallProgram epilogue_program(const Body& body);
 
-// Binds the operands in memory of the program at `offset` of the launch's parameters. `computed`: see launch_of; a kernel
-// that has what it computed in registers needs no address.
+// Binds the operands in memory of the program at `offset` of the launch's parameters. `computed`: see launch_of; a
+// kernel that has what it computed in registers needs no address.
 void bind_operands(const Body& body, Launch& launch, size_t offset, std::optional<uint64_t> computed = std::nullopt);
 
-// The launch that runs a body by itself. What the op before it computed is `computed` bytes from the start of the node's
-// scratch memory.
+// The launch that runs a body by itself. What the op before it computed is `computed` bytes from the start of the
+// node's scratch memory.
 Launch launch_of(const Body& body, uint64_t computed = 0);
 
 }  // namespace ferrule::cuda

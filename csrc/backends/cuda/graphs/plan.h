@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "device/physical_device.h"
+#include "device/stream_call.h"
+#include "device/tensor_maps.h"
 #include "graphs/storage_writers.h"
 #include "parameters/common.h"
 
@@ -26,12 +29,14 @@ struct Binding {
     scratch,         // an Address in the memory that the launches of a node share
     fault,           // the Address of the queue's Fault
     stored_scalars,  // the Address of memory for the execution's scalars
-    scalars          // a StoreScalarsParameters::scalars: those from number `value` on
+    scalars,         // a StoreScalarsParameters::scalars: those from number `value` on
+    tensor_map       // a TensorMap of a value, of the shape Launch::tensor_maps[shape]
   };
   What what;
   bool is_written = false;
   uint32_t offset = 0;  // in the parameters
   uint32_t value = 0;   // of the graph view
+  uint32_t shape = 0;
 };
 
 // One kernel and its grid. `parameters` is the kernel's struct.
@@ -42,6 +47,11 @@ struct Launch {
   uint32_t shared_memory = 0;  // bytes of dynamic shared memory
   std::vector<std::byte> parameters = {};
   std::vector<Binding> bindings = {};
+  bool is_program = false;  // a Program of parameters/elementwise.h, for which a kernel may be generated
+  std::vector<TensorMapShape> tensor_maps = {};
+  // In place of a kernel. If it succeeds, the next `replaces` launches are left out.
+  std::shared_ptr<const StreamCall> call = nullptr;
+  uint32_t replaces = 0;
 
   // The Address at `offset` of the parameters: offsetof(TakeParameters, x).
   void reads(size_t offset, uint32_t value) { bind({Binding::What::value, false, field(offset), value}); }
@@ -51,13 +61,19 @@ struct Launch {
     std::memcpy(parameters.data() + offset, &bytes, sizeof bytes);
     bind({Binding::What::scratch, is_written, field(offset), 0});
   }
+  // The TensorMap at `offset` describes a value, which the launch reads.
+  void maps(size_t offset, uint32_t value, const TensorMapShape& shape) {
+    bind({Binding::What::tensor_map, false, field(offset), value, static_cast<uint32_t>(tensor_maps.size())},
+         sizeof(TensorMap));
+    tensor_maps.push_back(shape);
+  }
   void reports_faults(size_t offset) { bind({Binding::What::fault, false, field(offset), 0}); }
   void takes_scalar(size_t offset, uint32_t value) { bind({Binding::What::scalar, false, field(offset), value}); }
 
  private:
   static uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }
-  void bind(Binding binding) {
-    if (binding.offset + sizeof(Address) > parameters.size())
+  void bind(Binding binding, size_t bytes = sizeof(Address)) {
+    if (binding.offset + bytes > parameters.size())
       throw sdk::Error(FE_INTERNAL, kernel + " has no parameter at " + std::to_string(binding.offset));
     bindings.push_back(binding);
   }
@@ -100,6 +116,8 @@ class PlannedNode : public sdk::Node {
   bool is_scalar_input(uint32_t i) const {
     return view().storages[view().values[input_value(i)]->storage]->kind == FE_STORAGE_SCALAR;
   }
+  // Whether it is planned with its graph, and not only to find out whether it is supported.
+  bool is_of_graph() const { return writers_ != nullptr; }
   // The node that writes the storage of a value, if it is before this one and is the only one.
   std::optional<PlannedNode> writer_of(uint32_t value) const {
     const auto node = writers_ == nullptr ? std::nullopt : writers_->of(view().values[value]->storage);

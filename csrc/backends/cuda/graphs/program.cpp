@@ -82,6 +82,7 @@ class Program::Frame {
 
 Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps)
     : device_(std::move(device)), addresses_(view), steps_(std::move(steps)), scalar_count_(view.scalar_count) {
+  has_calls_ = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.launch.call != nullptr; });
   stores_scalars_ = std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
     return std::any_of(step.launch.bindings.begin(), step.launch.bindings.end(), [&](const Binding& binding) {
       return binding.what == Binding::What::value && addresses_.is_scalar(binding.value);
@@ -122,8 +123,19 @@ void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) co
     for (const Binding& binding : steps_[i].launch.bindings) {
       switch (binding.what) {
         case Binding::What::value:
-          set(binding.offset, addresses_.of(binding.value, execution, scalars));
+          set(binding.offset,
+              addresses_.of(binding.value, execution, scalars) + get(steps_[i].launch.parameters, binding.offset));
           break;
+        case Binding::What::tensor_map: {
+          const uint64_t address = addresses_.of(binding.value, execution, scalars);
+          if (get(parameters, binding.offset + static_cast<uint32_t>(offsetof(TensorMap, address))) == address) break;
+          TensorMap map{};
+          map.address = address;
+          if (address % 16 == 0) map = tensor_map_of(steps_[i].launch.tensor_maps[binding.shape], address);
+          std::memcpy(parameters.data() + binding.offset, &map, sizeof map);
+          is_changed = frame.is_stale[i] = true;
+          break;
+        }
         case Binding::What::scalar:
           set(binding.offset, execution.scalars[addresses_.scalar(binding.value)].u64);
           break;
@@ -153,14 +165,19 @@ void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) co
   }
 }
 
-void Program::launch_step(Frame& frame, Queue& queue, size_t step) const {
+size_t Program::launch_step(Frame& frame, Queue& queue, size_t step) const {
   const Launch& launch = steps_[step].launch;
+  if (launch.call != nullptr) {
+    const bool is_done = launch.call->add_to(queue.stream(), frame.parameters[step].data());
+    return step + 1 + (is_done ? launch.replaces : 0);
+  }
   queue.launch(steps_[step].kernel, {launch.grid[0], launch.grid[1], launch.grid[2]}, {launch.block, 1, 1},
                frame.parameters[step].data(), launch.shared_memory);
+  return step + 1;
 }
 
 void Program::launch(Frame& frame, Queue& queue) const {
-  for (size_t i = 0; i < steps_.size(); ++i) launch_step(frame, queue, i);
+  for (size_t i = 0; i < steps_.size();) i = launch_step(frame, queue, i);
 }
 
 void Program::launch_traced(Frame& frame, Queue& queue, const fe_execution& execution) const {
@@ -174,13 +191,13 @@ void Program::launch_traced(Frame& frame, Queue& queue, const fe_execution& exec
     traced.marks.emplace_back(*device_, true);
     queue.finish(cudaEventRecord(traced.marks.back().get(), queue.stream()), "cudaEventRecord");
   };
-  for (size_t i = 0; i < steps_.size(); ++i) {
+  for (size_t i = 0; i < steps_.size();) {
     const uint32_t node = steps_[i].node;
     if (node != no_node && (traced.nodes.empty() || traced.nodes.back() != node)) {
       mark();
       traced.nodes.push_back(node);
     }
-    launch_step(frame, queue, i);
+    i = launch_step(frame, queue, i);
   }
   mark();
   if (!device_->loss()) queue.add_traced(std::move(traced));
@@ -252,7 +269,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
   }
   // Changing most of a graph costs more than launching its kernels.
   const bool is_much_changed = 2 * uint64_t{frame.changed} > steps_.size();
-  if (device_->settings().graphs && steps_.size() >= 2 && frame.executions >= 2 && !is_much_changed &&
+  if (device_->settings().graphs && !has_calls_ && steps_.size() >= 2 && frame.executions >= 2 && !is_much_changed &&
       !frame.has_failed)
     replay(frame, queue);
   else

@@ -36,7 +36,8 @@ class Program {
   Frame& frame_of(const Queue& queue);
   // Fills in what is different in each execution.
   void fill(Frame& frame, Queue& queue, const fe_execution& execution) const;
-  void launch_step(Frame& frame, Queue& queue, size_t step) const;
+  // Returns the number of the next step.
+  size_t launch_step(Frame& frame, Queue& queue, size_t step) const;
   void launch(Frame& frame, Queue& queue) const;
   // One by one, with a mark between two nodes.
   void launch_traced(Frame& frame, Queue& queue, const fe_execution& execution) const;
@@ -49,6 +50,7 @@ class Program {
   const Addresses addresses_;
   std::vector<Step> steps_;
   uint32_t scalar_count_;
+  bool has_calls_ = false;       // of libraries, which a CUDA graph of kernels cannot contain
   bool stores_scalars_ = false;  // the first step stores the scalars in memory, as some kernel reads them there
   std::mutex mutex_;
   // By queue. A queue may be gone: its work is done then, and a new queue at the same address may use the frame.

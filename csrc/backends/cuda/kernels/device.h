@@ -2,18 +2,20 @@
 // for GPUs, and by the host's compiler for the emulator (docs/emulator.md).
 //
 //   FERRULE_KERNEL(fill_f32, FillParameters, 256) { ... p.count ... }   // in fill.cu; the host calls it "fill.f32"
-//
-// A kernel has one parameter, the struct `p`, and at most as many threads in a block as the last number says. Its name
-// begins with that of its file. Kernels add in the order that the source says (-fmad=false): they call fma to fuse.
+// A kernel has one parameter, the struct `p`, and at most so many threads in a block. A fourth number says how many
+// blocks a multiprocessor has to hold, where ptxas would spill registers to make room for more. Its name begins with
+// that of its file. Kernels add in the order that the source says (-fmad=false): they call fma to fuse.
 #pragma once
 
+#ifndef __CUDACC_RTC__  // NVRTC knows it
 #include <cuda_runtime.h>
+#endif
 
 #include "parameters/common.h"
 
 #ifndef FERRULE_KERNEL  // the emulator has its own
-#define FERRULE_KERNEL(name, Parameters, threads) \
-  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Parameters p)
+#define FERRULE_KERNEL(name, Parameters, ...) \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const __grid_constant__ Parameters p)
 // A __shared__ array: FERRULE_SHARED(float, tile, [32][33]); and the one whose size the launch decides.
 #define FERRULE_SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define FERRULE_DYNAMIC_SHARED(type, name)          \

@@ -28,6 +28,8 @@ std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uin
 std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
                                        fe_access access) {
   device->use();
+  if (device->physical().reads_pageable)
+    return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::pageable, pointer, number_of(pointer), size));
   const bool read_only = access == FE_ACCESS_READ;
   if (read_only && !device->physical().registers_read_only)
     throw sdk::Error(FE_UNSUPPORTED, device->name() + " does not register memory that the process may only read");

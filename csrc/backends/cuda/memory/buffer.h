@@ -9,7 +9,8 @@ class Buffer final : public sdk::Buffer {
  public:
   // Device memory of so many bytes, aligned to 256.
   static std::unique_ptr<Buffer> allocate(std::shared_ptr<OpenDevice> device, uint64_t size);
-  // Host memory that is registered with the driver while the buffer exists. Throws FE_UNSUPPORTED with the reason.
+  // Host memory, by its own address where the device can use that (with HMM, or by the host's page tables), else
+  // registered with the driver while the buffer exists. Throws FE_UNSUPPORTED with the reason.
   static std::unique_ptr<Buffer> borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
                                         fe_access access);
   // Another library's memory, which outlives the buffer.
@@ -23,7 +24,7 @@ class Buffer final : public sdk::Buffer {
   fe_native_memory native() override;
 
  private:
-  enum class Origin : uint8_t { allocated, registered, foreign };
+  enum class Origin : uint8_t { allocated, registered, pageable, foreign };
   Buffer(std::shared_ptr<OpenDevice> device, Origin origin, void* pointer, uint64_t address, uint64_t bytes);
 
   std::shared_ptr<OpenDevice> device_;

@@ -4,6 +4,15 @@
 
 #ifndef __CUDACC_RTC__
 #include <cstdint>
+#else  // NVRTC has no headers
+using int8_t = signed char;
+using uint8_t = unsigned char;
+using int16_t = short;
+using uint16_t = unsigned short;
+using int32_t = int;
+using uint32_t = unsigned;
+using int64_t = long long;
+using uint64_t = unsigned long long;
 #endif
 
 namespace ferrule::cuda {

@@ -71,4 +71,14 @@ inline constexpr int large_operands = 128, large_instructions = 128, large_slots
 using SmallProgram = Program<small_operands, small_instructions>;
 using LargeProgram = Program<large_operands, large_instructions>;
 
+// What a kernel that is generated from a program takes: the program as far as its last operand.
+template <int Operands>
+struct OperandTable {
+  uint64_t count;
+  Address fault;
+  uint32_t operands, instructions, rank, is_near, is_narrow, unused;
+  int64_t shape[max_rank];
+  Operand operand[Operands];
+};
+
 }  // namespace ferrule::cuda::elementwise

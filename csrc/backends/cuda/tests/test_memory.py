@@ -162,6 +162,27 @@ print(attempt(lambda: fe.buffer_from_host_ptr(memory, "cuda", copy=False)))
     assert "cudaHostRegister" not in done.calls
 
 
+def test_device_that_uses_all_memory_of_the_process_borrows_it_without_the_driver(start: Processes) -> None:
+    program = """
+memory = np.arange(1001, dtype=np.float32)[1:]
+fixed = np.arange(7.0)
+fixed.flags.writeable = False
+x, y = fe.buffer_from_host_ptr(memory, "cuda"), fe.buffer_from_host_ptr(fixed, "cuda")
+print(x.placement, y.placement)
+print(np.array_equal(np.asarray(x * 2), 2 * memory), np.array_equal(np.asarray(y + 1), fixed + 1))
+odd = fe.buffer_from_host_ptr(page(1024, np.uint8)[3:99].view(np.float32), "cuda")
+print(odd.placement, "|", np.asarray(odd + 1).tolist() == [1] * 24)
+del x, y, odd
+fe.unload("cuda")
+"""
+    done = start(program, FERRULE_EMULATION_PAGEABLE="1")
+    placements, are_equal, of_odd = done.output.splitlines()
+    assert (placements, are_equal) == ("borrowed borrowed", "True True")
+    assert of_odd == "copied: pointer is not a multiple of the item's 4 bytes | True"
+    assert "cudaHostRegister" not in done.calls
+    assert done.leaks() == {}
+
+
 def test_memory_that_is_borrowed_twice_is_right_and_can_be_borrowed_again(start: Processes) -> None:
     program = """
 memory = page(1024)

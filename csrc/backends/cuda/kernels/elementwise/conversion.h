@@ -116,4 +116,41 @@ __device__ __forceinline__ float to_bf16(float x) {
   return to_float(from_float<BFloat16>(x));
 }
 
+// ---- float8 (OCP OFP8, 2023), as bits
+// The magnitude's bits, from those of a float, rounded to the nearest, ties to even. Numbers that are too large, and
+// NaN, give bits above those of the greatest number.
+template <int mantissa_bits, int bias>
+__device__ __forceinline__ uint32_t narrow_magnitude(uint32_t magnitude) {
+  constexpr int shift = 23 - mantissa_bits;
+  constexpr uint32_t least_normal = static_cast<uint32_t>(128 - bias) << 23;
+  constexpr uint32_t rebias = static_cast<uint32_t>(127 - bias) << 23;
+  // The last bit of this float is the smallest denormal of the result.
+  constexpr uint32_t large = static_cast<uint32_t>(127 + 24 - bias - mantissa_bits) << 23;
+  if (magnitude < least_normal) return bits_as<uint32_t>(bits_as<float>(magnitude) + bits_as<float>(large)) - large;
+  return (magnitude - rebias + (1u << (shift - 1)) - 1 + (magnitude >> shift & 1u)) >> shift;
+}
+// It has no infinity: what is too large becomes NaN.
+template <class T>
+__device__ FERRULE_OUT_OF_LINE uint32_t to_f8e4m3(T x) {
+  const uint32_t bits = bits_as<uint32_t>(rounded_to_odd<T>(x)), number = narrow_magnitude<3, 7>(bits & 0x7fffffffu);
+  return (bits >> 24 & 0x80u) | (number > 0x7eu ? 0x7fu : number);
+}
+template <class T>
+__device__ FERRULE_OUT_OF_LINE uint32_t to_f8e5m2(T x) {
+  const uint32_t bits = bits_as<uint32_t>(rounded_to_odd<T>(x)), magnitude = bits & 0x7fffffffu;
+  const uint32_t number = narrow_magnitude<2, 15>(magnitude);
+  return (bits >> 24 & 0x80u) | (magnitude > 0x7f800000u ? 0x7eu : number > 0x7bu ? 0x7cu : number);
+}
+template <class T>
+__device__ __forceinline__ float from_f8e4m3(T bits) {
+  const uint32_t magnitude = bits & 0x7fu;
+  // The product has the exponent's bias of a float, also for denormals.
+  const float number = bits_as<float>(magnitude << 20) * 0x1p120f;
+  return bits_as<float>((bits & 0x80u) << 24 | (magnitude == 0x7fu ? 0x7fc00000u : bits_as<uint32_t>(number)));
+}
+template <class T>
+__device__ __forceinline__ float from_f8e5m2(T bits) {
+  return to_float(Half{static_cast<uint16_t>(bits << 8)});
+}
+
 }  // namespace ferrule::cuda::elementwise

@@ -55,14 +55,17 @@ __device__ __forceinline__ uint32_t block_in_grid() {
 // The same where a block shares a tile of elements. Everything is computed from what all threads have in common, so
 // that little stays in registers; places in the tile have 32 bits. The groups of a thread are as far apart as the block
 // is wide, so that threads next to each other read memory that is adjacent, or they follow each other.
-template <int groups, bool always_adjacent>
+enum class Adjacency { always, never, of_program };
+template <int groups, Adjacency adjacency>
 struct TileElements {
   static constexpr int items = groups * group_size;
   static constexpr uint32_t size = block_threads * items;
   const uint64_t& count;
   const uint32_t& is_adjacent;
 
-  __device__ __forceinline__ bool are_adjacent() const { return always_adjacent || is_adjacent != 0; }
+  __device__ __forceinline__ bool are_adjacent() const {
+    return adjacency == Adjacency::always || (adjacency == Adjacency::of_program && is_adjacent != 0);
+  }
   __device__ __forceinline__ uint32_t own() const {
     return thread_in_block() * (are_adjacent() ? uint32_t{items} : uint32_t{group_size});
   }

@@ -23,7 +23,7 @@ struct OperandsInMemory {
 template <class Word, int slots, class Program>
 __device__ __forceinline__ void run_in_memory(const Program& p) {
   constexpr int groups = sizeof(Word) == 8 ? 1 : 2;
-  using Own = TileElements<groups, groups == 1>;
+  using Own = TileElements<groups, groups == 1 ? Adjacency::always : Adjacency::of_program>;
   const Own elements = {p.count, p.is_narrow};
   if (elements.has(0)) run_program<Word, Own::items, slots>(p, OperandsInMemory<Word, Program, Own>{p, elements});
 }

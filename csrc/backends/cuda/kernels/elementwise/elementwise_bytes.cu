@@ -4,7 +4,7 @@
 
 namespace ferrule::cuda::elementwise {
 
-using ByteElements = TileElements<4, true>;
+using ByteElements = TileElements<4, Adjacency::always>;
 inline constexpr int words_of_bytes = ByteElements::items / 4;
 using Bytes = Pack<uint8_t, ByteElements::items>;
 

@@ -1,6 +1,7 @@
 // Operands of a program in memory. A value is a Word, whose low bits are those of the type that it is computed in; the
 // other bits are zero. A thread has several items, in groups of four that are read and written together where they are
-// adjacent in memory. Eight that are adjacent and of 16 bits, and all of a thread's bytes, are one access.
+// adjacent in memory. Eight that are adjacent and of 16 bits, and all of a thread's bytes, are one access. AnyOperand
+// is Operand, or KnownOperand of generated_program.h.
 #pragma once
 
 #include "kernels/elementwise/elements.h"
@@ -77,8 +78,8 @@ struct Offsets {
 struct Place {
   int64_t offset, last_coordinate;
 };
-template <class Unsigned, class Program>
-__device__ __forceinline__ Place place_of(const Program& p, const Operand& operand, Unsigned number) {
+template <class Unsigned, class Program, class AnyOperand>
+__device__ __forceinline__ Place place_of(const Program& p, const AnyOperand& operand, Unsigned number) {
   Place place = {0, 0};
   FERRULE_ROLLED
   for (uint32_t axis = 0; axis < p.rank; ++axis) {
@@ -92,15 +93,15 @@ __device__ __forceinline__ Place place_of(const Program& p, const Operand& opera
   }
   return place;
 }
-template <class Program>
-__device__ __forceinline__ Place place_of_element(const Program& p, const Operand& operand, uint64_t number) {
+template <class Program, class AnyOperand>
+__device__ __forceinline__ Place place_of_element(const Program& p, const AnyOperand& operand, uint64_t number) {
   return p.is_near != 0 ? place_of(p, operand, static_cast<uint32_t>(number)) : place_of(p, operand, number);
 }
 
 // A whole group within one row needs one division for each axis.
-template <class Program, class Elements>
-__device__ __forceinline__ Offsets offsets_of_group(const Program& p, const Operand& operand, const Elements& elements,
-                                                    int group) {
+template <class Program, class AnyOperand, class Elements>
+__device__ __forceinline__ Offsets offsets_of_group(const Program& p, const AnyOperand& operand,
+                                                    const Elements& elements, int group) {
   const int first = group * group_size;
   const bool is_flat = operand.access == Access::flat;
   Offsets offsets = {};
@@ -124,25 +125,27 @@ __device__ __forceinline__ Offsets offsets_of_group(const Program& p, const Oper
 }
 
 // ---- access to memory
-template <int bytes>
+// Items of 64 bits are words of 64 bits: compilers join the halves of a number, and see no 16 bytes any more.
+template <int bytes, class Word>
 struct alignas(bytes) Vector {
-  static constexpr int words = bytes / 4;
-  uint32_t word[words];
+  static constexpr int words = bytes / static_cast<int>(sizeof(Word));
+  Word word[words];
 };
 
 // Adjacent items, which are read and written together, by accesses of up to 16 bytes.
 template <class Item, int count>
 struct FERRULE_MAY_ALIAS Pack {
   static constexpr int bytes = count * sizeof(Item), vectors = bytes > 16 ? bytes / 16 : 1;
-  using Part = Vector<bytes / vectors>;
+  using PartWord = Bits<Item>;
+  using Part = Vector<bytes / vectors, PartWord>;
   static constexpr uint64_t alignment = sizeof(Part);
   Part parts[vectors];
 
-  __device__ __forceinline__ uint32_t& word(int i) { return parts[i / Part::words].word[i % Part::words]; }
+  __device__ __forceinline__ PartWord& word(int i) { return parts[i / Part::words].word[i % Part::words]; }
   template <class Word>
   __device__ __forceinline__ Word item(int i) {
     if constexpr (sizeof(Item) == 8)
-      return static_cast<Word>(word(2 * i)) | static_cast<Word>(uint64_t{word(2 * i + 1)} << 32);
+      return static_cast<Word>(word(i));
     else
       return static_cast<Item>(word(i * static_cast<int>(sizeof(Item)) / 4) >> (8 * (i * sizeof(Item) % 4)));
   }
@@ -150,8 +153,7 @@ struct FERRULE_MAY_ALIAS Pack {
   template <class Word>
   __device__ __forceinline__ void set(int i, Word item) {
     if constexpr (sizeof(Item) == 8) {
-      word(2 * i) = static_cast<uint32_t>(item);
-      word(2 * i + 1) = static_cast<uint32_t>(uint64_t{item} >> 32);
+      word(i) = item;
     } else {
       const uint32_t before = 8 * (i * sizeof(Item) % 4);
       word(i * static_cast<int>(sizeof(Item)) / 4) |= static_cast<uint32_t>(static_cast<Item>(item)) << before;
@@ -218,15 +220,15 @@ __device__ __forceinline__ void write_group(Address address, const Offsets& offs
 }
 
 // Whether all items of a thread are packs in memory, which is the usual case.
-template <class Elements>
-__device__ __forceinline__ bool are_packs(const Operand& operand, uint32_t size, const Elements& elements) {
+template <class AnyOperand, class Elements>
+__device__ __forceinline__ bool are_packs(const AnyOperand& operand, uint32_t size, const Elements& elements) {
   const uint32_t items = elements.are_adjacent() ? uint32_t{Elements::items} : uint32_t{group_size};
   const Address begin = operand.address + elements.begin() * size;
   return operand.access == Access::flat && begin % (size >= 4 ? 16 : items * size) == 0 && elements.are_whole();
 }
 
-template <class Word, class Program, class Elements>
-__device__ __forceinline__ void load_operand(const Program& p, const Operand& operand, const Elements& elements,
+template <class Word, class Program, class AnyOperand, class Elements>
+__device__ __forceinline__ void load_operand(const Program& p, const AnyOperand& operand, const Elements& elements,
                                              Word (&values)[Elements::items]) {
   constexpr int items = Elements::items;
   const uint32_t size = size_of(operand.format);
@@ -263,8 +265,8 @@ __device__ __forceinline__ void load_operand(const Program& p, const Operand& op
   if (size < 4) words_of_items(operand.format, values);
 }
 
-template <class Word, class Program, class Elements>
-__device__ __forceinline__ void store_operand(const Program& p, const Operand& operand, const Elements& elements,
+template <class Word, class Program, class AnyOperand, class Elements>
+__device__ __forceinline__ void store_operand(const Program& p, const AnyOperand& operand, const Elements& elements,
                                               const Word (&values)[Elements::items]) {
   constexpr int items = Elements::items;
   const uint32_t size = size_of(operand.format);

@@ -1,13 +1,15 @@
 // Matrix products. A row of the result has the same bits whatever M and the leading axes are: the segments of K, and
 // the use of matrix instructions, depend on the dtype, N and K alone; the tile and the splitting of segments among
 // blocks change nothing (matmul.h).
-#include "kernels/linear_algebra/matmul.h"
+#include "kernels/linear_algebra/matmul_epilogue.h"
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "graphs/elementwise_body.h"
 #include "kernels/linear_algebra/matmul_blocks.h"
 #include "kernels/linear_algebra/matmul_blocks_plan.h"
+#include "kernels/linear_algebra/matmul_hopper_plan.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {
@@ -20,6 +22,7 @@ struct Tile {
   const char* name;
   uint32_t m, n, threads;
   uint32_t shared_memory = 0;  // dynamic
+  bool has_then = false;       // whether a kernel of matmul_<name>_then.cu, or of matmul_then.cu, runs fused ops
 };
 
 uint64_t tiles(const MatmulParameters& p, const Tile& tile) {
@@ -46,18 +49,18 @@ Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::
   return *(by_size.end() - 1);
 }
 
-// Kernels with the matrix instructions of one compute capability alone (wgmma, tcgen05) would be chosen here. They may
-// replace m16n8k16 only for all M of an N and a K.
+// Kernels with other matrix instructions may be chosen by M only if they give the same bits as m16n8k16, as wgmma does
+// (matmul_hopper_plan.h); else one kernel must serve all M of an N and a K.
 Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities) {
   const auto shared = [](uint32_t m, uint32_t n, uint32_t depth, uint32_t stages) {
     return (m + n) * depth * 2 * stages;
   };
-  if (p.m <= few) return {"rows", 16, 32, 64, shared(16, 32, 128, 4)};
-  if (p.n <= few) return {"columns", 64, 16, 128, shared(64, 16, 128, 3)};
+  if (p.m <= few) return {"rows", 16, 32, 64, shared(16, 32, 128, 4), true};
+  if (p.n <= few) return {"columns", 64, 16, 128, shared(64, 16, 128, 3), true};
   return tile_for(p, capabilities,
                   {{"large", 128, 256, 256, shared(128, 256, 32, 4)},
                    {"medium", 128, 128, 128, shared(128, 128, 32, 4)},
-                   {"small", 64, 64, 128, shared(64, 64, 32, 4)}});
+                   {"small", 64, 64, 128, shared(64, 64, 32, 4), true}});
 }
 
 // Bytes are exact: their tiles may be chosen freely.
@@ -69,10 +72,11 @@ Tile byte_tile(const MatmulParameters& p, const Capabilities& capabilities) {
 }
 
 Tile scalar_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_float32) {
-  if (p.m <= 4) return {"4x128", 4, 128, 128};
+  if (p.m <= 4) return {"4x128", 4, 128, 128, 0, is_float32};
   if (!is_float32) return {"64x64", 64, 64, 256};
-  if (p.m <= few) return {"16x128", 16, 128, 128};
-  return tile_for(p, capabilities, {{"128x128", 128, 128, 256}, {"64x64", 64, 64, 256}, {"32x32", 32, 32, 256}});
+  if (p.m <= few) return {"16x128", 16, 128, 128, 0, true};
+  return tile_for(p, capabilities,
+                  {{"128x128", 128, 128, 256}, {"64x64", 64, 64, 256, 0, true}, {"32x32", 32, 32, 256, 0, true}});
 }
 
 // Exchanges the factors: the transpose of the result is the product of the transposes. A product of two numbers has the
@@ -94,11 +98,30 @@ Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
   return layout_of(out.shape().first(leading), strides);
 }
 
+// Adds the sums of segments in scratch memory, and runs what is fused to the product.
+Launch join_of(const PlannedNode& node, const std::optional<Body>& then, const MatmulSegmentsParameters& p,
+               const std::string& variant, const Capabilities& capabilities) {
+  if (!then) {
+    Launch joined = launch_of("matmul_segments" + variant, p, blocks_for(p.count, 256, 1, capabilities), 256);
+    joined.uses_scratch(offsetof(MatmulSegmentsParameters, partials), 0, false);
+    joined.writes(offsetof(MatmulSegmentsParameters, to), node.output_value(0));
+    return joined;
+  }
+  Launch joined = launch_of(std::string("matmul_segments_then.") + (is_floating(node.input(0)) ? "f32" : "u32"),
+                            MatmulSegmentsThenParameters{p, epilogue_program(*then)},
+                            blocks_for(p.count, 256, 4, capabilities), 256);
+  joined.uses_scratch(offsetof(MatmulSegmentsThenParameters, segments.partials), 0, false);
+  bind_operands(*then, joined, offsetof(MatmulSegmentsThenParameters, then));
+  return joined;
+}
+
 Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
-  if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
-  if (a.dtype() != b.dtype() || a.dtype() != out.dtype() || a.is("bool"))
+  if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
     return refusal("the operands differ in dtype");
+  std::optional<Body> then;
+  if (node.body() != nullptr) then = epilogue_of(node, 2);
+  if (then && !is_epilogue(*then)) return refusal("what is fused to it is too long, or has values of 64 bits");
   const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
   Plan plan = plan_named("matmul" + variant);
   if (out.count() == 0) return plan;
@@ -135,7 +158,10 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   p.a_along_k = p.a_column != 0 && (p.a_row == 0 || std::abs(p.a_column) < std::abs(p.a_row)) ? 1 : 0;
   p.b_along_k = p.b_row != 0 && (p.b_column == 0 || std::abs(p.b_row) < std::abs(p.b_column)) ? 1 : 0;
 
+  const std::optional<HopperProduct> hopper =
+      is_tensor && !blocks ? hopper_product_of(p, node, capabilities) : std::nullopt;
   const Tile tile = blocks      ? Tile{"", blocks->tile_m, blocks->tile_n, blocks->threads, blocks->shared_memory}
+                    : hopper    ? Tile{hopper->name, hopper->tile_m, hopper->tile_n, hopper->threads}
                     : is_bytes  ? byte_tile(p, capabilities)
                     : is_tensor ? tensor_tile(p, capabilities)
                                 : scalar_tile(p, capabilities, a.is("float32"));
@@ -157,27 +183,43 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
                         tiles(p, tile) < uint64_t{capabilities.multiprocessors} * 2;
   p.is_split = is_split ? 1 : 0;
   const uint64_t grid = tiles(p, tile) * (is_split ? p.segments : 1);
-  Launch product =
-      blocks ? launch_of(kernel, MatmulBlocksParameters{p, blocks->first_byte}, grid, tile.threads, tile.shared_memory)
-             : launch_of(kernel, p, grid, tile.threads, tile.shared_memory);
+  const bool has_then = then && !is_split && !blocks && tile.has_then;
+  // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be laid
+  // out otherwise than those of the question.
+  if (then && !is_split && !has_then && !node.is_of_graph())
+    return refusal("what is fused to it runs faster by itself");
+  if (has_then)
+    plan.support.kernel = kernel =
+        is_tensor ? std::string("matmul_") + tile.name + "_then" + variant : "matmul_then" + variant + "_" + tile.name;
+  const auto launch = [&](const auto& parameters) {
+    return launch_of(kernel, parameters, grid, tile.threads, tile.shared_memory);
+  };
+  Launch product = blocks     ? launch(MatmulBlocksParameters{p, blocks->first_byte})
+                   : hopper   ? launch_of(*hopper, kernel, p, grid, node, capabilities)
+                   : has_then ? launch(MatmulThenParameters{p, epilogue_program(*then)})
+                              : launch(p);
   if (blocks) plan.unread = {1};
-  product.reads(a_offset, node.input_value(0));
-  product.reads(b_offset, blocks ? blocks->value : node.input_value(1));
-  if (!is_split) {
-    product.writes(offsetof(MatmulParameters, to), node.output_value(0));
-    plan.launches.push_back(std::move(product));
-    return plan;
+  if (!hopper) {
+    product.reads(a_offset, node.input_value(0));
+    product.reads(b_offset, blocks ? blocks->value : node.input_value(1));
   }
-  plan.scratch = scratch;
-  product.uses_scratch(offsetof(MatmulParameters, to), 0, true);
-  plan.launches.push_back(std::move(product));
-  MatmulSegmentsParameters join{};
-  join.count = count;
-  join.segments = p.segments;
-  Launch joined = launch_of("matmul_segments" + variant, join, blocks_for(count, 256, 1, capabilities), 256);
-  joined.uses_scratch(offsetof(MatmulSegmentsParameters, partials), 0, false);
-  joined.writes(offsetof(MatmulSegmentsParameters, to), node.output_value(0));
-  plan.launches.push_back(std::move(joined));
+  const size_t to = offsetof(MatmulParameters, to) + (hopper ? offsetof(MatmulHopperParameters, product) : 0);
+  if (has_then) {
+    bind_operands(*then, product, offsetof(MatmulThenParameters, then));
+    plan.launches = {std::move(product)};
+  } else if (is_split) {
+    plan.scratch = scratch;
+    product.uses_scratch(to, 0, true);
+    const MatmulSegmentsParameters segments{.partials = 0, .to = 0, .count = count, .segments = p.segments};
+    plan.launches = {std::move(product), join_of(node, then, segments, variant, capabilities)};
+  } else if (then) {
+    plan.scratch = count * a.item_size();
+    product.uses_scratch(to, 0, true);
+    plan.launches = {std::move(product), launch_of(*then)};
+  } else {
+    product.writes(to, node.output_value(0));
+    plan.launches = {std::move(product)};
+  }
   return plan;
 }
 

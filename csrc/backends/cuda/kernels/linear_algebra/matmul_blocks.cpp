@@ -104,7 +104,7 @@ void choose(BlockProduct& found, const MatmulParameters& p, bool is_tensor, cons
 std::optional<BlockProduct> block_product_of(const PlannedNode& node, const MatmulParameters& p, bool is_tensor,
                                              const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0);
-  if (node.body() != nullptr || !(is_tensor || (a.is("float32") && p.m <= few))) return std::nullopt;
+  if (!(is_tensor || (a.is("float32") && p.m <= few))) return std::nullopt;
   const std::optional<Blocks> blocks = find_blocks(node);
   if (!blocks) return std::nullopt;
   const fe_dtype_info& dtype = blocks->operand.dtype_info();

@@ -196,17 +196,18 @@ __device__ __forceinline__ void multiply(const MatmulBlocksParameters& q) {
 
 }  // namespace
 
-FERRULE_KERNEL(matmul_blocks_few_1_q8_0, MatmulBlocksParameters, 128) { multiply<BlockQ8_0, 1>(p); }
-FERRULE_KERNEL(matmul_blocks_few_4_q8_0, MatmulBlocksParameters, 128) { multiply<BlockQ8_0, 4>(p); }
-FERRULE_KERNEL(matmul_blocks_few_8_q8_0, MatmulBlocksParameters, 128) { multiply<BlockQ8_0, 8>(p); }
-FERRULE_KERNEL(matmul_blocks_few_1_q4_0, MatmulBlocksParameters, 128) { multiply<BlockQ4_0, 1>(p); }
-FERRULE_KERNEL(matmul_blocks_few_4_q4_0, MatmulBlocksParameters, 128) { multiply<BlockQ4_0, 4>(p); }
-FERRULE_KERNEL(matmul_blocks_few_8_q4_0, MatmulBlocksParameters, 128) { multiply<BlockQ4_0, 8>(p); }
-FERRULE_KERNEL(matmul_blocks_few_1_q4_K, MatmulBlocksParameters, 128) { multiply<BlockQ4K, 1>(p); }
-FERRULE_KERNEL(matmul_blocks_few_4_q4_K, MatmulBlocksParameters, 128) { multiply<BlockQ4K, 4>(p); }
-FERRULE_KERNEL(matmul_blocks_few_8_q4_K, MatmulBlocksParameters, 128) { multiply<BlockQ4K, 8>(p); }
-FERRULE_KERNEL(matmul_blocks_few_1_q6_K, MatmulBlocksParameters, 128) { multiply<BlockQ6K, 1>(p); }
-FERRULE_KERNEL(matmul_blocks_few_4_q6_K, MatmulBlocksParameters, 128) { multiply<BlockQ6K, 4>(p); }
-FERRULE_KERNEL(matmul_blocks_few_8_q6_K, MatmulBlocksParameters, 128) { multiply<BlockQ6K, 8>(p); }
+// Two blocks on a multiprocessor: shared memory holds no more than five, so that registers for them are not scarce.
+FERRULE_KERNEL(matmul_blocks_few_1_q8_0, MatmulBlocksParameters, 128, 2) { multiply<BlockQ8_0, 1>(p); }
+FERRULE_KERNEL(matmul_blocks_few_4_q8_0, MatmulBlocksParameters, 128, 2) { multiply<BlockQ8_0, 4>(p); }
+FERRULE_KERNEL(matmul_blocks_few_8_q8_0, MatmulBlocksParameters, 128, 2) { multiply<BlockQ8_0, 8>(p); }
+FERRULE_KERNEL(matmul_blocks_few_1_q4_0, MatmulBlocksParameters, 128, 2) { multiply<BlockQ4_0, 1>(p); }
+FERRULE_KERNEL(matmul_blocks_few_4_q4_0, MatmulBlocksParameters, 128, 2) { multiply<BlockQ4_0, 4>(p); }
+FERRULE_KERNEL(matmul_blocks_few_8_q4_0, MatmulBlocksParameters, 128, 2) { multiply<BlockQ4_0, 8>(p); }
+FERRULE_KERNEL(matmul_blocks_few_1_q4_K, MatmulBlocksParameters, 128, 2) { multiply<BlockQ4K, 1>(p); }
+FERRULE_KERNEL(matmul_blocks_few_4_q4_K, MatmulBlocksParameters, 128, 2) { multiply<BlockQ4K, 4>(p); }
+FERRULE_KERNEL(matmul_blocks_few_8_q4_K, MatmulBlocksParameters, 128, 2) { multiply<BlockQ4K, 8>(p); }
+FERRULE_KERNEL(matmul_blocks_few_1_q6_K, MatmulBlocksParameters, 128, 2) { multiply<BlockQ6K, 1>(p); }
+FERRULE_KERNEL(matmul_blocks_few_4_q6_K, MatmulBlocksParameters, 128, 2) { multiply<BlockQ6K, 4>(p); }
+FERRULE_KERNEL(matmul_blocks_few_8_q6_K, MatmulBlocksParameters, 128, 2) { multiply<BlockQ6K, 8>(p); }
 
 }  // namespace ferrule::cuda

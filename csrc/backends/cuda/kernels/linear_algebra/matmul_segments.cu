@@ -1,4 +1,4 @@
-// Adds up the sums of the segments of K, in order. Limit: bytes of the sums.
+// Adds up the sums of the segments of K, in order: 16 bytes of neighbouring sums at once. Limit: bytes of the sums.
 #include "kernels/linear_algebra/matmul_tiles.h"
 
 namespace ferrule::cuda {
@@ -6,12 +6,30 @@ namespace {
 
 template <class Item, class Value>
 __device__ void join(const MatmulSegmentsParameters& p) {
+  constexpr uint32_t width = 16 / sizeof(Value);
+  using Vector = Pack<Value, width>;
+  using Items = Pack<Item, width>;
   const Value* const partials = pointer<const Value>(p.partials);
-  for (uint64_t i = thread_number(); i < p.count; i += thread_count()) {
+  const bool has_vectors = p.count % width == 0 && p.to % sizeof(Items) == 0;
+  const uint64_t vectors = has_vectors ? p.count / width : 0;
+  for (uint64_t i = thread_number(); i < vectors; i += thread_count()) {
+    Vector sums = {};
+#pragma unroll 4
+    for (uint32_t segment = 0; segment < p.segments; ++segment) {
+      const Vector more = *reinterpret_cast<const Vector*>(partials + segment * p.count + i * width);
+#pragma unroll
+      for (uint32_t k = 0; k < width; ++k) sums.of[k] += more.of[k];
+    }
+    Items items;
+#pragma unroll
+    for (uint32_t k = 0; k < width; ++k) items.of[k] = ItemOf<Item>::from(sums.of[k]);
+    pointer<Items>(p.to)[i] = items;
+  }
+  for (uint64_t i = vectors * width + thread_number(); i < p.count; i += thread_count()) {
     Value sum = Value(0);
-#pragma unroll 8
+#pragma unroll 4
     for (uint32_t segment = 0; segment < p.segments; ++segment) sum += partials[segment * p.count + i];
-    pointer<Item>(p.to)[i] = finished<Item>(i, sum);
+    pointer<Item>(p.to)[i] = ItemOf<Item>::from(sum);
   }
 }
 

@@ -95,7 +95,7 @@ class HalfTile {
 // A tile of M x N by WARPS_M x WARPS_N warps, in steps of DEPTH along K.
 template <int M, int N, int DEPTH, int WARPS_M, int WARPS_N, int STAGES>
 struct TensorTile {
-  static constexpr uint32_t threads = 32 * WARPS_M * WARPS_N;
+  static constexpr uint32_t threads = 32 * WARPS_M * WARPS_N, rows = M, columns = N;
   static constexpr int shared_bytes = (M + N) * DEPTH * 2 * STAGES;  // as in matmul.cpp
   static constexpr int own_m = M / WARPS_M, own_n = N / WARPS_N;     // of a warp
   static constexpr int tiles_m = own_m / 16, pairs_n = own_n / 16;   // instructions
@@ -119,17 +119,16 @@ struct TensorTile {
       }
   }
 
-  // Stores the sums of a warp, 16 rows at a time, by way of shared memory: a thread has neighbours of a row then, and
-  // the code for them exists once.
+  // Gives the totals of a warp to `put(row, column, pack)`, 16 rows at a time, by way of shared memory: a thread has
+  // neighbours of a row then, and the code for them exists once. Rows and columns count from those of the warp.
   static constexpr uint32_t pitch = own_n + 8;  // spreads the rows over the banks
   __device__ __forceinline__ static Pack<float, 2>* pair_in(float* buffer, uint32_t j) {
     const uint32_t lane = threadIdx.x % 32;
     return reinterpret_cast<Pack<float, 2>*>(buffer + (lane / 4 + j % 2 * 8) * pitch + j / 2 * 8 + lane % 4 * 2);
   }
-  template <class Item>
-  __device__ __forceinline__ static void store(const MatmulParameters& p, const TilePlace& place,
-                                               const float (&totals)[count], const float (&sums)[count], float* buffer,
-                                               uint32_t warp_m, uint32_t warp_n) {
+  template <class Put>
+  __device__ __forceinline__ static void hand_out(const MatmulParameters& p, const float (&totals)[count],
+                                                  const float (&sums)[count], float* buffer, const Put& put) {
     static_assert(WARPS_M * WARPS_N * 16 * pitch * sizeof(float) <= shared_bytes);
     constexpr uint32_t together = 8, lanes_of_row = own_n / together, rows_at_once = 32 / lanes_of_row;
     const uint32_t lane = threadIdx.x % 32, column = lane % lanes_of_row * together;
@@ -153,14 +152,40 @@ struct TensorTile {
       __syncwarp();
 #pragma unroll 1
       for (uint32_t row = lane / lanes_of_row; row < 16; row += rows_at_once)
-        store_sums<Item>(p, place, place.first_m + warp_m + tile * 16 + row, place.first_n + warp_n + column,
-                         *reinterpret_cast<const Pack<float, together>*>(buffer + row * pitch + column));
+        put(tile * 16 + row, column, *reinterpret_cast<const Pack<float, together>*>(buffer + row * pitch + column));
       __syncwarp();
     }
+  }
+  template <class Item>
+  __device__ __forceinline__ static void store(const MatmulParameters& p, const TilePlace& place,
+                                               const float (&totals)[count], const float (&sums)[count], float* buffer,
+                                               uint32_t warp_m, uint32_t warp_n) {
+    hand_out(p, totals, sums, buffer, [&](uint32_t row, uint32_t column, const Pack<float, 8>& pack) {
+      store_sums<Item>(p, place, place.first_m + warp_m + row, place.first_n + warp_n + column, pack);
+    });
+  }
+
+  // The place of a warp in the tile, and its part of the shared memory for hand_out().
+  __device__ __forceinline__ static uint32_t warp_m() { return threadIdx.x / 32 / WARPS_N * own_m; }
+  __device__ __forceinline__ static uint32_t warp_n() { return threadIdx.x / 32 % WARPS_N * own_n; }
+  __device__ __forceinline__ static float* buffer_of_warp() {
+    FERRULE_DYNAMIC_SHARED(float, memory);
+    return memory + threadIdx.x / 32 * 16 * pitch;
   }
 
   template <class Item, bool A_ALONG_K, bool B_ALONG_K>
   __device__ __forceinline__ static void run(const MatmulParameters& p) {
+    if constexpr (has_mma_m16n8k16) {
+      float sums[count], totals[count];
+      add_up<Item, A_ALONG_K, B_ALONG_K>(p, sums, totals);
+      store<Item>(p, place_of_tile<M, N>(p), totals, sums, buffer_of_warp(), warp_m(), warp_n());
+    }
+  }
+
+  // Computes the sums of the last segment, and the totals of those before. Nobody reads the shared memory afterwards.
+  template <class Item, bool A_ALONG_K, bool B_ALONG_K>
+  __device__ __forceinline__ static void add_up(const MatmulParameters& p, float (&sums)[count],
+                                                float (&totals)[count]) {
     if constexpr (has_mma_m16n8k16) {
       using TileA = HalfTile<M, DEPTH, threads, A_ALONG_K>;
       using TileB = HalfTile<N, DEPTH, threads, B_ALONG_K>;
@@ -175,8 +200,7 @@ struct TensorTile {
       TileB b(pointer<const uint16_t>(p.b) + offset_of(p.b_batches, place.batch) + place.first_n * p.b_column +
                   place.start * p.b_row,
               p.n - place.first_n, p.b_column, p.b_row);
-      const uint32_t warp = threadIdx.x / 32;
-      const uint32_t warp_m = warp / WARPS_N * own_m, warp_n = warp % WARPS_N * own_n;
+      const uint32_t own_row = warp_m(), own_column = warp_n();
 
       uint32_t next_copy = place.start;  // along K
       const auto copy = [&](uint32_t slot) {
@@ -190,12 +214,11 @@ struct TensorTile {
       const auto read = [&](Fragments& to, uint32_t slot, uint32_t k) {
         const Chunk* const tile = memory + slot * stage;
 #pragma unroll
-        for (uint32_t i = 0; i < tiles_m; ++i) TileA::read_a(to.a[i], tile, warp_m + i * 16, k);
+        for (uint32_t i = 0; i < tiles_m; ++i) TileA::read_a(to.a[i], tile, own_row + i * 16, k);
 #pragma unroll
-        for (uint32_t j = 0; j < pairs_n; ++j) TileB::read_b(to.b[j], tile + TileA::size, warp_n + j * 16, k);
+        for (uint32_t j = 0; j < pairs_n; ++j) TileB::read_b(to.b[j], tile + TileA::size, own_column + j * 16, k);
       };
 
-      float sums[count], totals[count];
 #pragma unroll
       for (int i = 0; i < count; ++i) sums[i] = 0;
       // Fragments are read one instruction ahead, and stages are copied STAGES - 1 steps ahead.
@@ -228,8 +251,6 @@ struct TensorTile {
         }
       }
       __syncthreads();
-      store<Item>(p, place_of_tile<M, N>(p), totals, sums, reinterpret_cast<float*>(memory) + warp * 16 * pitch, warp_m,
-                  warp_n);
     }
   }
 };

@@ -53,10 +53,10 @@ __device__ __forceinline__ uint32_t block_number() {
 // Blocks that run at the same time share rows of A and columns of B in the L2 cache: tiles are numbered by columns
 // within groups of eight rows of tiles.
 template <uint32_t M, uint32_t N>
-__device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p) {
+__device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p, uint32_t block = block_number()) {
   // No larger than the number of blocks, which has 31 bits.
   const uint32_t tiles_m = (p.m + M - 1) / M, tiles_n = (p.n + N - 1) / N, tiles = tiles_m * tiles_n;
-  const uint32_t block = block_number(), number = block / tiles, tile = block - number * tiles;
+  const uint32_t number = block / tiles, tile = block - number * tiles;
   const uint32_t group_rows = tiles_m < 8 ? tiles_m : 8, group = tile / (group_rows * tiles_n);
   const uint32_t in_group = tile - group * group_rows * tiles_n, rest = tiles_m - group * group_rows;
   const uint32_t rows = rest < group_rows ? rest : group_rows, column = in_group / rows;
@@ -112,11 +112,11 @@ struct ItemOf<BFloat16> {
   __device__ __forceinline__ static BFloat16 from(float sum) { return from_float<BFloat16>(sum); }
 };
 
-// The item of the result that number `element` of it becomes. All kernels finish here: the place for an epilogue.
-template <class Item, class Value>
-__device__ __forceinline__ Item finished(uint64_t element, Value sum) {
-  static_cast<void>(element);
-  return ItemOf<Item>::from(sum);
+// The number of an element of the result.
+__device__ __forceinline__ uint64_t element_at(const MatmulParameters& p, const TilePlace& place, uint32_t row,
+                                               uint32_t column) {
+  return place.batch * (static_cast<uint64_t>(p.m) * p.n) +
+         static_cast<uint64_t>(row * p.to_row + column * p.to_column);
 }
 
 template <class T, int COUNT>
@@ -135,18 +135,17 @@ template <class Item, class Value, int COUNT>
 __device__ __forceinline__ void store_sums(const MatmulParameters& p, const TilePlace& place, uint32_t row,
                                            uint32_t column, const Pack<Value, COUNT>& sums) {
   if (row >= p.m || column >= p.n) return;
-  const uint32_t left = p.n - column, count = left < COUNT ? left : COUNT;
-  const uint64_t matrix = static_cast<uint64_t>(p.m) * p.n;
-  const uint64_t element = place.batch * matrix + static_cast<uint64_t>(row * p.to_row + column * p.to_column);
+  const uint32_t left = p.n - column, exists = left < COUNT ? left : COUNT;
+  const uint64_t element = element_at(p, place, row, column);
   if (p.is_split != 0) {
-    store_row(pointer<Value>(p.to) + place.segment * p.batches * matrix + element, p.to_column, count, sums);
+    const uint64_t count = p.batches * (static_cast<uint64_t>(p.m) * p.n);
+    store_row(pointer<Value>(p.to) + place.segment * count + element, p.to_column, exists, sums);
     return;
   }
   Pack<Item, COUNT> items;
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i)
-    items.of[i] = finished<Item>(element + static_cast<uint64_t>(i * p.to_column), sums.of[i]);
-  store_row(pointer<Item>(p.to) + element, p.to_column, count, items);
+  for (int i = 0; i < COUNT; ++i) items.of[i] = ItemOf<Item>::from(sums.of[i]);
+  store_row(pointer<Item>(p.to) + element, p.to_column, exists, items);
 }
 
 }  // namespace ferrule::cuda

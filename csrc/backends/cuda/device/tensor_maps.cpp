@@ -1,0 +1,64 @@
+#include "device/tensor_maps.h"
+
+#include <cuda.h>
+
+#include <cstring>
+#include <string>
+
+#include "device/errors.h"
+
+namespace ferrule::cuda {
+namespace {
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+constexpr unsigned encode_version = 12000;  // of the driver's API
+constexpr uint64_t stride_limit = uint64_t{1} << 40, size_limit = uint64_t{1} << 32;
+
+// Null if the driver lacks it.
+Encode find_encode() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, encode_version, cudaEnableDefault,
+                                       &found) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return found == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(function) : nullptr;
+}
+
+Encode encode() {
+  static const Encode function = find_encode();
+  return function;
+}
+
+}  // namespace
+
+bool has_tensor_maps() { return encode() != nullptr; }
+
+bool can_be_mapped(const TensorMapShape& shape) {
+  for (const uint64_t stride : shape.strides)
+    if (stride % 16 != 0 || stride >= stride_limit) return false;
+  if (shape.strides[0] < shape.sizes[0] * 2) return false;  // rows that overlap
+  for (const uint64_t size : shape.sizes)
+    if (size == 0 || size > size_limit) return false;
+  return true;
+}
+
+TensorMap tensor_map_of(const TensorMapShape& shape, uint64_t address) {
+  CUtensorMap encoded{};
+  const uint32_t steps[] = {1, 1, 1};
+  const CUresult result =
+      encode()(&encoded, CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, reinterpret_cast<void*>(address), shape.sizes.data(),
+               shape.strides.data(), shape.box.data(), steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    throw sdk::Error(FE_INTERNAL, "cuTensorMapEncodeTiled returned " + std::to_string(static_cast<int>(result)));
+  TensorMap map{};
+  static_assert(sizeof encoded == sizeof map.words);
+  std::memcpy(map.words, encoded.opaque, sizeof map.words);
+  map.address = address;
+  return map;
+}
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,24 @@
+// Products of float32 without matrix instructions, in the smaller tiles of matmul.cu, with the ops that are fused to
+// them.
+#include "kernels/linear_algebra/matmul_scalar.h"
+#include "kernels/linear_algebra/run_epilogue.h"
+
+namespace ferrule::cuda {
+namespace {
+
+template <int M, int N, int DEPTH, int OWN_M, int OWN_N>
+__device__ __forceinline__ void multiply_then(const MatmulThenParameters& q) {
+  multiply<float, float, M, N, DEPTH, OWN_M, OWN_N, Along::either, Along::either>(
+      q.product, [&](const TilePlace& place, uint32_t row, uint32_t column, const Pack<float, 4>& sums) {
+        finish_sums(q, place, row, column, sums);
+      });
+}
+
+}  // namespace
+
+FERRULE_KERNEL(matmul_then_f32_64x64, MatmulThenParameters, 256) { multiply_then<64, 64, 16, 4, 4>(p); }
+FERRULE_KERNEL(matmul_then_f32_32x32, MatmulThenParameters, 256) { multiply_then<32, 32, 32, 2, 2>(p); }
+FERRULE_KERNEL(matmul_then_f32_16x128, MatmulThenParameters, 128) { multiply_then<16, 128, 32, 8, 2>(p); }
+FERRULE_KERNEL(matmul_then_f32_4x128, MatmulThenParameters, 128) { multiply_then<4, 128, 32, 2, 2>(p); }
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,74 @@
+// Runs the ops that are fused to a product (matmul_epilogue.h) on sums. A sum is rounded to the dtype of the product
+// first, so that fused ops give the bits of separate ones.
+//
+// A kernel has the interpreter once, after its sums are complete. Interpreting is bound by instructions: it pays off
+// where a launch costs more, not in tiles so large that few warps fit on a multiprocessor.
+#pragma once
+
+#include "kernels/elementwise/run_program.h"
+#include "kernels/linear_algebra/matmul_epilogue.h"
+#include "kernels/linear_algebra/matmul_tiles.h"
+
+namespace ferrule::cuda {
+
+// The elements of the result that are computed together: COUNT of them, `step` apart, of which `count` exist. They
+// have the functions of elementwise::Elements.
+template <int COUNT>
+struct EpilogueElements {
+  static constexpr int items = COUNT;
+  uint64_t first, step;
+  uint32_t count;
+
+  __device__ __forceinline__ uint64_t begin() const { return first; }
+  __device__ __forceinline__ uint64_t distance(int item) const { return static_cast<uint64_t>(item) * step; }
+  __device__ __forceinline__ bool has(int item) const { return static_cast<uint32_t>(item) < count; }
+  __device__ __forceinline__ uint64_t number(int item) const { return has(item) ? first + distance(item) : first; }
+  __device__ __forceinline__ bool is_whole(int group) const {
+    return step == 1 && has(group * elementwise::group_size + elementwise::group_size - 1);
+  }
+  __device__ __forceinline__ bool are_whole() const { return step == 1 && has(items - 1); }
+  __device__ __forceinline__ bool are_adjacent() const { return step == 1; }
+};
+
+template <int COUNT>
+struct EpilogueOperands {
+  const elementwise::SmallProgram& p;
+  const EpilogueElements<COUNT>& elements;
+  const uint32_t (&computed)[COUNT];  // operand 0
+
+  __device__ __forceinline__ void load(uint32_t operand, uint32_t (&values)[COUNT]) const {
+    if (operand != 0) return elementwise::load_operand(p, p.operand[operand], elements, values);
+    FERRULE_UNROLL
+    for (int i = 0; i < COUNT; ++i) values[i] = computed[i];
+  }
+  __device__ __forceinline__ void store(uint32_t operand, const uint32_t (&values)[COUNT]) const {
+    elementwise::store_operand(p, p.operand[operand], elements, values);
+  }
+};
+
+// Finishes the sums of `elements`. Those of elements that do not exist may be anything.
+template <class Value, int COUNT>
+__device__ __forceinline__ void run_epilogue(const elementwise::SmallProgram& then,
+                                             const EpilogueElements<COUNT>& elements, const Pack<Value, COUNT>& sums) {
+  static_assert(sizeof(Value) == sizeof(uint32_t) && COUNT % elementwise::group_size == 0);
+  uint32_t words[COUNT];
+  FERRULE_UNROLL
+  for (int i = 0; i < COUNT; ++i) words[i] = bits_as<uint32_t>(elements.has(i) ? sums.of[i] : sums.of[0]);
+  elementwise::round_to(then.operand[0].format, words);
+  elementwise::run_program<uint32_t, COUNT, elementwise::small_slots>(then,
+                                                                      EpilogueOperands<COUNT>{then, elements, words});
+}
+
+// Finishes the sums of COUNT columns of a row of the matrix, those that exist.
+template <class Value, int COUNT>
+__device__ __forceinline__ void finish_sums(const MatmulThenParameters& q, const TilePlace& place, uint32_t row,
+                                            uint32_t column, const Pack<Value, COUNT>& sums) {
+  const MatmulParameters& p = q.product;
+  if (row >= p.m || column >= p.n) return;
+  const uint32_t left = p.n - column, count = left < COUNT ? left : COUNT;
+  const EpilogueElements<COUNT> elements = {element_at(p, place, row, column), static_cast<uint64_t>(p.to_column),
+                                            count};
+  run_epilogue(q.then, elements, sums);
+}
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,20 @@
+# ferrule_cuda_embed_headers(<out> a.h ...): embeds files, by their paths in this folder, in a source that defines
+# kernel_headers() of kernel_headers.h. Sets <out> to that source; the caller adds it to a target of the same folder.
+# Only for ELF: it uses .incbin.
+function(ferrule_cuda_embed_headers out)
+  set(FERRULE_CUDA_HEADER_BLOBS "")
+  set(FERRULE_CUDA_HEADER_ROWS "")
+  set(files "")
+  set(number 0)
+  foreach(name IN LISTS ARGN)
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+    list(APPEND files ${file})
+    string(APPEND FERRULE_CUDA_HEADER_BLOBS "EMBED(${number}, \"${file}\")\n")
+    string(APPEND FERRULE_CUDA_HEADER_ROWS "      ROW(${number}, \"${name}\"),\n")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/kernel_headers.cpp)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel_headers.cpp.in ${source} @ONLY)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}" SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${out} ${source} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,47 @@
+// Another library that uses the GPU of a module in the same process, as CuPy does: it has a CUDA runtime of its own.
+// Tests of the exchange of arrays load it.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "cuda_runtime_api.h"
+
+#define EXPORTED extern "C" [[gnu::visibility("default")]]
+
+// Each returns the first error of its calls.
+EXPORTED int other_stream_create(void** stream) {
+  if (const cudaError_t error = cudaSetDevice(0); error != cudaSuccess) return error;
+  return cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t*>(stream), cudaStreamNonBlocking);
+}
+
+EXPORTED int other_stream_destroy(void* stream) { return cudaStreamDestroy(static_cast<cudaStream_t>(stream)); }
+
+// The stream does nothing until the number at `gate` is not 0.
+EXPORTED int other_hold(void* stream, std::int32_t* gate) {
+  const auto wait = [](void* pointer) {
+    const std::atomic_ref is_open(*static_cast<std::int32_t*>(pointer));
+    while (is_open == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  };
+  return cudaLaunchHostFunc(static_cast<cudaStream_t>(stream), wait, gate);
+}
+
+EXPORTED void other_open(std::int32_t* gate) { std::atomic_ref(*gate).store(1); }
+
+EXPORTED int other_copy(void* stream, void* to, const void* from, std::size_t bytes) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream));
+}
+
+EXPORTED int other_synchronize(void* stream) { return cudaStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+
+// `stream` waits for what `of` has been given.
+EXPORTED int other_wait(void* stream, void* of) {
+  cudaEvent_t event = nullptr;
+  cudaError_t error = cudaSetDevice(0);
+  if (error == cudaSuccess) error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  if (error != cudaSuccess) return error;
+  error = cudaEventRecord(event, static_cast<cudaStream_t>(of));
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event, 0);
+  if (const cudaError_t end = cudaEventDestroy(event); error == cudaSuccess) error = end;
+  return error;
+}
