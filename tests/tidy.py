@@ -59,7 +59,7 @@ def flags_by_source(build: Path) -> dict[str, list[str]]:
 def other_flags(path: Path, build: Path) -> list[str]:
     """Compiler flags of a source of another build, such as tests/foreign, with the headers that it is meant to see."""
     folders = [ROOT / "csrc", ROOT / "csrc/sdk", build / "generated/include", build / "generated/layout"]
-    folders += [ROOT / "python/ferrule/templates/backend/kernels", build / "tidy"]
+    folders += [ROOT / "python/ferrule/templates/backend/kernels", build / "tidy", ROOT / "tests/emulation"]
     names = ['FERRULE_MODULE_NAME="foreign"', 'FERRULE_MODULE_VARIANT=""', "FERRULE_MODULE_SYMBOL=foreign"]
     names += ['BACKEND_VERSION=""']
     standard = "-std=c11" if path.suffix == ".c" else "-std=c++20"

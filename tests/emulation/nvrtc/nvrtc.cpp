@@ -138,6 +138,7 @@ bool compile(const _nvrtcProgram& program, std::string& log, std::string& code) 
       "-Wl,-z,defs -I" +
       quoted(folder.path) + " -I" + quoted(FERRULE_EMULATION_FOLDER) + " " + quoted(source) + " -o " + quoted(library) +
       " 2>&1";
+  // The command is made of paths of this build and of its own folder. NOLINTNEXTLINE(bugprone-command-processor)
   std::FILE* const output = ::popen(command.c_str(), "r");
   if (output == nullptr) return log = "the compiler cannot be started", false;
   char part[4096];
@@ -270,6 +271,6 @@ EXPORTED int nvrtcGetCUBINSize(_nvrtcProgram* program, std::size_t* size) {
 
 EXPORTED int nvrtcGetCUBIN(_nvrtcProgram* program, char* code) {
   if (program == nullptr || program->code.empty()) return invalid_program;
-  std::memcpy(code, program->code.data(), program->code.size());
+  program->code.copy(code, program->code.size());
   return success;
 }

@@ -85,6 +85,7 @@ Body body_with(const PlannedNode& node, Writer writer, std::vector<Value> values
     values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
   }
   std::vector<Writer::Result> results;
+  results.reserve(body.output_count);
   for (uint32_t i = 0; i < body.output_count; ++i) results.push_back({values[body.outputs[i]], i});
   return writer.finish(std::move(results));
 }
@@ -138,6 +139,7 @@ Body body_of(const PlannedNode& node) {
   if (has_complex(node) && node.op() != "copy") return complex_body_of(node);
   Writer writer(node);
   std::vector<Value> values;
+  values.reserve(node.input_count());
   for (uint32_t i = 0; i < node.input_count(); ++i) {
     const sdk::Operand operand = node.input(i);
     values.push_back(writer.load(i, node.op() == "copy" ? bits_of(operand) : row_of(operand.dtype())));
@@ -145,6 +147,7 @@ Body body_of(const PlannedNode& node) {
   if (node.body() != nullptr) return body_with(node, std::move(writer), std::move(values));
   if (node.op() == "copy") return writer.finish({{values[0], 0}});
   std::vector<Writer::Result> results;
+  results.reserve(node.output_count());
   const void* const attributes = node.view().nodes[node.index()]->attributes;
   for (uint32_t i = 0; i < node.output_count(); ++i)
     results.push_back({writer.apply(node.id(), values, node.output(i).dtype(), attributes, i), i});

@@ -23,6 +23,7 @@ constexpr LibraryLocation nvrtc_locations[] = {{"nvidia/cu13/lib", "libnvrtc.so.
                                                {"nvidia/cuda_nvrtc/lib", "libnvrtc.so.12"}};
 #endif
 
+#ifndef FERRULE_CUDA_EMULATED
 // The folder of this module; empty if it is unknown.
 fs::path own_folder() {
 #if defined(_WIN32)
@@ -39,6 +40,7 @@ fs::path own_folder() {
   return fs::path(info.dli_fname).parent_path();
 #endif
 }
+#endif
 
 }  // namespace
 
