@@ -133,7 +133,7 @@ class Consumer:
 
 def _library() -> ctypes.CDLL:
     build = Path(os.environ["FERRULE_BACKEND_PATH"]).parents[4]
-    library = ctypes.CDLL(str(build / "tests/emulation/libemulation-other-library.so"))
+    library = ctypes.CDLL(str(build / "tests/emulation/checks/libemulation-other-library.so"))
     pointer = ctypes.c_void_p
     library.other_stream_create.argtypes = (ctypes.POINTER(pointer),)
     library.other_stream_destroy.argtypes = (pointer,)
