@@ -1,4 +1,4 @@
-// Softmax and layer normalization.
+// Softmax, and normalization of rows.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -63,6 +63,21 @@ OP(layer_norm)
       if (c.has_input(1)) y = b.multiply(y, c.input(1));
       if (c.has_input(2)) y = b.add(y, c.input(2));
       return y;
+    });
+
+OP(rms_norm)
+    .doc("x / sqrt(mean(x ** 2) + epsilon) * weight over the last axis (Zhang & Sennrich 2019).")
+    .promoted("x", floating)
+    .optional("weight", floating, true)
+    .real_attribute("epsilon", 1e-5)
+    .result(normalized_rows)
+    .decompose([](Builder& b, const Call& c) {
+      const Value x = c.input(0);
+      const Value square =
+          b.apply("mean", {b.multiply(x, x)}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
+      const Value epsilon = b.scalar_like(c.attribute().real("epsilon"), x);
+      const Value y = b.divide(x, b.sqrt(b.add(square, epsilon)));
+      return c.has_input(1) ? b.multiply(y, c.input(1)) : y;
     });
 
 }  // namespace ferrule::ops

@@ -84,6 +84,7 @@ __all__ = [
     "reciprocal",
     "relu",
     "remainder",
+    "rms_norm",
     "round",
     "rsqrt",
     "sigmoid",
@@ -328,6 +329,9 @@ def relu(x: Operand, /) -> Array:
 
 def remainder(x1: Operand, x2: Operand, /) -> Array:
     """x1 - floor_divide(x1, x2) * x2, with the sign of x2; integers modulo zero give 0."""
+
+def rms_norm(x: Operand, /, weight: Operand | None = None, *, epsilon: float = 1e-05) -> Array:
+    """x / sqrt(mean(x ** 2) + epsilon) * weight over the last axis (Zhang & Sennrich 2019)."""
 
 def round(x: Operand, /) -> Array:
     """The integer nearest to x, ties to even."""

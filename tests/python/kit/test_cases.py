@@ -243,6 +243,9 @@ def test_reductions_agree_with_fractions() -> None:
         norm = truth(f"layer_norm-{d}", values, epsilon=0.5)
         wanted = [float(v - mean) / math.sqrt(float(squares / n) + 0.5) for v in exact]
         assert [float(v) for v in norm] == pytest.approx(wanted, rel=1e-13)
+        norm = truth(f"rms_norm-{d}", values, epsilon=0.5)
+        root = math.sqrt(float(sum(v**2 for v in exact) / n) + 0.5)
+        assert [float(v) for v in norm] == pytest.approx([float(v) / root for v in exact], rel=1e-13)
         weights = [math.exp(v) for v in values]
         soft = [w / math.fsum(weights) for w in weights]
         assert [float(v) for v in truth(f"softmax-{d}", values, axis=0)] == pytest.approx(soft, rel=1e-14)

@@ -183,10 +183,10 @@ def test_kernel_file_maps_to_its_rows_and_a_header_to_its_includers() -> None:
     assert ops_in((KERNELS / "linear_algebra/integer_matmul.cpp").read_text()) == {"matmul"}
     assert [unit.ops for unit in units_of(KERNELS / "normalization/softmax.cpp")] == [{"softmax", "log_softmax"}]
     rows = {op for unit in units_of(KERNELS / "row_operations.h") for op in unit.ops}
-    assert rows >= {"softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention"}
+    assert rows >= {"softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
     assert all(unit.ops for path in files_of("cpu", ROOT) for unit in units_of(path))
     assert ops_of_shaders(SHADERS / "movement/take.comp", SHADERS) == {"take"}
-    assert ops_of_shaders(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm"}
+    assert ops_of_shaders(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm", "rms_norm"}
     assert all(ops_of_shaders(path, SHADERS) for path in files_of("vulkan", ROOT))
 
 

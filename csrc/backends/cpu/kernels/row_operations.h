@@ -1,5 +1,5 @@
-// Operations on contiguous rows that fit in cache: softmax and layer normalisation. The order of every sum over a row
-// depends on the row's length alone.
+// Operations on contiguous rows that fit in cache: softmax, layer and root-mean-square normalisation. The order of
+// every sum over a row depends on the row's length alone.
 #pragma once
 
 #include "reduction_blocks.h"
@@ -205,6 +205,12 @@ void layer_norm_row(const T* x, int64_t count, T epsilon, const T* weight, const
   const T variance = squares_row(x, count, mean) / static_cast<T>(count);
   const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + epsilon)));
   normalise_row(x, count, mean, factor, weight, bias, y);
+}
+template <class T>
+void rms_norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
+  const T mean_square = squares_row(x, count, T(0)) / static_cast<T>(count);
+  const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(mean_square + epsilon)));
+  normalise_row(x, count, T(0), factor, weight, bias, y);
 }
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

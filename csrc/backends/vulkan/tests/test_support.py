@@ -17,6 +17,7 @@ SHADERS = {
     "softmax": "softmax",
     "log_softmax": "softmax",
     "layer_norm": "layer_norm",
+    "rms_norm": "layer_norm",
     "scaled_dot_product_attention": "attention",
     "matmul": "matmul",
     **dict.fromkeys(("sum", "prod", "mean", "max", "min", "all", "any", "argmax", "argmin"), "reduce"),
@@ -49,8 +50,8 @@ ABSENT = {
     "sinh",
     "tan",
 }
-# There is no exponential of float64, and layer_norm's kernel refuses float64.
-NOT_IN_DOUBLE = {"softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention"}
+# There is no exponential of float64, and the kernel of layer_norm and rms_norm refuses float64.
+NOT_IN_DOUBLE = {"softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Softmax, its logarithm, and layer normalization.
+"""Softmax, its logarithm, layer and root-mean-square normalization.
 
 First-order errors in units of the accumulator's roundoff u, with s = x - max, e = exp(s) and p = e / sum(e): s has the
 absolute error |s| u, so e has the relative error |s| + 8 (exp: 4 ULP). The relative error of the sum is the mean of
@@ -18,10 +18,11 @@ from ferrule.testing.model.dtypes import FLOATS, Values, accumulator_roundoff
 from ferrule.testing.model.exactness import Tolerance
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.problems import along
-from ferrule.testing.problems.normalization import layer_norms
+from ferrule.testing.problems.normalization import layer_norms, rms_norms
 
 ALONG = along(over_empty=True)
 NORMS = layer_norms()
+RMS_NORMS = rms_norms()
 
 
 def shifted(x: Values, axis: int) -> Values:
@@ -83,6 +84,18 @@ def layer_norm_bound(inputs: list[Values], attributes: dict[str, Any], truth: Va
     return np.asarray(off / np.sqrt(whole) * weight + u * np.abs(truth))
 
 
+def rms_norm(x: Values, weight: Values | None = None, *, epsilon: float) -> Values:
+    y = x / np.sqrt(mean(x * x, [-1], True) + x.dtype.type(epsilon))
+    return np.asarray(y if weight is None else y * weight)
+
+
+def rms_norm_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    u, weight = accumulator_roundoff(dtype), np.abs(inputs[1]) if len(inputs) > 1 else 1
+    relative = gamma(inputs[0].shape[-1] + 2, dtype) / 2 + (FUNCTION + 4) * u
+    subnormal = 2 * u * least_normal(dtype) * weight  # where x times the inverse root is rounded to one
+    return np.asarray(np.abs(truth) * grown(np.asarray(relative)) + subnormal)
+
+
 SOFTMAX = Tolerance(
     "relative: (|s| + 8) u of its exponential, the mean of that over the row and gamma_n of the sum, 2 u for the "
     "quotient; and, but for minus infinity, twice the least normal number, below which an exponential, and then a "
@@ -98,6 +111,11 @@ LAYER_NORM = Tolerance(
     "five roundings, relative; and that of the bias's sum",
     bound=layer_norm_bound,
 )
+RMS_NORM = Tolerance(
+    "relative: half of gamma_(n + 2) of the mean square, 4 ULP of the inverse root and four roundings; and the least "
+    "subnormal number, times the weight",
+    bound=rms_norm_bound,
+)
 
 
 CASES = [
@@ -105,4 +123,5 @@ CASES = [
     *(Case("softmax", (d,), d, ALONG, softmax, SOFTMAX, variant="masked", fill=masked) for d in FLOATS),
     *(Case("log_softmax", (d,), d, ALONG, log_softmax, LOG_SOFTMAX) for d in FLOATS),
     *(Case("layer_norm", (d,), d, NORMS, layer_norm, LAYER_NORM) for d in FLOATS),
+    *(Case("rms_norm", (d,), d, RMS_NORMS, rms_norm, RMS_NORM) for d in FLOATS),
 ]

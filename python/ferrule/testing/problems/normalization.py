@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 
 def layer_norms() -> Family:
     """x, then optionally the weight, or weight and bias, of the size of the last axis."""
+    return norms(2)
+
+
+def rms_norms() -> Family:
+    """x, then optionally the weight, of the size of the last axis."""
+    return norms(1)
+
+
+def norms(most: int) -> Family:
+    """x, then up to `most` operands of the size of the last axis."""
 
     def problem(shape: Shape, further: int = 0, epsilon: float = 1e-5) -> Problem:
         return Problem((shape, *((shape[-1:],) * further)), {"epsilon": epsilon})
@@ -24,23 +34,26 @@ def layer_norms() -> Family:
         return st.builds(
             problem,
             shapes.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9),
-            st.integers(0, 2),
+            st.integers(0, most),
             st.sampled_from([1e-5, 1e-3, 0.5]),
         )
 
     return Family(
-        sized=lambda size: (problem((3, size), 2), problem((2, size))),
+        sized=lambda size: (problem((3, size), most), problem((2, size))),
         plain=(
-            problem((5, 7), 2),
+            problem((5, 7), most),
             problem((5, 7)),
             problem((3, 4, 33), 1),
-            problem((300,), 2, 1e-3),
-            problem((2, 129), 2),
-            problem((2, 1, 2, 1, 2, 1, 2, 5), 2),
+            problem((300,), most, 1e-3),
+            problem((2, 129), most),
+            problem((2, 1, 2, 1, 2, 1, 2, 5), most),
         ),
-        empty=(problem((0, 5), 2), problem((3, 0), 2)),
-        single=(problem((1,), 2), problem((4, 1))),
-        large=(problem((301, 203), 2), problem((3, 20_001), 2)),
+        empty=(problem((0, 5), most), problem((3, 0), most)),
+        single=(problem((1,), most), problem((4, 1))),
+        large=(problem((301, 203), most), problem((3, 20_001), most)),
         draw=draw,
-        batches=(Batch(problem((67, 96), 2), (0, None, None)), Batch(problem((67, 3, 33)), (0,))),
+        batches=(
+            Batch(problem((67, 96), most), (0, *(None,) * most)),
+            Batch(problem((67, 3, 33)), (0,)),
+        ),
     )

@@ -1,4 +1,4 @@
-// Layer normalisation over the last axis. See row_operations.h.
+// Layer normalisation and root-mean-square normalisation over the last axis. See row_operations.h.
 #include "../op_attributes.h"
 #include "../row_operations.h"
 
@@ -15,7 +15,10 @@ struct WideParameters {
 };
 
 template <class T>
-fe_error* normalise(const Call& call) {
+using RowFunction = void (*)(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y);
+
+template <class T>
+fe_error* normalise(const Call& call, double epsilon_of_op, RowFunction<Computed<T>> normalise_row_of_op) {
   const RowTasks tasks(call.in[0]);
   const int64_t width = tasks.width;
   const T* from = reinterpret_cast<const T*>(call.in[0].data);
@@ -23,7 +26,7 @@ fe_error* normalise(const Call& call) {
   const T* bias = call.in_count > 2 ? reinterpret_cast<const T*>(call.in[2].data) : nullptr;
   T* to = reinterpret_cast<T*>(call.out[0].data);
   using Value = Computed<T>;
-  const auto epsilon = static_cast<Value>(attributes_of<fe_layer_norm_attributes>(call).epsilon);
+  const auto epsilon = static_cast<Value>(epsilon_of_op);
   return parallel_with_local(call, tasks.rows, tasks.grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
     Scratch scratch(local);
     const WideRow<T> wide(scratch, width);
@@ -32,7 +35,7 @@ fe_error* normalise(const Call& call) {
     const Value* const b = bias == nullptr ? nullptr : computed(bias, width, parameters.bias);
     for (int64_t i = begin; i < end; ++i)
       on_row(from + i * width, width, to + i * width, wide,
-             [&](const Value* row, int64_t n, Value* y) { layer_norm_row(row, n, epsilon, w, b, y); });
+             [&](const Value* row, int64_t n, Value* y) { normalise_row_of_op(row, n, epsilon, w, b, y); });
     return nullptr;
   });
 }
@@ -59,7 +62,20 @@ bool accepts(const Call& call) {
 KERNEL(layer_norm, .dtypes = f32 | f64 | halves,
        .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
        .local_scratch = local_scratch) {
-  return with_floating(call.in[0].dtype, [&](auto zero) { return normalise<decltype(zero)>(call); });
+  const double epsilon = attributes_of<fe_layer_norm_attributes>(call).epsilon;
+  return with_floating(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    return normalise<T>(call, epsilon, layer_norm_row<Computed<T>>);
+  });
+}
+
+KERNEL(rms_norm, .dtypes = f32 | f64 | halves, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS},
+       .accepts = accepts, .local_scratch = local_scratch) {
+  const double epsilon = attributes_of<fe_rms_norm_attributes>(call).epsilon;
+  return with_floating(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    return normalise<T>(call, epsilon, rms_norm_row<Computed<T>>);
+  });
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,4 +1,4 @@
-// Parameters of layer_norm.cu.
+// Parameters of layer_norm.cu and rms_norm.cu.
 #pragma once
 
 #include "kernels/normalization/rows.h"

@@ -1,5 +1,5 @@
-// Layer normalisation of rows, in two passes for the mean and the variance. The order of summation of a row depends on
-// its width alone.
+// Layer normalisation of rows, in two passes for the mean and the variance; root-mean-square normalisation, which takes
+// 0 for the mean. The order of summation of a row depends on its width alone.
 // variants: f32 f16 bf16 subgroup_f32 subgroup_f16 subgroup_bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -17,6 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   int64_t weight_stride, bias_stride;
   uint weight, bias, to;
   float epsilon;
+  uint is_centered;  // 0: rms_norm
 };
 
 // 1 / sqrt(x), with one refinement, because the device's result may be off by 2 ULP.
@@ -37,8 +38,11 @@ void main() {
   float number = float(p.width);
 
   Sum sum = Sum(0.0, 0.0, 0u);
-  for (int64_t k = lane(); k < width; k += TEAM) add(sum, item(from, k * p.stride));
-  float mean = divide_f32(sum_of_team(total_of(sum)), number);
+  float mean = 0.0;
+  if (p.is_centered != 0u) {
+    for (int64_t k = lane(); k < width; k += TEAM) add(sum, item(from, k * p.stride));
+    mean = divide_f32(sum_of_team(total_of(sum)), number);
+  }
 
   sum = Sum(0.0, 0.0, 0u);
   for (int64_t k = lane(); k < width; k += TEAM) {

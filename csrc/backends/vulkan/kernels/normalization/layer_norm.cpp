@@ -1,4 +1,4 @@
-// Layer normalisation over the last axis.
+// Layer normalisation and root-mean-square normalisation over the last axis.
 #include <ferrule/ops.h>
 
 #include "../row_teams.h"
@@ -11,11 +11,12 @@ struct Parameters {
   int64_t row_count, width, stride, weight_stride, bias_stride;
   uint32_t weight, bias, to;
   float epsilon;
+  uint32_t is_centered, unused;
 };
-static_assert(sizeof(Parameters) == sizeof(Layout) + 56);
+static_assert(sizeof(Parameters) == sizeof(Layout) + 64);
 constexpr uint32_t no_value = UINT32_MAX;
 
-Plan plan_layer_norm(const PlannedNode& node, const Capabilities& capabilities) {
+Plan plan_norm(const PlannedNode& node, const Capabilities& capabilities, double epsilon, bool is_centered) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0);
   if (!x.is("float32") && !is_half(x)) return refusal("it computes in float32");
@@ -33,7 +34,9 @@ Plan plan_layer_norm(const PlannedNode& node, const Capabilities& capabilities) 
                   .weight = no_value,
                   .bias = no_value,
                   .to = node.output_value(0),
-                  .epsilon = static_cast<float>(node.attributes<fe_layer_norm_attributes>().epsilon)};
+                  .epsilon = static_cast<float>(epsilon),
+                  .is_centered = is_centered ? 1u : 0u,
+                  .unused = 0};
   std::vector<uint32_t> reads = {p.rows.value};
   if (node.input_count() > 1) {
     reads.push_back(p.weight = node.input_value(1));
@@ -49,8 +52,16 @@ Plan plan_layer_norm(const PlannedNode& node, const Capabilities& capabilities) 
   return plan;
 }
 
+Plan plan_layer_norm(const PlannedNode& node, const Capabilities& capabilities) {
+  return plan_norm(node, capabilities, node.attributes<fe_layer_norm_attributes>().epsilon, true);
+}
+Plan plan_rms_norm(const PlannedNode& node, const Capabilities& capabilities) {
+  return plan_norm(node, capabilities, node.attributes<fe_rms_norm_attributes>().epsilon, false);
+}
+
 }  // namespace
 
 KERNEL(layer_norm, plan_layer_norm)
+KERNEL(rms_norm, plan_rms_norm)
 
 }  // namespace ferrule::vulkan

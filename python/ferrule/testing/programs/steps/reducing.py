@@ -152,30 +152,34 @@ class Normalization(Operation):
         return Reference(**{**vars(found), "is_judged": is_tame(given[0])})
 
 
-class LayerNorm(Operation):
+ROW_OPERANDS = {"layer_norm": 2, "rms_norm": 1}  # of the size of a row, behind the first operand
+
+
+class RowNorm(Operation):
     def draw(self, scope: Scope) -> Drawn | None:
         x = scope.pick(
             lambda value: (
                 value.dtype.name in FLOATS
                 and value.ndim > 0
                 and value.shape[-1] > 0
-                and scope.takes("layer_norm", *[value.dtype.name] * 3)
+                and scope.takes(self.name, *[value.dtype.name] * (1 + ROW_OPERANDS[self.name]))
             )
         )
         if x is None:
             return None
         value = scope.values[x]
         row = (value.shape[-1],)
-        weight, bias = (scope.add_input(value.dtype.name, row, "ordinary") for _ in range(2))
-        if weight is None or bias is None:
+        inputs = [scope.add_input(value.dtype.name, row, "ordinary") for _ in range(ROW_OPERANDS[self.name])]
+        operands = [operand for operand in inputs if operand is not None]
+        if len(operands) < len(inputs):
             return None
-        return self.drawn(x, weight, bias, epsilon=1e-5)
+        return self.drawn(x, *operands, epsilon=1e-5)
 
     def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
-        return f"fe.layer_norm({', '.join(operands)}, epsilon={attributes['epsilon']})"
+        return f"fe.{self.name}({', '.join(operands)}, epsilon={attributes['epsilon']})"
 
     def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
-        found = by_case("layer_norm", given, attributes)
+        found = by_case(self.name, given, attributes)
         return Reference(**{**vars(found), "is_judged": is_tame(given[0], 3)})
 
 
@@ -193,5 +197,6 @@ OPERATIONS: list[Operation] = [
     Index("argmin", 0.6),
     Normalization("softmax", 1),
     Normalization("log_softmax", 0.5),
-    LayerNorm("layer_norm", 0.6),
+    RowNorm("layer_norm", 0.6),
+    RowNorm("rms_norm", 0.4),
 ]
