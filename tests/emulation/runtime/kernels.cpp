@@ -46,7 +46,7 @@ std::shared_ptr<Kernel> find_kernel(const void* function) {
   return found == kernels().all.end() || !found->second->row.call ? nullptr : found->second;
 }
 
-constexpr std::size_t most_alignment = 64;  // of a parameter
+constexpr std::size_t most_alignment = 128;  // of a parameter
 constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + most_alignment - 1) / most_alignment * most_alignment;
 }

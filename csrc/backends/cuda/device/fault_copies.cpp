@@ -16,7 +16,6 @@ std::shared_ptr<Fault> FaultCopies::take() {
   Fault* fault = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    free_.reserve(free_.size() + 1);  // so that giving it back needs no memory
     if (!free_.empty()) {
       fault = free_.back();
       free_.pop_back();
@@ -26,6 +25,8 @@ std::shared_ptr<Fault> FaultCopies::take() {
     void* memory = nullptr;
     check(cudaHostAlloc(&memory, sizeof(Fault), cudaHostAllocDefault), "cudaHostAlloc");
     fault = static_cast<Fault*>(memory);
+    const std::lock_guard lock(mutex_);
+    free_.reserve(++count_);  // so that giving one back needs no memory
   }
   *fault = Fault{};
   return {fault, [self = shared_from_this()](Fault* used) {

@@ -22,6 +22,7 @@ class FaultCopies : public std::enable_shared_from_this<FaultCopies> {
  private:
   const int device_;
   std::mutex mutex_;
+  size_t count_ = 0;  // of all copies, those that are given out among them
   std::vector<Fault*> free_;
 };
 

@@ -12,8 +12,9 @@ namespace ferrule::cuda {
 
 // A kernel that is ready to be launched.
 struct LoadedKernel {
-  const void* function = nullptr;            // a cudaKernel_t
-  uint32_t shared_limit = 49152;             // bytes of dynamic shared memory that a launch may ask for
+  const void* function = nullptr;  // a cudaKernel_t
+  // Bytes of dynamic shared memory that a launch may ask for. Without asking it is 48 KiB less the kernel's own.
+  uint32_t shared_limit = 0;
   std::shared_ptr<const void> library = {};  // of a generated kernel, which is unloaded after its last user
 };
 

@@ -52,13 +52,15 @@ void* OpenDevice::allocate(uint64_t size) {
     throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left at allocation " +
                                            std::to_string(number) + ", as requested");
   const auto limit = static_cast<uint64_t>(settings_.memory_limit);
-  const uint64_t before = allocated_.fetch_add(size);
-  const auto give_back = [&] { allocated_ -= size; };
-  if (limit != 0 && (size > limit || before > limit - size)) {
-    give_back();
+  const auto fits = [&](uint64_t before) { return limit == 0 || (size <= limit && before <= limit - size); };
+  uint64_t before = allocated_;
+  // A request that does not fit is never added, as others would be refused for it.
+  while (fits(before) && !allocated_.compare_exchange_weak(before, before + size)) {
+  }
+  if (!fits(before))
     throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left of the " +
                                            std::to_string(limit) + " that its option memory_limit allows");
-  }
+  const auto give_back = [&] { allocated_ -= size; };
   try {
     use();
   } catch (const sdk::Error&) {

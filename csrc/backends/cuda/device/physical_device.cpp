@@ -81,8 +81,13 @@ PhysicalDevice describe(int number) {
 std::string refusal_of(const PhysicalDevice& device) {
   if (device.capabilities.compute < oldest_capability)
     return device.description.name + " has " + device.description.description + ", and kernels need 7.5 or later";
+  // Machine code for 10.0 does not run there, and the PTX is for later ones (toolchain/FatBinaries.cmake).
+  if (device.capabilities.compute / 10 == 11)
+    return device.description.name + " has " + device.description.description + ", for which there are no kernels";
   if (attribute(cudaDevAttrComputeMode, device.number) == cudaComputeModeProhibited)
     return device.description.name + " has the compute mode prohibited, which nvidia-smi --compute-mode=DEFAULT ends";
+  if (attribute(cudaDevAttrMemoryPoolsSupported, device.number) == 0)
+    return device.description.name + " has no memory pools, from which this backend allocates";
   return "";
 }
 

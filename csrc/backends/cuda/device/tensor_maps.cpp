@@ -40,6 +40,8 @@ bool can_be_mapped(const TensorMapShape& shape) {
   for (const uint64_t stride : shape.strides)
     if (stride % 16 != 0 || stride >= stride_limit) return false;
   if (shape.strides[0] < shape.sizes[0] * 2) return false;  // rows that overlap
+  // Documented for cuTensorMapEncodeTiled: each stride is a multiple of the one before.
+  if (shape.sizes[2] > 1 && shape.strides[1] % shape.strides[0] != 0) return false;
   for (const uint64_t size : shape.sizes)
     if (size == 0 || size > size_limit) return false;
   return true;
@@ -55,7 +57,7 @@ TensorMap tensor_map_of(const TensorMapShape& shape, uint64_t address) {
   if (result != CUDA_SUCCESS)
     throw sdk::Error(FE_INTERNAL, "cuTensorMapEncodeTiled returned " + std::to_string(static_cast<int>(result)));
   TensorMap map{};
-  static_assert(sizeof encoded == sizeof map.words);
+  static_assert(sizeof encoded == sizeof map.words && alignof(TensorMap) >= alignof(CUtensorMap));
   std::memcpy(map.words, encoded.opaque, sizeof map.words);
   map.address = address;
   return map;

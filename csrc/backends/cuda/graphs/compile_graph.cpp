@@ -106,6 +106,7 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> devic
   }
   const std::vector<bool> needed = needed_nodes(view, plans);
   std::vector<Step> steps;
+  bool has_generated = false;
   uint64_t scratch = 0;
   for (uint32_t i = 0; i < view.node_count; ++i) {
     if (!needed[i]) continue;
@@ -115,11 +116,12 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> devic
     scratch = std::max(scratch, plans[i].scratch);
     for (Launch& launch : plans[i].launches) {
       std::optional<LoadedKernel> kernel = generated_kernel(*device, generated, launch);
+      if (kernel) has_generated = true;
       if (!kernel) kernel = loaded(*device, node.op(), launch);
       steps.push_back({.kernel = std::move(*kernel), .launch = std::move(launch), .node = i});
     }
   }
-  generated.save();
+  if (has_generated) generated.save();
   auto program = std::make_shared<Program>(std::move(device), view, std::move(steps));
   return std::make_unique<Executable>(std::move(program), scratch);
 }

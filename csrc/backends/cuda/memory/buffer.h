@@ -21,6 +21,8 @@ class Buffer final : public sdk::Buffer {
 
   uint64_t address() const { return address_; }  // for kernels
   OpenDevice& device() const { return *device_; }
+  // Whether it is device memory, and not the host's that kernels use.
+  bool is_of_device() const { return origin_ == Origin::allocated || origin_ == Origin::foreign; }
   fe_native_memory native() override;
 
  private:

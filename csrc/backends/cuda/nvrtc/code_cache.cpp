@@ -76,15 +76,18 @@ std::optional<std::vector<uint8_t>> CodeCache::find(const std::string& text) {
 void CodeCache::put(const std::string& text, std::vector<uint8_t> code) {
   const std::lock_guard lock(mutex_);
   code_[text] = std::move(code);
-  unsaved_.push_back(text);
+  if (std::find(unsaved_.begin(), unsaved_.end(), text) == unsaved_.end()) unsaved_.push_back(text);
 }
 
 void CodeCache::save() noexcept try {
   const std::lock_guard lock(mutex_);
-  if (unsaved_.empty() || sdk::host_cache() == nullptr) return;
+  if (unsaved_.empty()) return;
   Rows rows;
-  for (const std::string& text : unsaved_) rows.emplace_front(text, code_.at(text));
+  for (const std::string& text : unsaved_) rows.emplace_front(text, std::move(code_.at(text)));
+  // The kernels are loaded; what is unloaded and wanted again is compiled again.
+  for (const std::string& text : unsaved_) code_.erase(text);
   unsaved_.clear();
+  if (sdk::host_cache() == nullptr) return;
   if (const auto bytes = sdk::kept(kind, key_))
     for (auto& row : unpacked(*bytes))
       if (std::none_of(rows.begin(), rows.end(), [&](const auto& known) { return known.first == row.first; }))

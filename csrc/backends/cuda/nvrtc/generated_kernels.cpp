@@ -22,7 +22,10 @@ struct LoadedCode {
   }
 };
 
-void log(fe_log_level level, const std::string& text) noexcept { sdk::host->log(level, ("cuda: " + text).c_str()); }
+void log(fe_log_level level, const char* text, const std::string& of) noexcept try {
+  sdk::host->log(level, ("cuda: " + (text + of)).c_str());
+} catch (const std::exception&) {  // no memory to say it with
+}
 
 bool is_ready(const std::shared_future<std::optional<LoadedKernel>>& made) {
   return made.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -38,9 +41,9 @@ bool GeneratedKernels::can_compile(bool with_math) {
     nvrtc_ = Nvrtc::open(setting, device_.capabilities().compute, complaint);
     if (nvrtc_ != nullptr) {
       cache_ = std::make_unique<CodeCache>(*nvrtc_);
-      log(FE_LOG_INFO, "kernels are generated for " + device_.name() + " by " + nvrtc_->file());
+      log(FE_LOG_INFO, "kernels are generated for ", device_.name() + " by " + nvrtc_->file());
     } else {
-      log(FE_LOG_INFO, "no kernels are generated, as there is no NVRTC: " + complaint);
+      log(FE_LOG_INFO, "no kernels are generated, as there is no NVRTC: ", complaint);
     }
   });
   return nvrtc_ != nullptr && (!with_math || nvrtc_->version() == CUDART_VERSION);
@@ -57,7 +60,12 @@ std::optional<LoadedKernel> GeneratedKernels::get(const std::string& text) {
       known = found->second->made;
     } else {
       entries_.push_front({text, promise.get_future().share()});
-      by_text_.emplace(entries_.front().text, entries_.begin());
+      try {
+        by_text_.emplace(entries_.front().text, entries_.begin());
+      } catch (...) {
+        entries_.pop_front();
+        throw;
+      }
       idle = take_idle();
     }
   }
@@ -84,25 +92,23 @@ std::list<GeneratedKernels::Entry> GeneratedKernels::take_idle() {
 }
 
 std::optional<LoadedKernel> GeneratedKernels::make(const std::string& text) noexcept {
-  std::string complaint;
   try {
+    std::string complaint;
     if (!can_compile(false)) return std::nullopt;
     if (const auto code = cache_->find(text)) {
       if (auto kernel = load(*code, complaint)) return kernel;
-      log(FE_LOG_INFO, "a generated kernel of the cache is compiled again: " + complaint);
+      log(FE_LOG_INFO, "a generated kernel of the cache is compiled again: ", complaint);
     }
     const std::vector<uint8_t> code = nvrtc_->compile(text);
     if (auto kernel = load(code, complaint)) {
       cache_->put(text, code);
       return kernel;
     }
+    throw sdk::Error(FE_UNSUPPORTED, complaint);
   } catch (const std::exception& error) {
-    complaint = error.what();
+    log(has_warned_.exchange(true) ? FE_LOG_INFO : FE_LOG_WARNING,
+        "a generated kernel cannot be used, and the module's own is used in its place: ", error.what());
   }
-  const std::lock_guard lock(mutex_);
-  log(has_warned_ ? FE_LOG_INFO : FE_LOG_WARNING,
-      "a generated kernel cannot be used, and the module's own is used in its place: " + complaint);
-  has_warned_ = true;
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // Kernels that are generated as text, compiled by NVRTC, and loaded.
 #pragma once
 
+#include <atomic>
 #include <future>
 #include <list>
 #include <memory>
@@ -50,7 +51,7 @@ class GeneratedKernels {
   std::unique_ptr<const Nvrtc> nvrtc_;
   std::unique_ptr<CodeCache> cache_;
   std::mutex mutex_;
-  bool has_warned_ = false;
+  std::atomic<bool> has_warned_{false};
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_text_;
 };

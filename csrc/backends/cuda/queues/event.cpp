@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -51,10 +52,10 @@ void Event::record(cudaStream_t stream, Aftermath aftermath) {
   earliest_ns_ = sdk::monotonic_ns();
   const cudaError_t error = cudaEventRecord(mark_->get(), stream);
   if (error == cudaSuccess) return;
-  mark_.reset();
   device_->note(error, "cudaEventRecord");
   loss_ = device_->loss();
   if (!loss_) device_->check(error, "cudaEventRecord");
+  mark_.reset();
 }
 
 // A call that fails for another reason than a loss says nothing about the work.
@@ -81,7 +82,8 @@ void Event::wait(int64_t timeout_ns) {
   if (!mark_) throw *loss_;
   make_current(device_->physical().number);
   if (timeout_ns >= 0 || cudaEventSynchronize(mark_->get()) != cudaSuccess) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(timeout_ns);
+    constexpr int64_t longest_ns = std::numeric_limits<int64_t>::max() / 2;  // 146 years
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min(timeout_ns, longest_ns));
     cudaError_t error = cudaSuccess;
     while ((error = query()) == cudaErrorNotReady) {
       const auto left = deadline - std::chrono::steady_clock::now();

@@ -26,7 +26,13 @@ Queue::~Queue() {
   make_current(device_->physical().number);
   try {
     const auto deadline = std::chrono::steady_clock::now() + longest_wait;
-    while (!device_->loss() && cudaStreamQuery(stream_) == cudaErrorNotReady) {
+    // A query that fails for another reason than a loss says nothing about the work.
+    const auto is_finished = [&] {
+      const cudaError_t error = cudaStreamQuery(stream_);
+      if (error != cudaSuccess && error != cudaErrorNotReady) cudaGetLastError();
+      return error == cudaSuccess || is_lasting(error);
+    };
+    while (!device_->loss() && !is_finished()) {
       if (std::chrono::steady_clock::now() > deadline) {
         sdk::host->log(FE_LOG_WARNING, "cuda: a queue did not finish; it is leaked");
         new decltype(arriving_faults_)(std::move(arriving_faults_));
@@ -68,6 +74,7 @@ void Queue::copy(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_off
 }
 
 void Queue::copy_peer(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
+  if (!from.is_of_device() || !to.is_of_device()) return copy(to, to_offset, from, from_offset, size);
   if (size == 0 || !begin()) return;
   finish(cudaMemcpyPeerAsync(host_side(to, to_offset), to.device().physical().number, host_side(from, from_offset),
                              from.device().physical().number, size, stream_),
@@ -108,8 +115,8 @@ Address Queue::fault_record() {
 }
 
 std::unique_ptr<sdk::Event> Queue::record() {
-  const auto lost = [&] { return std::make_unique<Event>(device_, device_->loss()); };
-  if (!begin()) return lost();
+  if (const auto loss = device_->loss()) return std::make_unique<Event>(device_, loss);
+  device_->use();
   std::unique_ptr<Event> event;
   Aftermath aftermath;
   try {
@@ -126,7 +133,7 @@ std::unique_ptr<sdk::Event> Queue::record() {
     aftermath.traced = std::exchange(traced_, {});
     event->record(stream_, std::move(aftermath));
   } catch (const sdk::Error&) {
-    if (device_->loss()) return lost();
+    if (const auto loss = device_->loss()) return std::make_unique<Event>(device_, loss);
     throw;
   }
   forget_arrived_faults();
@@ -135,8 +142,9 @@ std::unique_ptr<sdk::Event> Queue::record() {
 
 void Queue::forget_arrived_faults() {
   for (size_t i = arriving_faults_.size(); i-- > 0;) {
-    if (cudaEventQuery(arriving_faults_[i].first->get()) == cudaErrorNotReady) continue;
-    cudaGetLastError();  // of a lost device, to which nothing arrives any more
+    const cudaError_t error = cudaEventQuery(arriving_faults_[i].first->get());
+    if (error != cudaSuccess) cudaGetLastError();
+    if (error != cudaSuccess && !is_lasting(error)) continue;  // to a lost device nothing arrives any more
     arriving_faults_.erase(arriving_faults_.begin(), arriving_faults_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     return;
   }

@@ -179,8 +179,12 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
 
   const auto count = static_cast<uint64_t>(out.count());
   const uint64_t sum_bytes = std::max<uint64_t>(4, a.item_size()), scratch = p.segments * count * sum_bytes;
-  const bool is_split = (!blocks || blocks->can_split) && p.segments > 1 && scratch <= max_scratch &&
-                        tiles(p, tile) < uint64_t{capabilities.multiprocessors} * 2;
+  // Blocks of threads that run at the same time; a wgmma kernel has one for each multiprocessor. Splitting pays if it
+  // needs fewer rounds of them.
+  const uint64_t slots = uint64_t{capabilities.multiprocessors} * (hopper ? 1 : 2);
+  const bool is_split =
+      (!blocks || blocks->can_split) && p.segments > 1 && scratch <= max_scratch &&
+      quotient_up(tiles(p, tile) * p.segments, slots) < p.segments * quotient_up(tiles(p, tile), slots);
   p.is_split = is_split ? 1 : 0;
   const uint64_t grid = tiles(p, tile) * (is_split ? p.segments : 1);
   const bool has_then = then && !is_split && !blocks && tile.has_then;

@@ -50,8 +50,11 @@ bool choose(HopperProduct& found, const char* name, const MatmulParameters& p, c
 std::optional<HopperProduct> hopper_product_of(const MatmulParameters& p, const PlannedNode& node,
                                                const Capabilities& capabilities) {
   if (!capabilities.has_wgmma || p.k < shortest_k) return std::nullopt;
-  for (uint32_t i = 0; i < 2; ++i)
-    if (node.view().values[node.input_value(i)]->offset % mapped_items != 0) return std::nullopt;
+  // What moves between executions may come to lie where nothing can be mapped.
+  for (uint32_t i = 0; i < 2; ++i) {
+    const fe_value& value = *node.view().values[node.input_value(i)];
+    if (value.offset_slot >= 0 || value.offset % mapped_items != 0) return std::nullopt;
+  }
   HopperProduct found{};
   if (choose<HopperLarge>(found, "hopper_large", p, capabilities) ||
       choose<HopperMedium>(found, "hopper_medium", p, capabilities))

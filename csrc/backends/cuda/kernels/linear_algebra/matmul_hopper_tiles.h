@@ -209,11 +209,7 @@ struct HopperProduct {
 #pragma unroll
           for (int i = 0; i < count; ++i) sums[i] = 0;
         } else {
-#pragma unroll
-          for (int i = 0; i < count; ++i) {
-            totals[i + zero] = (start == p.segment ? 0 : totals[i + zero]) + sums[i];
-            sums[i] = 0;
-          }
+          add_sums(totals, sums, start == p.segment, zero);
         }
         // The instructions of one slot run while those of the next one are issued.
         uint32_t last = next.slot;

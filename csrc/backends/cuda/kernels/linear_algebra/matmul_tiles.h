@@ -77,15 +77,30 @@ __device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p, ui
 // Where the segment ends of a block that computes only one.
 inline constexpr uint32_t no_end = UINT32_MAX;
 
+// Adds the sums to the totals, and clears them. The totals of a batch are all loaded before one is stored: the compiler
+// cannot know that `zero` is none, and would wait for each.
+template <class Value, int COUNT>
+__device__ __forceinline__ void add_sums(Value (&totals)[COUNT], Value (&sums)[COUNT], bool is_first, uint32_t zero) {
+  constexpr int batch = COUNT < 16 ? COUNT : 16;
+  static_assert(COUNT % batch == 0);
+#pragma unroll
+  for (int first = 0; first < COUNT; first += batch) {
+    Value before[batch];
+#pragma unroll
+    for (int i = 0; i < batch; ++i) before[i] = is_first ? Value(0) : totals[first + i + zero];
+#pragma unroll
+    for (int i = 0; i < batch; ++i) {
+      totals[first + i + zero] = before[i] + sums[first + i];
+      sums[first + i] = Value(0);
+    }
+  }
+}
+
 // Ends a segment that is not the last one, and starts the next.
 template <class Value, int COUNT>
 __device__ __forceinline__ void end_segment(Value (&totals)[COUNT], Value (&sums)[COUNT], bool is_first,
                                             const MatmulParameters& p) {
-#pragma unroll
-  for (int i = 0; i < COUNT; ++i) {
-    totals[i + p.zero] = (is_first ? Value(0) : totals[i + p.zero]) + sums[i];
-    sums[i] = Value(0);
-  }
+  add_sums(totals, sums, is_first, p.zero);
 }
 
 // What the sums of the last segment are added to. 0 + sum has no negative zero, which would depend on the tile's
