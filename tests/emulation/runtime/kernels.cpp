@@ -85,7 +85,8 @@ cudaError_t copy_call(KernelCall& call, const Device& device, const void* functi
   if (block.x * block.y * block.z > kernel->most_threads) return cudaErrorLaunchOutOfResources;
   if (shared > kernel->shared_limits[static_cast<std::size_t>(device.number)]) return cudaErrorInvalidValue;
   if (!kernel->row.sizes.empty() && arguments == nullptr) return cudaErrorInvalidValue;
-  call = {kernel, grid, block, shared, {}};
+  const bool has_opted_in = kernel->has_opted_in[static_cast<std::size_t>(device.number)];
+  call = {kernel, grid, block, shared, has_opted_in ? most_shared : shared_without_opt_in, {}};
   std::size_t total = 0;
   for (const std::size_t size : kernel->row.sizes) total += rounded_up(size);
   call.arguments.resize(total);
@@ -113,6 +114,7 @@ void run_call(Device& device, const KernelCall& call) {
   shape.grid = call.grid;
   shape.block = call.block;
   shape.dynamic_shared = call.shared;
+  shape.shared_limit = call.shared_limit;
   shape.order = order_from_environment(shape.seed);
   try {
     run_grid(call.kernel->name, shape, [&] { call.kernel->row.call(pointers.data()); });
@@ -201,7 +203,9 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
       static_cast<std::size_t>(value) > most_shared)
     return noted(cudaErrorInvalidValue);
-  kernel->shared_limits[static_cast<std::size_t>(current_device().number)] = static_cast<std::size_t>(value);
+  const auto device = static_cast<std::size_t>(current_device().number);
+  kernel->shared_limits[device] = static_cast<std::size_t>(value);
+  kernel->has_opted_in[device] = true;
   return cudaSuccess;
 }
 

@@ -69,7 +69,8 @@ struct Kernel {
   KernelRow row;
   std::string name = "a kernel";
   unsigned most_threads = 1024;
-  std::array<std::size_t, most_devices> shared_limits;  // bytes, of each device
+  std::array<std::size_t, most_devices> shared_limits;  // bytes of dynamic shared memory, of each device
+  std::array<bool, most_devices> has_opted_in{};        // to more than 48 KiB of static and dynamic memory
 };
 
 // A launch, with copies of its arguments.
@@ -77,6 +78,7 @@ struct KernelCall {
   std::shared_ptr<const Kernel> kernel;
   dim3 grid, block;
   std::size_t shared = 0;
+  std::size_t shared_limit = 0;      // of static and dynamic memory
   std::vector<std::byte> arguments;  // each at a multiple of 64 bytes
 };
 cudaError_t copy_call(KernelCall& call, const Device& device, const void* function, dim3 grid, dim3 block,
