@@ -30,6 +30,12 @@ FERRULE_KERNEL(fill_values, WriteParameters, 256) {
   __syncthreads();
   p.out[blockIdx.x * blockDim.x + threadIdx.x] = staged[blockDim.x - 1 - threadIdx.x];
 }
+FERRULE_KERNEL(static_and_dynamic, WriteParameters, 1) {
+  FERRULE_SHARED(int, fixed, [4]);
+  FERRULE_DYNAMIC_SHARED(int, staged);
+  fixed[0] = staged[0] = p.value;
+  *p.out = fixed[0] + staged[0];
+}
 FERRULE_KERNEL(append_letter, AppendParameters, 32) {
   if (threadIdx.x == 0) p.text[strlen(p.text)] = p.letter;
 }
@@ -118,6 +124,24 @@ TEST_F(Library, WhatIsNotAnImageIsRefused) {
   const std::array<std::uint64_t, 3> fat_binary{0xba55ed50};
   EXPECT_EQ(load(fat_binary.data(), &other), cudaErrorInvalidKernelImage);
   EXPECT_EQ(load(nullptr, &other), cudaErrorInvalidValue);
+}
+
+TEST_F(Library, LimitOfSharedMemoryCountsBothKinds) {
+  int out = 0;
+  const auto* const function = static_cast<const void*>(kernel("static_and_dynamic"));
+  EXPECT_EQ(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 << 10), cudaSuccess);
+  EXPECT_EQ(launch(kernel("static_and_dynamic"), 1, 1, WriteParameters{&out, 21}, 48 << 10), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(out, 42);
+  cudaLibrary_t fresh = nullptr;
+  ASSERT_EQ(load(&emulation::own_code_image, &fresh), cudaSuccess);
+  cudaKernel_t without = nullptr;
+  ASSERT_EQ(cudaLibraryGetKernel(&without, fresh, "static_and_dynamic"), cudaSuccess);
+  EXPECT_EQ(launch(without, 1, 1, WriteParameters{&out, 21}, 48 << 10), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
+  EXPECT_NE(emulation::fault_of_device().find("more than the limit of 49152"), std::string::npos);
+  emulation::forget_faults();
+  EXPECT_EQ(cudaLibraryUnload(fresh), cudaSuccess);
 }
 
 TEST_F(Library, LaunchesBeyondTheLimitsOfAKernelAreRefused) {

@@ -129,7 +129,8 @@ cudaDeviceProp properties_of(int device) {
   made.maxBlocksPerMultiProcessor = most_blocks_of_multiprocessor;
   made.reservedSharedMemPerBlock = reserved_shared;
   made.pageableMemoryAccess = settings().is_pageable ? 1 : 0;
-  made.hostRegisterSupported = made.hostRegisterReadOnlySupported = made.memoryPoolsSupported = 1;
+  made.hostRegisterSupported = made.hostRegisterReadOnlySupported = 1;
+  made.memoryPoolsSupported = settings().has_pools ? 1 : 0;
   return made;
 }
 

@@ -92,6 +92,13 @@ void set_failing_call(Settings& made) {
   if (made.call_error == cudaSuccess) refuse(variable, text, wanted);
 }
 
+void set_choice(const char* name, bool& choice) {
+  int number = choice ? 1 : 0;
+  set_number(name, number);
+  if (number < 0 || number > 1) refuse(name, std::getenv(name), "0 or 1");
+  choice = number == 1;
+}
+
 Settings read() {
   Settings made;
   set_number("FERRULE_EMULATION_DRIVER", made.driver);
@@ -108,11 +115,8 @@ Settings read() {
   set_number("FERRULE_EMULATION_MULTIPROCESSORS", made.multiprocessors);
   if (made.multiprocessors < 0)
     refuse("FERRULE_EMULATION_MULTIPROCESSORS", std::getenv("FERRULE_EMULATION_MULTIPROCESSORS"), "a number from 0 on");
-  int pageable = 0;
-  set_number("FERRULE_EMULATION_PAGEABLE", pageable);
-  if (pageable < 0 || pageable > 1)
-    refuse("FERRULE_EMULATION_PAGEABLE", std::getenv("FERRULE_EMULATION_PAGEABLE"), "0 or 1");
-  made.is_pageable = pageable == 1;
+  set_choice("FERRULE_EMULATION_PAGEABLE", made.is_pageable);
+  set_choice("FERRULE_EMULATION_POOLS", made.has_pools);
   set_compute_mode(made);
   set_fault_at(made);
   set_failing_call(made);

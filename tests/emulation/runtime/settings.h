@@ -20,6 +20,7 @@ struct Settings {
   std::size_t instances = 0;  // of MIG, of each GPU; 0: MIG is off
   std::vector<VisibleDevice> visible;
   int major = 9, minor = 0;
+  bool has_pools = true;     // of memory
   bool is_pageable = false;  // memory of the process, to kernels
   int multiprocessors = 0;   // of each device; 0: as many as the machine has threads
   cudaComputeMode compute_mode = cudaComputeModeDefault;

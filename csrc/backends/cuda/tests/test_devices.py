@@ -53,6 +53,17 @@ GPU_0, GPU_1, GPU_2 = (f"GPU-656d756c-6174-6564-2d30-3{number}0000000000" for nu
             "and kernels need 7.5 or later",
         ),
         (
+            {"FERRULE_EMULATION_CAPABILITY": "11.0"},
+            "incompatible",
+            "no CUDA device of this machine can be used: emulated has compute capability 11.0, driver for CUDA 13.0, "
+            "for which there are no kernels",
+        ),
+        (
+            {"FERRULE_EMULATION_POOLS": "0"},
+            "incompatible",
+            "no CUDA device of this machine can be used: emulated has no memory pools, from which this backend allocates",
+        ),
+        (
             {"FERRULE_EMULATION_COMPUTE_MODE": "prohibited"},
             "incompatible",
             "no CUDA device of this machine can be used: emulated has the compute mode prohibited, which nvidia-smi "
@@ -72,6 +83,8 @@ GPU_0, GPU_1, GPU_2 = (f"GPU-656d756c-6174-6564-2d30-3{number}0000000000" for nu
         "no driver",
         "old driver",
         "old device",
+        "device without kernels",
+        "no pools",
         "prohibited",
         "failing call",
     ],
@@ -199,6 +212,24 @@ print((fe.ones(2) + 1).tolist())
 def test_device_in_exclusive_mode_works_if_nobody_else_has_it(run: Run) -> None:
     program = 'print((fe.ones(2, device="cuda") + 1).tolist())'
     assert run(program, FERRULE_EMULATION_COMPUTE_MODE="exclusive_process") == "[2.0, 2.0]\n"
+
+
+def test_child_of_a_fork_after_listing_is_told_to_be_spawned(start: Processes) -> None:
+    program = """
+fe.devices()
+child = os.fork()
+if child == 0:
+    print(attempt(lambda: fe.ones(2, device="cuda")), (fe.ones(2, device="cpu") + 1).tolist(), flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print((fe.ones(2, device="cuda") + 1).tolist())
+"""
+    of_child, of_parent = start(program).output.splitlines()
+    assert of_child.startswith(
+        "UnsupportedError: emulated cannot be opened in a process that was forked after CUDA had"
+    )
+    assert of_child.endswith(" [2.0, 2.0]")
+    assert of_parent == "[2.0, 2.0]"
 
 
 def test_device_whose_properties_are_unknown_does_not_hide_the_others(start: Processes) -> None:
