@@ -61,7 +61,8 @@ GPU_0, GPU_1, GPU_2 = (f"GPU-656d756c-6174-6564-2d30-3{number}0000000000" for nu
         (
             {"FERRULE_EMULATION_POOLS": "0"},
             "incompatible",
-            "no CUDA device of this machine can be used: emulated has no memory pools, from which this backend allocates",
+            "no CUDA device of this machine can be used: emulated has no memory pools, from which this backend "
+            "allocates",
         ),
         (
             {"FERRULE_EMULATION_COMPUTE_MODE": "prohibited"},
