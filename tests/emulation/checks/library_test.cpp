@@ -79,8 +79,8 @@ TEST_F(Library, ImageHasEachKernelOfTheModuleOnce) {
   std::multiset<std::string> names;
   for (const auto* record = image.begin; record != image.end; ++record)
     if (*record != nullptr) names.insert((*record)->name);
-  EXPECT_EQ(names,
-            (std::multiset<std::string>{"append_letter", "fill_values", "mask_without_the_caller", "write_value"}));
+  EXPECT_EQ(names, (std::multiset<std::string>{"append_letter", "fill_values", "mask_without_the_caller",
+                                               "static_and_dynamic", "write_value"}));
 }
 
 TEST_F(Library, KernelRunsWithACopyOfItsParameters) {

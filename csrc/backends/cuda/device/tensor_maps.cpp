@@ -40,8 +40,6 @@ bool can_be_mapped(const TensorMapShape& shape) {
   for (const uint64_t stride : shape.strides)
     if (stride % 16 != 0 || stride >= stride_limit) return false;
   if (shape.strides[0] < shape.sizes[0] * 2) return false;  // rows that overlap
-  // Documented for cuTensorMapEncodeTiled: each stride is a multiple of the one before.
-  if (shape.sizes[2] > 1 && shape.strides[1] % shape.strides[0] != 0) return false;
   for (const uint64_t size : shape.sizes)
     if (size == 0 || size > size_limit) return false;
   return true;
