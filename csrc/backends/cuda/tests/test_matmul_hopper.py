@@ -186,8 +186,8 @@ check(graph(a, b), a, exact(b).T)
 
 
 def test_slices_that_move_use_mma_sync(on_device: Run) -> None:
-    # Where a slice begins is known only at execution. Its copy by TMA needs a multiple of 8 elements, and a copy without
-    # TMA would be slower than mma.sync.
+    # Where a slice begins is known only at execution. Its copy by TMA needs a multiple of 8 elements, and a copy
+    # without TMA would be slower than mma.sync.
     program = """
 m, n, k = 264, 136, 200
 for layout in ("kk", "kn", "mk", "mn"):
