@@ -1,4 +1,4 @@
-"""What is measured: shapes, work by formula, the limit, and the aim."""
+"""The cases: shapes, work by formula, the limit, and the aim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who takes part: ferrule and the libraries that are installed and see the same device."""
+"""The contenders: ferrule, and the libraries that are installed and see the same device."""
 
 from __future__ import annotations
 
@@ -51,6 +51,24 @@ class DeviceContender(Protocol):
 
     def event_times(self, run: Callable[[int], object], calls: int) -> list[float]:
         """Seconds of the device for each of so many calls, which are queued one after the other."""
+
+
+def times_between_marks(
+    run: Callable[[int], object],
+    calls: int,
+    mark: Callable[[], Any],
+    wait: Callable[[], None],
+    milliseconds: Callable[[Any, Any], float],
+) -> list[float]:
+    """`event_times` of a library: `mark` makes an event with `record()`, `milliseconds` tells the time between two."""
+    marks = [(mark(), mark()) for _ in range(calls)]
+    run(0)
+    for number, (begin, end) in enumerate(marks):
+        begin.record()
+        run(number)
+        end.record()
+    wait()
+    return [milliseconds(begin, end) / 1e3 for begin, end in marks]
 
 
 def open_contender(name: str, device: str, uuid: str) -> DeviceContender:

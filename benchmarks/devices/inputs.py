@@ -95,7 +95,7 @@ def _weights(case: DeviceCase, packed: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _attention(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any], causal: bool) -> NDArray[np.float64]:
-    """Of the first head's first queries."""
+    """The attention of the first head's first queries."""
     q, k, v = (x[0, 0].astype(np.float64) for x in (query, key, value))
     q = q[:CHECKED]
     scores = q @ k.T / math.sqrt(q.shape[-1])

@@ -38,7 +38,7 @@ class Contender(with_ferrule.Contender):
 
 
 def _line_about_library(device: fe.Device) -> str:
-    """What the backend logs at the first product: which library it uses, or why there is none."""
+    """The line that the backend logs at the first product: which library it uses, or why there is none."""
     lines: list[str] = []
 
     class Kept(logging.Handler):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.contenders import NotOfferedError
 from benchmarks.devices.cases import DeviceCase
-from benchmarks.devices.contenders import Prepared
+from benchmarks.devices.contenders import Prepared, times_between_marks
 from benchmarks.devices.inputs import Inputs, checked_rows
 
 
@@ -57,16 +57,8 @@ class Contender:
         self.cupy.get_default_memory_pool().free_all_blocks()
 
     def event_times(self, run: Callable[[int], object], calls: int) -> list[float]:
-        event = self.cupy.cuda.Event
-        marks = [(event(), event()) for _ in range(calls)]
-        run(0)
-        for number, (begin, end) in enumerate(marks):
-            begin.record()
-            run(number)
-            end.record()
-        self.wait()
-        elapsed = self.cupy.cuda.get_elapsed_time
-        return [elapsed(begin, end) / 1e3 for begin, end in marks]
+        cuda = self.cupy.cuda
+        return times_between_marks(run, calls, cuda.Event, self.wait, cuda.get_elapsed_time)
 
     def _functions(self) -> dict[str, Callable[[list[Any]], Callable[..., Any]]]:
         cupy = self.cupy

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.contenders import NotOfferedError
 from benchmarks.devices.cases import DeviceCase
-from benchmarks.devices.contenders import Prepared
+from benchmarks.devices.contenders import Prepared, times_between_marks
 from benchmarks.devices.inputs import EPSILON, Inputs, checked_rows
 
 
@@ -62,14 +62,9 @@ class Contender:
 
     def event_times(self, run: Callable[[int], object], calls: int) -> list[float]:
         event = self.torch.cuda.Event
-        marks = [(event(enable_timing=True), event(enable_timing=True)) for _ in range(calls)]
-        run(0)
-        for number, (begin, end) in enumerate(marks):
-            begin.record()
-            run(number)
-            end.record()
-        self.wait()
-        return [begin.elapsed_time(end) / 1e3 for begin, end in marks]
+        return times_between_marks(
+            run, calls, lambda: event(enable_timing=True), self.wait, lambda begin, end: begin.elapsed_time(end)
+        )
 
     def _operand(self, case: DeviceCase, x: NDArray[Any]) -> Any:
         return self.torch.from_numpy(x).to(self.device).to(getattr(self.torch, case.dtype))

@@ -1,8 +1,5 @@
 // cuBLASLt over the emulator: plain loops on the host, in the order of the stream. Names, values and rules: cuBLASLt,
 // version 13; only what products of ferrule use. Variables: docs/emulator.md.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +9,7 @@
 #include <utility>
 
 #include "cuda_runtime_api.h"
+#include "emulation/fake_library.h"
 #include "emulation/narrow_floats.h"
 
 namespace {
@@ -27,10 +25,8 @@ enum Status : int {
 constexpr std::size_t workspace_bytes = 512;
 constexpr std::uint64_t algorithm_mark = 0x6c74616c676f;
 
-std::string variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? "" : text;
-}
+using emulation::log_call;
+using emulation::variable;
 
 struct Settings {
   std::size_t version = 130100;
@@ -56,16 +52,6 @@ Settings settings() {
     std::abort();
   }
   return read;
-}
-
-// As the emulated runtime does: one line for each call.
-void log_call(const char* function) {
-  const std::string file = variable("FERRULE_EMULATION_LOG"), line = std::string(function) + "\n";
-  if (file.empty()) return;
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return;
-  static_cast<void>(!::write(descriptor, line.data(), line.size()));
-  ::close(descriptor);
 }
 
 struct Description {
@@ -156,53 +142,52 @@ bool is_aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(p
 
 }  // namespace
 
-#define EXPORTED extern "C" [[gnu::visibility("default")]]
+FERRULE_EXPORTED std::size_t cublasLtGetVersion() { return settings().version; }
 
-EXPORTED std::size_t cublasLtGetVersion() { return settings().version; }
-
-EXPORTED int cublasLtCreate(int** handle) {
+FERRULE_EXPORTED int cublasLtCreate(int** handle) {
   log_call("cublasLtCreate");
   if (settings().create == success) *handle = new int(0);
   return settings().create;
 }
 
-EXPORTED int cublasLtDestroy(int* handle) {
+FERRULE_EXPORTED int cublasLtDestroy(int* handle) {
   log_call("cublasLtDestroy");
   delete handle;
   return success;
 }
 
-EXPORTED int cublasLtMatmulDescCreate(Description** description, int compute, int scale_type) {
+FERRULE_EXPORTED int cublasLtMatmulDescCreate(Description** description, int compute, int scale_type) {
   if (compute != 68 || scale_type != 0) return not_supported;  // CUBLAS_COMPUTE_32F, CUDA_R_32F
   *description = new Description;
   return success;
 }
 
-EXPORTED int cublasLtMatmulDescDestroy(Description* description) {
+FERRULE_EXPORTED int cublasLtMatmulDescDestroy(Description* description) {
   delete description;
   return success;
 }
 
-EXPORTED int cublasLtMatmulDescSetAttribute(Description* description, int attribute, const void* value,
-                                            std::size_t bytes) {
+FERRULE_EXPORTED int cublasLtMatmulDescSetAttribute(Description* description, int attribute, const void* value,
+                                                    std::size_t bytes) {
   if ((attribute != 3 && attribute != 4) || bytes != sizeof(std::int32_t)) return invalid_value;
   std::memcpy(&description->transposes[attribute - 3], value, bytes);
   return success;
 }
 
-EXPORTED int cublasLtMatrixLayoutCreate(Layout** layout, int type, std::uint64_t rows, std::uint64_t columns,
-                                        std::int64_t leading) {
+FERRULE_EXPORTED int cublasLtMatrixLayoutCreate(Layout** layout, int type, std::uint64_t rows, std::uint64_t columns,
+                                                std::int64_t leading) {
   if ((type != 0 && type != 2 && type != 14) || leading < static_cast<std::int64_t>(rows)) return invalid_value;
   *layout = new Layout{.type = type, .rows = rows, .columns = columns, .leading = leading};
   return success;
 }
 
-EXPORTED int cublasLtMatrixLayoutDestroy(Layout* layout) {
+FERRULE_EXPORTED int cublasLtMatrixLayoutDestroy(Layout* layout) {
   delete layout;
   return success;
 }
 
-EXPORTED int cublasLtMatrixLayoutSetAttribute(Layout* layout, int attribute, const void* value, std::size_t bytes) {
+FERRULE_EXPORTED int cublasLtMatrixLayoutSetAttribute(Layout* layout, int attribute, const void* value,
+                                                      std::size_t bytes) {
   if (attribute == 5 && bytes == sizeof layout->batches)
     std::memcpy(&layout->batches, value, bytes);
   else if (attribute == 6 && bytes == sizeof layout->offset)
@@ -212,18 +197,18 @@ EXPORTED int cublasLtMatrixLayoutSetAttribute(Layout* layout, int attribute, con
   return success;
 }
 
-EXPORTED int cublasLtMatmulPreferenceCreate(Preference** preference) {
+FERRULE_EXPORTED int cublasLtMatmulPreferenceCreate(Preference** preference) {
   *preference = new Preference;
   return success;
 }
 
-EXPORTED int cublasLtMatmulPreferenceDestroy(Preference* preference) {
+FERRULE_EXPORTED int cublasLtMatmulPreferenceDestroy(Preference* preference) {
   delete preference;
   return success;
 }
 
-EXPORTED int cublasLtMatmulPreferenceSetAttribute(Preference* preference, int attribute, const void* value,
-                                                  std::size_t bytes) {
+FERRULE_EXPORTED int cublasLtMatmulPreferenceSetAttribute(Preference* preference, int attribute, const void* value,
+                                                          std::size_t bytes) {
   if (attribute == 1 && bytes == sizeof preference->workspace)
     std::memcpy(&preference->workspace, value, bytes);
   else if (attribute == 3 && bytes == sizeof preference->schemes)
@@ -235,8 +220,9 @@ EXPORTED int cublasLtMatmulPreferenceSetAttribute(Preference* preference, int at
   return success;
 }
 
-EXPORTED int cublasLtMatmulAlgoGetHeuristic(int*, Description* description, Layout* a, Layout* b, Layout* c, Layout* d,
-                                            Preference* preference, int wanted, HeuristicResult* results, int* found) {
+FERRULE_EXPORTED int cublasLtMatmulAlgoGetHeuristic(int*, Description* description, Layout* a, Layout* b, Layout* c,
+                                                    Layout* d, Preference* preference, int wanted,
+                                                    HeuristicResult* results, int* found) {
   log_call("cublasLtMatmulAlgoGetHeuristic");
   if (settings().heuristic != success) return settings().heuristic;
   if (wanted < 1 || c != d || !fit(*description, *a, *b, *d)) return invalid_value;
@@ -254,10 +240,10 @@ EXPORTED int cublasLtMatmulAlgoGetHeuristic(int*, Description* description, Layo
   return success;
 }
 
-EXPORTED int cublasLtMatmul(int* handle, Description* description, const float* alpha, const void* a, Layout* a_layout,
-                            const void* b, Layout* b_layout, const float* beta, const void*, Layout*, void* d,
-                            Layout* d_layout, const Algorithm* algorithm, void* workspace, std::size_t bytes,
-                            cudaStream_t stream) {
+FERRULE_EXPORTED int cublasLtMatmul(int* handle, Description* description, const float* alpha, const void* a,
+                                    Layout* a_layout, const void* b, Layout* b_layout, const float* beta, const void*,
+                                    Layout*, void* d, Layout* d_layout, const Algorithm* algorithm, void* workspace,
+                                    std::size_t bytes, cudaStream_t stream) {
   log_call("cublasLtMatmul");
   if (settings().product != success) return settings().product;
   if (handle == nullptr || *alpha != 1 || *beta != 0 || algorithm->data[0] != algorithm_mark ||

@@ -1,7 +1,6 @@
 // NVRTC over the emulator: compiles the text of kernels with the compiler of the build to a shared library, which
 // cudaLibraryLoadData of the emulator takes as machine code (emulation/compiled_code.h). Names, values and rules:
 // NVRTC, version 13. Variables: docs/emulator.md.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "emulation/compiled_code.h"
+#include "emulation/fake_library.h"
 
 namespace fs = std::filesystem;
 
@@ -41,10 +41,8 @@ enum Result : int {
   compilation = 6,
 };
 
-std::string variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? "" : text;
-}
+using emulation::log_call;
+using emulation::variable;
 
 struct Settings {
   int major = 13, minor = 0;
@@ -73,16 +71,6 @@ Settings settings() {
     std::abort();
   }
   return read;
-}
-
-// As the emulated runtime does: one line for each call.
-void log_call(const char* function) {
-  const std::string file = variable("FERRULE_EMULATION_LOG"), line = std::string(function) + "\n";
-  if (file.empty()) return;
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return;
-  static_cast<void>(!::write(descriptor, line.data(), line.size()));
-  ::close(descriptor);
 }
 
 void write(const fs::path& file, const std::string& text) {
@@ -164,9 +152,7 @@ void keep_program(const _nvrtcProgram& program, const std::string& options) {
 
 }  // namespace
 
-#define EXPORTED extern "C" [[gnu::visibility("default")]]
-
-EXPORTED const char* nvrtcGetErrorString(int result) {
+FERRULE_EXPORTED const char* nvrtcGetErrorString(int result) {
   switch (result) {
     case success:
       return "NVRTC_SUCCESS";
@@ -183,26 +169,26 @@ EXPORTED const char* nvrtcGetErrorString(int result) {
   }
 }
 
-EXPORTED int nvrtcVersion(int* major, int* minor) {
+FERRULE_EXPORTED int nvrtcVersion(int* major, int* minor) {
   const Settings set = settings();
   *major = set.major;
   *minor = set.minor;
   return success;
 }
 
-EXPORTED int nvrtcGetNumSupportedArchs(int* count) {
+FERRULE_EXPORTED int nvrtcGetNumSupportedArchs(int* count) {
   *count = static_cast<int>(settings().architectures.size());
   return success;
 }
 
-EXPORTED int nvrtcGetSupportedArchs(int* architectures) {
+FERRULE_EXPORTED int nvrtcGetSupportedArchs(int* architectures) {
   const Settings set = settings();
   std::copy(set.architectures.begin(), set.architectures.end(), architectures);
   return success;
 }
 
-EXPORTED int nvrtcCreateProgram(_nvrtcProgram** program, const char* text, const char*, int count,
-                                const char* const* headers, const char* const* names) {
+FERRULE_EXPORTED int nvrtcCreateProgram(_nvrtcProgram** program, const char* text, const char*, int count,
+                                        const char* const* headers, const char* const* names) {
   log_call("nvrtcCreateProgram");
   if (program == nullptr || text == nullptr || count < 0) return invalid_input;
   if (settings().lacks_memory) return out_of_memory;
@@ -213,7 +199,7 @@ EXPORTED int nvrtcCreateProgram(_nvrtcProgram** program, const char* text, const
   return success;
 }
 
-EXPORTED int nvrtcDestroyProgram(_nvrtcProgram** program) {
+FERRULE_EXPORTED int nvrtcDestroyProgram(_nvrtcProgram** program) {
   if (program == nullptr || *program == nullptr) return invalid_program;
   log_call("nvrtcDestroyProgram");
   delete *program;
@@ -221,7 +207,7 @@ EXPORTED int nvrtcDestroyProgram(_nvrtcProgram** program) {
   return success;
 }
 
-EXPORTED int nvrtcCompileProgram(_nvrtcProgram* program, int count, const char* const* options) {
+FERRULE_EXPORTED int nvrtcCompileProgram(_nvrtcProgram* program, int count, const char* const* options) {
   log_call("nvrtcCompileProgram");
   if (program == nullptr) return invalid_program;
   const Settings set = settings();
@@ -251,25 +237,25 @@ EXPORTED int nvrtcCompileProgram(_nvrtcProgram* program, int count, const char* 
   return success;
 }
 
-EXPORTED int nvrtcGetProgramLogSize(_nvrtcProgram* program, std::size_t* size) {
+FERRULE_EXPORTED int nvrtcGetProgramLogSize(_nvrtcProgram* program, std::size_t* size) {
   if (program == nullptr) return invalid_program;
   *size = program->log.size() + 1;
   return success;
 }
 
-EXPORTED int nvrtcGetProgramLog(_nvrtcProgram* program, char* log) {
+FERRULE_EXPORTED int nvrtcGetProgramLog(_nvrtcProgram* program, char* log) {
   if (program == nullptr) return invalid_program;
   std::memcpy(log, program->log.c_str(), program->log.size() + 1);
   return success;
 }
 
-EXPORTED int nvrtcGetCUBINSize(_nvrtcProgram* program, std::size_t* size) {
+FERRULE_EXPORTED int nvrtcGetCUBINSize(_nvrtcProgram* program, std::size_t* size) {
   if (program == nullptr || program->code.empty()) return invalid_program;
   *size = program->code.size();
   return success;
 }
 
-EXPORTED int nvrtcGetCUBIN(_nvrtcProgram* program, char* code) {
+FERRULE_EXPORTED int nvrtcGetCUBIN(_nvrtcProgram* program, char* code) {
   if (program == nullptr || program->code.empty()) return invalid_program;
   program->code.copy(code, program->code.size());
   return success;

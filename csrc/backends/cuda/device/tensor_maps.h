@@ -8,7 +8,7 @@
 
 namespace ferrule::cuda {
 
-// What a map says besides the address. Three axes, the innermost first; items of 2 bytes; in shared memory the chunks
+// A tensor map without its address. Three axes, the innermost first; items of 2 bytes; in shared memory the chunks
 // of 16 bytes of 128 are permuted (CU_TENSOR_MAP_SWIZZLE_128B).
 struct TensorMapShape {
   std::array<uint64_t, 3> sizes;

@@ -69,7 +69,7 @@ inline const FormatRow& row_of(fe_dtype dtype) {
   const char* const name = sdk::host->dtype_name(dtype);
   return row_named(name != nullptr ? name : "an unknown dtype");
 }
-// Of the parts of complex numbers; null for other dtypes.
+// The format of the parts of complex numbers; null for other dtypes.
 inline const FormatRow* part_of(const sdk::Operand& operand) {
   if (operand.is("complex64")) return &row_named("float32");
   return operand.is("complex128") ? &row_named("float64") : nullptr;
@@ -116,7 +116,7 @@ class Writer {
     const FormatRow* format;
   };
 
-  // What the op computes that the body is fused to.
+  // The result of the op that the body is fused to.
   Value own(const FormatRow& format) {
     body_.places.push_back({.value = 0, .is_written = false, .is_scalar = false, .is_computed = true});
     return {true, add_operand(shape_, format), note(format)};
@@ -166,7 +166,7 @@ class Writer {
   }
   Value copy(Value value) { return add(*find_function("copy"), {&value, 1}, value.format->type, *value.format, 0); }
 
-  // What becomes an output, or one part of it.
+  // A value that becomes an output, or one part of an output.
   struct Result {
     Value value;
     uint32_t output, part = 0;

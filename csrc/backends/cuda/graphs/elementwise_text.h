@@ -12,7 +12,7 @@ namespace ferrule::cuda {
 
 // A kernel for a launch of launch_of(body).
 struct ElementwiseText {
-  // What is structural: instructions, formats, accesses, rank. Shapes, strides, addresses and scalars are parameters.
+  // Depends on instructions, formats, accesses and rank alone. Shapes, strides, addresses and scalars are parameters.
   std::string text;
   bool has_math = false;  // it calls functions whose bits depend on CUDA's version, such as exp
   uint32_t blocks = 0;    // of the launch

@@ -38,6 +38,27 @@ __device__ __forceinline__ T* pointer(Address address) {
   return reinterpret_cast<T*>(address);
 }
 
+// ---- indices
+// threadIdx.x and blockIdx.x, read again each time, so that they take no registers meanwhile.
+__device__ __forceinline__ uint32_t thread_in_block() {
+#ifdef __CUDA_ARCH__
+  uint32_t thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#else
+  return threadIdx.x;
+#endif
+}
+__device__ __forceinline__ uint32_t block_in_grid() {
+#ifdef __CUDA_ARCH__
+  uint32_t block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+#else
+  return blockIdx.x;
+#endif
+}
+
 // ---- numbers of 16 bits; they are computed in float
 struct Half {
   uint16_t bits;

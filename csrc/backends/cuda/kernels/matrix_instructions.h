@@ -14,6 +14,21 @@ inline constexpr bool has_mma_m16n8k16 = false;
 inline constexpr bool has_mma_m16n8k16 = true;
 #endif
 
+// Two items in a register, `low` in the lower half, rounded to the nearest.
+template <class Item>
+__device__ __forceinline__ uint32_t packed(float low, float high) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  uint32_t pair;
+  if constexpr (__is_same(Item, Half))
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  return from_float<Item>(low).bits | static_cast<uint32_t>(from_float<Item>(high).bits) << 16;
+#endif
+}
+
 #ifndef __CUDA_ARCH__
 namespace emulated {
 template <class Element, class Sum>

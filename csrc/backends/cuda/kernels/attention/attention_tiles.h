@@ -77,20 +77,6 @@ __device__ __forceinline__ void products(Tile<Item, columns> queries, uint32_t f
   }
 }
 
-template <class Item>
-__device__ __forceinline__ uint32_t packed(float low, float high) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  uint32_t pair;
-  if constexpr (__is_same(Item, Half))
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  else
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  return pair;
-#else
-  return from_float<Item>(low).bits | static_cast<uint32_t>(from_float<Item>(high).bits) << 16;
-#endif
-}
-
 // A factor of all weights, so that no bits of small ones are lost in 16-bit floats; divided out with the total.
 template <class Item>
 inline constexpr float weight_factor = 1.0f;

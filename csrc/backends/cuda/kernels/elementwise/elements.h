@@ -32,26 +32,6 @@ struct Elements {
 // Blocks have this many threads; as a constant, it saves registers.
 inline constexpr uint32_t block_threads = 256;
 
-// threadIdx.x and blockIdx.x, read again each time, so that they take no registers meanwhile.
-__device__ __forceinline__ uint32_t thread_in_block() {
-#ifdef __CUDA_ARCH__
-  uint32_t thread;
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-  return thread;
-#else
-  return threadIdx.x;
-#endif
-}
-__device__ __forceinline__ uint32_t block_in_grid() {
-#ifdef __CUDA_ARCH__
-  uint32_t block;
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-  return block;
-#else
-  return blockIdx.x;
-#endif
-}
-
 // The same where a block shares a tile of elements. Everything is computed from what all threads have in common, so
 // that little stays in registers; places in the tile have 32 bits. The groups of a thread are as far apart as the block
 // is wide, so that threads next to each other read memory that is adjacent, or they follow each other.

@@ -1,4 +1,4 @@
-// What the text of a generated kernel is made of (graphs/elementwise_text.h): the functions of the table-driven
+// The text of a generated kernel (graphs/elementwise_text.h) calls these: the functions of the table-driven
 // kernels, on values that have their own types, of operands whose formats and places the compiler knows.
 //
 //   FERRULE_KERNEL(generated, OperandTable<3>, block_threads) {

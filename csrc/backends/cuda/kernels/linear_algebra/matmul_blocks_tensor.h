@@ -14,21 +14,6 @@
 
 namespace ferrule::cuda {
 
-// Two items in a register, rounded to the nearest.
-template <class Item>
-__device__ __forceinline__ uint32_t pair_of(float first, float second) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  uint32_t pair;
-  if constexpr (std::is_same_v<Item, Half>)
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  else
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-#else
-  return from_float<Item>(first).bits | static_cast<uint32_t>(from_float<Item>(second).bits) << 16;
-#endif
-}
-
 // The numbers of elements `first` and `first` + 1 of a part of 32, in two bytes. `group` has 256 elements.
 __device__ __forceinline__ uint32_t two_bytes(const uint8_t* address) {
   return *reinterpret_cast<const uint16_t*>(address);
@@ -72,11 +57,11 @@ struct BlockProduct {
 #pragma unroll
       for (uint32_t i = 0; i < 4; ++i)
         to[i / 2][i % 2] =
-            pair_of<Item>(scales.fast_weight(numbers[i], 0, i / 2), scales.fast_weight(numbers[i], 1, i / 2));
+            packed<Item>(scales.fast_weight(numbers[i], 0, i / 2), scales.fast_weight(numbers[i], 1, i / 2));
     } else {
 #pragma unroll
       for (uint32_t i = 0; i < 4; ++i)
-        to[i / 2][i % 2] = pair_of<Item>(scales.weight(numbers[i], 0, i / 2), scales.weight(numbers[i], 1, i / 2));
+        to[i / 2][i % 2] = packed<Item>(scales.weight(numbers[i], 0, i / 2), scales.weight(numbers[i], 1, i / 2));
     }
   }
 
@@ -168,3 +153,17 @@ struct BlockProduct {
 };
 
 }  // namespace ferrule::cuda
+
+// The kernels of a shape: name_<dtype>_<blocks>. `...`: see FERRULE_KERNEL.
+#define BLOCK_PRODUCT(name, Shape, dtype, Item, blocks, Block, ...)                \
+  FERRULE_KERNEL(name##_##dtype##_##blocks, MatmulBlocksParameters, __VA_ARGS__) { \
+    BlockProduct<Shape>::run<Item, Block>(p);                                      \
+  }
+#define BLOCK_PRODUCTS_OF(name, Shape, dtype, Item, ...)                \
+  BLOCK_PRODUCT(name, Shape, dtype, Item, q8_0, BlockQ8_0, __VA_ARGS__) \
+  BLOCK_PRODUCT(name, Shape, dtype, Item, q4_0, BlockQ4_0, __VA_ARGS__) \
+  BLOCK_PRODUCT(name, Shape, dtype, Item, q4_K, BlockQ4K, __VA_ARGS__)  \
+  BLOCK_PRODUCT(name, Shape, dtype, Item, q6_K, BlockQ6K, __VA_ARGS__)
+#define BLOCK_PRODUCTS(name, Shape, ...)                 \
+  BLOCK_PRODUCTS_OF(name, Shape, f16, Half, __VA_ARGS__) \
+  BLOCK_PRODUCTS_OF(name, Shape, bf16, BFloat16, __VA_ARGS__)

@@ -33,7 +33,7 @@ class BlockColumns {
                                                           : 16;
     cp_async_16(tile + column * Chunks::pitch + chunk, pointer<const void>(from), left);
   }
-  // Where the blocks begin within the chunks of a column.
+  // The byte within the chunks of a column at which its blocks begin.
   __device__ __forceinline__ uint32_t shift(uint32_t column, uint32_t group) const {
     if (Chunks::is_aligned) return 0;
     return (static_cast<uint32_t>(begin_) + column * static_cast<uint32_t>(stride_) + group * Chunks::bytes) % 16;
@@ -52,7 +52,7 @@ __device__ __forceinline__ float float16_at(const uint8_t* address) {
   return to_float(Half{*reinterpret_cast<const uint16_t*>(address)});
 }
 
-// What is subtracted from the numbers, as unsigned bytes.
+// The zero of the stored numbers, which is subtracted from them as unsigned bytes.
 template <class Block>
 inline constexpr uint32_t zero_of = 0;
 template <>

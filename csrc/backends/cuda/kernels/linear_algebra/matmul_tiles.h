@@ -39,21 +39,11 @@ struct TilePlace {
   uint32_t start, stop;  // along K
 };
 
-// Read anew each time, so that the compiler computes a TilePlace again at the end and keeps it in no registers.
-__device__ __forceinline__ uint32_t block_number() {
-#ifdef __CUDA_ARCH__
-  uint32_t number;
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
-  return number;
-#else
-  return blockIdx.x;
-#endif
-}
-
 // Blocks that run at the same time share rows of A and columns of B in the L2 cache: tiles are numbered by columns
-// within groups of eight rows of tiles.
+// within groups of eight rows of tiles. As the number of the block is read anew each time, the compiler computes a
+// TilePlace again at the end, and keeps it in no registers.
 template <uint32_t M, uint32_t N>
-__device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p, uint32_t block = block_number()) {
+__device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p, uint32_t block = block_in_grid()) {
   // No larger than the number of blocks, which has 31 bits.
   const uint32_t tiles_m = (p.m + M - 1) / M, tiles_n = (p.n + N - 1) / N, tiles = tiles_m * tiles_n;
   const uint32_t number = block / tiles, tile = block - number * tiles;
