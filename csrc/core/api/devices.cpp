@@ -40,7 +40,8 @@ uint32_t capabilities_of(const Device& device) {
   if (table.queue_create) bits |= FE_CAPABILITY_ASYNCHRONOUS;
   if (table.event_record) bits |= FE_CAPABILITY_EVENTS;
   if (device.is_host()) bits |= FE_CAPABILITY_HOST_BUFFERS;
-  if (table.buffer_borrow && device.properties().borrow_alignment != 0) bits |= FE_CAPABILITY_BORROWS;
+  if (table.buffer_borrow && device.properties().borrow_alignment != 0 && device.has_unified_memory())
+    bits |= FE_CAPABILITY_BORROWS;
   return bits;
 }
 

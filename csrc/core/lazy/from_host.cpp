@@ -85,8 +85,10 @@ BorrowedRange widened(const Device& device, const fe_host_memory& memory, Borrow
   return {bytes.low - before, before + bytes.size + behind};
 }
 
-// Why the device cannot borrow the bytes; empty if it can.
-std::string refusal(const Device& device, const std::byte* low, uint64_t size) {
+// Why the device does not borrow the bytes; empty if it does. A device with memory of its own reads the host's over a
+// bus at each use, so it borrows only if the caller insists.
+std::string refusal(const Device& device, const std::byte* low, uint64_t size, bool insists) {
+  if (!insists && !device.has_unified_memory()) return device.name() + " has memory of its own, which it reads faster";
   const uint64_t alignment = device.properties().borrow_alignment;
   if (!device.table().buffer_borrow || alignment == 0) return device.name() + " does not borrow host memory";
   if (reinterpret_cast<uintptr_t>(low) % alignment != 0)
@@ -168,7 +170,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
   std::string why = outside.why_not;
   const BorrowedRange range = widened(*device, memory, {outside.low, outside.size}, type.dtype);
-  if (why.empty()) why = refusal(*device, range.low, range.size);
+  if (why.empty()) why = refusal(*device, range.low, range.size, memory.copy == never);
   if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(outside.low, outside.size, memory.access);
   std::shared_ptr<Storage> storage;
   if (memory.copy == always)
@@ -190,7 +192,7 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
   if (size > INT64_MAX) fail_argument("{} bytes exceed the address space", size);
   const TensorType type{DType::uint8, Shape{static_cast<int64_t>(size)}};
   if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
-  std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size);
+  std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size, false);
   std::shared_ptr<Storage> storage;
   if (why.empty()) storage = borrowed(device, pointer, size, type, access, owner, why);
   if (storage) return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");

@@ -87,6 +87,10 @@ class Device : public std::enable_shared_from_this<Device> {
   const DeviceProperties& properties() const noexcept { return properties_; }
   // Whether its buffers are host memory.
   bool is_host() const noexcept { return (properties_.flags & FE_DEVICE_FLAG_HOST_MEMORY) != 0; }
+  // Whether it computes on borrowed host memory as fast as on its own.
+  bool has_unified_memory() const noexcept {
+    return (properties_.flags & (FE_DEVICE_FLAG_HOST_MEMORY | FE_DEVICE_FLAG_UNIFIED_MEMORY)) != 0;
+  }
   const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
   // The module's functions; slots that the module does not have are null. Hold a DeviceUse to call them: it keeps the
   // module from being unloaded.

@@ -71,6 +71,9 @@ typedef enum fe_queue_kind FE_ANY_INT {
 
 /* The device's buffers are host memory: buffer_host_pointer returns their address, and the core may export views. */
 #define FE_DEVICE_FLAG_HOST_MEMORY 1u
+/* The device computes on borrowed host memory as fast as on its own, as an integrated GPU does. The core borrows for a
+ * device with neither flag only if the caller insists (copy = 0 of fe_host_memory), and copies otherwise. */
+#define FE_DEVICE_FLAG_UNIFIED_MEMORY 2u
 
 /* An option for device_open. The value is text that the module parses; a value that it cannot parse is an error. */
 #define FE_OPTION_FIELDS(F) F(const char *, key) F(const char *, value)

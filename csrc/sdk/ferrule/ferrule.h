@@ -266,7 +266,7 @@ FE_API fe_error *fe_device_backend(const fe_device *device, fe_backend_ref **out
 #define FE_CAPABILITY_ASYNCHRONOUS 1u /* it has queues: work runs asynchronously */
 #define FE_CAPABILITY_EVENTS 2u       /* it has events, which signal that work is done */
 #define FE_CAPABILITY_HOST_BUFFERS 4u /* its buffers are host memory, which fe_array_host_pointer returns */
-#define FE_CAPABILITY_BORROWS 8u      /* it computes on the caller's host memory without a copy */
+#define FE_CAPABILITY_BORROWS 8u      /* arrays of the caller's host memory are borrowed, where it is aligned */
 /* Properties that are known without opening the device. An unknown number is 0, an unknown string "". Strings live as
  * long as the handle. */
 typedef struct fe_device_details {
@@ -281,7 +281,7 @@ typedef struct fe_device_details {
   const char *pci_address;   /* "0000:01:00.0" */
   uint64_t total_memory;     /* bytes */
   uint64_t max_allocation;   /* largest buffer, in bytes */
-  uint64_t borrow_alignment; /* bytes: borrowed memory begins and ends at a multiple of it; 0: it does not borrow */
+  uint64_t borrow_alignment; /* bytes: borrowed memory begins and ends at a multiple of it; 0: it cannot borrow */
   uint8_t uuid[16];
 } fe_device_details;
 FE_API fe_error *fe_device_details_get(const fe_device *device, fe_device_details *out);
@@ -339,10 +339,11 @@ typedef struct fe_host_memory {
   void *mapped; /* readable memory around the array, as of a mapped file, or NULL: a device may borrow whole pages */
   uint64_t mapped_size; /* bytes */
 } fe_host_memory;
-/* Makes an array of host memory: borrows it if the device can, else copies it (see `copy`). A copy has read the memory
- * when this returns. `release` is called exactly once, when the memory is no longer used or this function fails: on the
- * calling thread or in fe_drain. fe_array_placement of the result is "borrowed", "owned" (borrowed with copy = 3) or
- * "copied: <reason>". FE_INVALID_ARGUMENT if copy is 0 and the device cannot borrow the memory. */
+/* Makes an array of host memory: borrows it if the device can (see `copy`), else copies it. A device with memory of its
+ * own, which reads the host's over a bus (not FE_CAPABILITY_BORROWS), borrows only if copy is 0. A copy has read the
+ * memory when this returns. `release` is called exactly once, when the memory is no longer used or this function fails:
+ * on the calling thread or in fe_drain. fe_array_placement of the result is "borrowed", "owned" (borrowed with copy =
+ * 3) or "copied: <reason>". FE_INVALID_ARGUMENT if copy is 0 and the device cannot borrow the memory. */
 FE_API fe_error *fe_array_from_host(fe_device *device, const fe_host_memory *memory, fe_array **out);
 /* A device in DLPack's terms. */
 typedef struct fe_native_device {
@@ -372,10 +373,10 @@ FE_API fe_error *fe_array_native(fe_array *array, int32_t wait, void *stream, fe
 FE_API fe_error *fe_array_from_native(fe_device *device, const fe_host_memory *memory, int32_t device_type,
                                       int32_t device_id, fe_array **out);
 /* Makes a one-dimensional uint8 array of `size` bytes, such as a mapped file, from which fe_array_cut takes arrays. The
- * device borrows the memory if it can, else copies it. `max_view_bytes`: bytes of the largest array to be cut, which
- * fe_array_cut enforces; 0 or UINT64_MAX: only the device's own limit (max_allocation of fe_device_details) applies.
- * `release` (may be NULL) as in fe_array_from_host. FE_UNSUPPORTED if the device's limit is below min(max_view_bytes,
- * size). */
+ * memory is borrowed or copied as by fe_array_from_host with copy = 2. `max_view_bytes`: bytes of the largest array to
+ * be cut, which fe_array_cut enforces; 0 or UINT64_MAX: only the device's own limit (max_allocation of
+ * fe_device_details) applies. `release` (may be NULL) as in fe_array_from_host. FE_UNSUPPORTED if the device's limit is
+ * below min(max_view_bytes, size). */
 FE_API fe_error *fe_buffer_from_host_ptr(fe_device *device, void *pointer, uint64_t size, fe_access access,
                                          uint64_t max_view_bytes, fe_release_function release, void *release_argument,
                                          fe_array **out);

@@ -50,7 +50,8 @@ def asarray(
         The device of the result; by default that of a ferrule array, otherwise the default device.
     copy : bool, optional
         True always copies, False raises where a copy is needed. By default the memory of NumPy, buffers and DLPack is
-        borrowed where the device can borrow it. Results of `__array__` are always copied.
+        borrowed where the device can borrow it; a device with memory of its own, such as a discrete GPU, borrows host
+        memory only with False. Results of `__array__` are always copied.
 
     Returns
     -------

@@ -24,6 +24,9 @@ def buffer_from_host_ptr(
 ) -> Array:
     """Borrow host memory where the device can, otherwise copy it; `Array.placement` says which, and why.
 
+    A device with memory of its own, such as a discrete GPU, would read host memory over a bus at each use: it borrows
+    only with `copy=False`.
+
     Parameters
     ----------
     memory : numpy.ndarray, memoryview, mmap, bytes, bytearray or (address, size)
@@ -92,7 +95,13 @@ def _at_address(memory: tuple[int, int], access: str | None) -> NDArray[Any]:
     return source
 
 
-def map_file(file: mmap.mmap, device: Device | str | None) -> tuple[_ferrule.Array, NDArray[np.uint8]]:
-    """Return a read-only mapped file as one region of whole pages on a device, and as a NumPy array."""
+def map_file(file: mmap.mmap, device: Device | str | None) -> tuple[_ferrule.Array | None, NDArray[np.uint8]]:
+    """Return a read-only mapped file as one region of whole pages that the device borrows, and as a NumPy array.
+
+    The region is None for a device that copies: it is to copy only what is read.
+    """
     raw = np.frombuffer(file, dtype=np.uint8)
-    return _ferrule.from_address(handle_of(device), raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw
+    handle = handle_of(device)
+    if "borrows" not in Device(handle).info["capabilities"]:
+        return None, raw
+    return _ferrule.from_address(handle, raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw

@@ -1,7 +1,8 @@
 """The safetensors format: 8 bytes with the length of a header, the header in JSON, then the tensors without gaps.
 
-The whole file is one read-only mmap, which the device borrows once; arrays are views of it. All parts of the header
-are checked before use: see https://github.com/huggingface/safetensors#format.
+The whole file is one read-only mmap, which the device borrows once; arrays are views of it. A device with memory of
+its own copies each array when it is first looked up. All parts of the header are checked before use: see
+https://github.com/huggingface/safetensors#format.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class SafeTensors(Mapping[str, Array]):
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.tensors, self.metadata = self._read_header(mapped)
         self._region, self._raw = map_file(mapped, device)
+        self._copies: dict[str, Array] = {}
         self.nbytes = size
 
     def __getitem__(self, name: str) -> Array:
@@ -101,11 +103,15 @@ class SafeTensors(Mapping[str, Array]):
         size, dtype = DTYPES[tensor.dtype]
         if not dtype:
             raise UnsupportedError(f"{self.path}: tensor {name!r} is {tensor.dtype}, which ferrule does not have yet")
-        if tensor.begin % size == 0:
+        is_aligned = tensor.begin % size == 0
+        if self._region is not None and is_aligned:
             return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
-        # The tensor is not aligned in the file, so it is copied.
-        host = self._raw[tensor.begin : tensor.end].copy().view(as_dtype(dtype)).reshape(tensor.shape)
-        return Array._of(from_host(host, self._device, None, "open_safetensors", owned=True))
+        if name not in self._copies:
+            raw = self._raw[tensor.begin : tensor.end]
+            host = (raw if is_aligned else raw.copy()).view(as_dtype(dtype)).reshape(tensor.shape)
+            made = Array._of(from_host(host, self._device, None, "open_safetensors", owned=not is_aligned))
+            self._copies.setdefault(name, made)
+        return self._copies[name]._another("open_safetensors")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)
@@ -176,7 +182,9 @@ class SafeTensors(Mapping[str, Array]):
 def open_safetensors(path: str | os.PathLike[str], device: Device | str | None = None) -> SafeTensors:
     """Open a safetensors file as a mapping from names to arrays.
 
-    The device borrows the mapped file if it can; the file must not be truncated as long as an array of it exists.
+    The device borrows the mapped file if its memory is the host's; the file must not be truncated as long as an array
+    of it exists. A device with memory of its own, such as a discrete GPU, copies an array when it is first looked up;
+    the mapping keeps the copy, and later lookups share it.
 
     Parameters
     ----------

@@ -81,6 +81,24 @@ def test_all_tensors_are_views_of_one_borrowed_mapping(tmp_path: Path) -> None:
     assert not np.asarray(arrays[0]).flags.writeable
 
 
+def test_device_with_memory_of_its_own_copies_a_tensor_when_it_is_first_looked_up(
+    null_device: fe.Device, tmp_path: Path
+) -> None:
+    gc.collect()
+    before = fe.memory_stats(null_device).live
+    file = fe.io.open_safetensors(write(tmp_path / "x.safetensors", TENSORS), device=null_device)
+    assert fe.memory_stats(null_device).live == before
+    first = file["a"]
+    assert first.placement.startswith("copied: ")
+    live = fe.memory_stats(null_device).live
+    assert 0 < live - before < TENSORS["a"].nbytes + 64  # in multiples of 64
+    again = file["a"]
+    assert fe.memory_stats(null_device).live == live
+    again[0] = 5
+    for name, tensor in TENSORS.items():
+        np.testing.assert_array_equal(np.asarray(file[name]), tensor)
+
+
 def test_arrays_outlive_the_file_object(tmp_path: Path) -> None:
     a = fe.io.open_safetensors(write(tmp_path / "x.safetensors", TENSORS), device="cpu")["a"]
     np.testing.assert_array_equal(np.asarray(a + 1), TENSORS["a"] + 1)

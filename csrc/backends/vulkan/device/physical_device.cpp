@@ -207,6 +207,8 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
   description.total_memory = device_local_bytes(device.memory);
   description.max_allocation = device.max_allocation;
   description.borrow_alignment = device.borrow_alignment;
+  if (description.kind == FE_DEVICE_INTEGRATED_GPU || description.kind == FE_DEVICE_SOFTWARE)
+    description.flags = FE_DEVICE_FLAG_UNIFIED_MEMORY;
   // The UUID of a software device names the driver, and is the same on every machine.
   if (description.kind != FE_DEVICE_SOFTWARE) description.uuid = device.uuid;
   if (has_pci) {

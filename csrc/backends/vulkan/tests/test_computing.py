@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from csrc.backends.vulkan.tests.environments import Drivers
+from csrc.backends.vulkan.tests.processes import Processes
+
 Run = Callable[..., str]
 
 
@@ -78,6 +81,24 @@ print(x.placement, (np.asarray(x) == np.arange(3000)).all(), (np.asarray(x + 1) 
     lines = run(program).splitlines()
     assert lines[0] == "borrowed True"
     assert lines[1:] == ["borrowed True True"] * 7
+
+
+def test_discrete_gpu_borrows_mapped_files_only_if_the_caller_insists(
+    start: Processes, drivers: Drivers, tmp_path: Path
+) -> None:
+    np.arange(2048, dtype=np.float32).tofile(tmp_path / "values")
+    program = f"""
+array = np.memmap({str(tmp_path / "values")!r}, np.float32, "r")
+for copy in (None, False):
+    x = fe.asarray(array, device="vulkan", copy=copy)
+    print(x.placement, (np.asarray(x + 1) == array + 1).all(), sep="|")
+print("borrows" in fe.device("vulkan").info["capabilities"])
+"""
+    output = start.quiet(program, **drivers.card(), VULKAN_CARD_IS_DISCRETE="1")
+    copied, borrowed, capability = output.splitlines()
+    assert copied.endswith(" has memory of its own, which it reads faster|True")
+    assert copied.startswith("copied: ")
+    assert (borrowed, capability) == ("borrowed|True", "False")
 
 
 def test_strided_inputs_are_gathered_on_the_device(run: Run) -> None:

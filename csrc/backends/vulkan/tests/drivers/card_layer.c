@@ -5,7 +5,8 @@
  * VULKAN_CARD_QUEUES is "1 2", the default, for one computing queue and two copying queues.
  * VULKAN_CARD_DELAYS is "20 0" if each submission takes 20 ms in the computing family and 0 ms in the copying one. The
  * work is done at the end of that time, and timestamps include it. VULKAN_CARD_LOG names a file to which each
- * submission appends a line with its family. */
+ * submission appends a line with its family. If VULKAN_CARD_IS_DISCRETE is set, the driver's device says that it is a
+ * discrete GPU. */
 #define _DEFAULT_SOURCE
 #include "layer.h"
 
@@ -30,6 +31,7 @@ static void require(bool is_so, const char *what) {
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties next_families;
 static PFN_vkGetPhysicalDeviceMemoryProperties next_memory;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 next_memory2;
+static PFN_vkGetPhysicalDeviceProperties next_properties;
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_card_instance(const VkInstanceCreateInfo *info,
                                                            const VkAllocationCallbacks *allocator, VkInstance *out) {
@@ -38,6 +40,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_card_instance(const VkInstanceCreat
   next_families = NEXT_OF_INSTANCE(vkGetPhysicalDeviceQueueFamilyProperties);
   next_memory = NEXT_OF_INSTANCE(vkGetPhysicalDeviceMemoryProperties);
   next_memory2 = NEXT_OF_INSTANCE(vkGetPhysicalDeviceMemoryProperties2);
+  next_properties = NEXT_OF_INSTANCE(vkGetPhysicalDeviceProperties);
   return result;
 }
 
@@ -101,6 +104,11 @@ static VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice device, VkPhysicalDevi
 static VKAPI_ATTR void VKAPI_CALL memory2(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out) {
   next_memory2(device, out);
   show_memory(&out->memoryProperties);
+}
+
+static VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out) {
+  next_properties(device, out);
+  if (getenv("VULKAN_CARD_IS_DISCRETE") != NULL) out->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 
 static VKAPI_ATTR void VKAPI_CALL requirements(VkDevice device, VkBuffer buffer, VkMemoryRequirements *out) {
@@ -432,6 +440,7 @@ static PFN_vkVoidFunction ours(const char *wanted) {
       {"vkGetPhysicalDeviceQueueFamilyProperties", (PFN_vkVoidFunction)queue_families},
       {"vkGetPhysicalDeviceQueueFamilyProperties2", (PFN_vkVoidFunction)queue_families2},
       {"vkGetPhysicalDeviceQueueFamilyProperties2KHR", (PFN_vkVoidFunction)queue_families2},
+      {"vkGetPhysicalDeviceProperties", (PFN_vkVoidFunction)properties},
       {"vkGetPhysicalDeviceMemoryProperties", (PFN_vkVoidFunction)memory},
       {"vkGetPhysicalDeviceMemoryProperties2", (PFN_vkVoidFunction)memory2},
       {"vkGetPhysicalDeviceMemoryProperties2KHR", (PFN_vkVoidFunction)memory2},
