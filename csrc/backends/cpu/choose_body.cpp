@@ -1,5 +1,7 @@
 #include "choose_body.h"
 
+#include <ferrule/cpp/body.hpp>
+
 #include "table.h"
 
 namespace ferrule::cpu {
@@ -14,20 +16,15 @@ const void* keep_block_attributes(Attributes& attributes, std::string_view op, c
 
 void append_body(const fe_body& from, DType first, Attributes& attributes, Body& to) {
   std::vector<uint32_t> values;
-  values.reserve(from.input_count + from.instruction_count);
+  values.reserve(from.input_count);
   for (uint32_t i = 0; i < from.input_count; ++i)
     values.push_back(to.input(i == 0 ? first : dtype_from(from.input_dtypes[i])));
   if (from.input_count > 0)
     values[0] = to.apply("astype", std::span(values.data(), 1), dtype_from(from.input_dtypes[0]), nullptr);
-  for (uint32_t i = 0; i < from.instruction_count; ++i) {
-    const fe_instruction& instruction = *from.instructions[i];
-    std::vector<uint32_t> in;
-    in.reserve(instruction.input_count);
-    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values.at(instruction.inputs[k]));
-    const std::string_view op = sdk::host->op_name(instruction.op);
-    values.push_back(to.apply(op, in, dtype_from(instruction.dtype),
-                              keep_block_attributes(attributes, op, instruction.attributes), instruction.output));
-  }
+  values = sdk::values_of(from, std::move(values), [&](const fe_instruction& one, std::span<const uint32_t> in) {
+    const std::string_view op = sdk::host->op_name(one.op);
+    return to.apply(op, in, dtype_from(one.dtype), keep_block_attributes(attributes, op, one.attributes), one.output);
+  });
   for (uint32_t i = 0; i < from.output_count; ++i) to.output(values.at(from.outputs[i]));
 }
 

@@ -1,5 +1,6 @@
 #include "graphs/elementwise_body.h"
 
+#include <ferrule/cpp/body.hpp>
 #include <ferrule/cpp/check_op.hpp>
 #include <ferrule/ops.h>
 
@@ -192,13 +193,9 @@ using Value = Writer::Value;
 // Writes the instructions of the node's body, and the stores. `values` are the body's inputs.
 void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> values) {
   const fe_body& body = *node.body();
-  for (uint32_t i = 0; i < body.instruction_count; ++i) {
-    const fe_instruction& instruction = *body.instructions[i];
-    std::vector<Value> in;
-    in.reserve(instruction.input_count);
-    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
-    values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
-  }
+  values = sdk::values_of(body, std::move(values), [&](const fe_instruction& one, std::span<const Value> in) {
+    return writer.apply(one.op, in, one.dtype, one.attributes, one.output);
+  });
   for (uint32_t i = 0; i < body.output_count; ++i) writer.store(i, values[body.outputs[i]]);
 }
 
