@@ -1,5 +1,5 @@
-// The part of the CUDA driver's API that the emulator has: tensor maps. cudaGetDriverEntryPointByVersion finds the
-// function. Names, values and rules: CUDA Driver API, version 13.
+// The part of the CUDA driver's API that the emulator has: tensor maps, and the current context of a thread.
+// cudaGetDriverEntryPointByVersion finds the functions. Names, values and rules: CUDA Driver API, version 13.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 using cuuint32_t = std::uint32_t;
 using cuuint64_t = std::uint64_t;
 
-enum CUresult : int { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
+enum CUresult : int { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_INVALID_CONTEXT = 201 };
+using CUcontext = struct CUctx_st*;
 enum CUtensorMapDataType : int {
   CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
   CU_TENSOR_MAP_DATA_TYPE_UINT16,
@@ -44,3 +45,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill fill);
+
+// Of all copies of the runtime in the process. A device has one context, which cudaSetDevice makes current.
+CUresult cuCtxGetCurrent(CUcontext* context);
+CUresult cuCtxSetCurrent(CUcontext context);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "cuda.h"
 #include "cuda_runtime_api.h"
 
 #define EXPORTED extern "C" [[gnu::visibility("default")]]
@@ -44,4 +45,27 @@ EXPORTED int other_wait(void* stream, void* of) {
   if (error == cudaSuccess) error = cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event, 0);
   if (const cudaError_t end = cudaEventDestroy(event); error == cudaSuccess) error = end;
   return error;
+}
+
+// Begins a capture in the mode that other threads notice.
+EXPORTED int other_begin_capture(void* stream) {
+  return cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeGlobal);
+}
+
+// Returns cudaErrorStreamCaptureInvalidated if a call of somebody has ended the capture before.
+EXPORTED int other_end_capture(void* stream) {
+  cudaGraph_t graph = nullptr;
+  const cudaError_t error = cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph);
+  return error == cudaSuccess ? cudaGraphDestroy(graph) : error;
+}
+
+EXPORTED int other_set_device(int device) { return cudaSetDevice(device); }
+
+// The number of the device whose context is the thread's current one; -1 if there is none.
+EXPORTED int other_current_device() {
+  CUcontext context = nullptr;
+  int device = -1;
+  if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr || cudaGetDevice(&device) != cudaSuccess)
+    return -1;
+  return device;
 }

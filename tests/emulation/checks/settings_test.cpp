@@ -250,6 +250,11 @@ TEST_F(SettingsDeathTest, ChosenCallFailsOnceUnlessItsErrorLasts) {
     void* pointer = nullptr;
     EXPECT_EQ(cudaMalloc(&pointer, 1), cudaErrorECCUncorrectable);
   });
+  passes({{"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:*:cudaErrorUnknown:passes"}}, [] {
+    void* pointer = nullptr;
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(cudaMalloc(&pointer, 1), cudaErrorUnknown);
+    EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  });
 }
 
 TEST_F(SettingsDeathTest, LogHasEachCallAndEachContext) {
@@ -284,6 +289,7 @@ TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_COMPUTE_MODE", "shared"},
                                         {"FERRULE_EMULATION_MIG", "8"},
                                         {"FERRULE_EMULATION_MULTIPROCESSORS", "-1"},
+                                        {"FERRULE_EMULATION_INTEGRATED", "2"},
                                         {"FERRULE_EMULATION_PAGEABLE", "2"},
                                         {"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:cudaErrorUnknown"},
                                         {"FERRULE_EMULATION_FAULT_AT", "3:cudaErrorUnheardOf"}})

@@ -21,6 +21,7 @@ enum class Fault {
   too_many_bytes,   // are expected
   too_few_bytes,    // are expected
   wrong_parity,     // is waited for
+  second_wait,      // for a phase that nobody ends
   unaligned_tile,   // in shared memory
   no_fence,         // wgmma.fence
   no_commit,        // wgmma.commit_group
@@ -29,6 +30,7 @@ enum class Fault {
   wrong_stride,     // in the descriptors
   wrong_leading,    // in the descriptors
   early_overwrite,  // of a tile that wgmma reads
+  early_write,      // of a thread, to such a tile
   different_lanes   // one lane issues no instruction
 };
 
@@ -77,6 +79,7 @@ __global__ void product(const Operands& p) {
     start_copy(b, p.b, p.b_along_k, columns, barrier);
   }
   if (p.fault != Fault::no_barrier_wait) mbarrier_wait(barrier, p.fault == Fault::wrong_parity ? 1 : 0);
+  if (p.fault == Fault::second_wait) mbarrier_wait(barrier, 1);
   float sums[columns / 2] = {};
   if (p.fault != Fault::no_fence) wgmma_fence();
   for (unsigned k = 0; k < depth; k += 16) {
@@ -91,7 +94,8 @@ __global__ void product(const Operands& p) {
     mbarrier_arrive_expect_tx(barrier, columns * row_bytes);
     start_copy(a, p.b, p.b_along_k, columns, barrier);
   }
-  if (p.fault == Fault::early_overwrite) __syncthreads();
+  if (p.fault == Fault::early_write && leads) std::memset(b + std::size_t{127} * row_bytes, 0, 16);
+  if (p.fault == Fault::early_overwrite || p.fault == Fault::early_write) __syncthreads();
   if (p.fault != Fault::no_wait) wgmma_wait(0);
   for (unsigned i = 0; i < columns / 2; ++i) {
     const unsigned lane = threadIdx.x % 32;
@@ -184,14 +188,20 @@ TEST(Warpgroup, SumsAreNaNUntilTheirGroupHasEnded) {
   }
 }
 
-// The last thread that reaches __syncthreads goes on first: the one that copies, or another one.
+// The copies start or arrive while wgmma reads the tiles, or arrive after the block has ended.
 TEST(Warpgroup, TilesThatHaveNotArrivedShow) {
-  const Result result = multiply(true, true, false, Fault::no_barrier_wait, Order::forward);
-  EXPECT_TRUE(result.nans > 0 || result.error.find("has changed since the wgmma") != std::string::npos) << result.error;
+  for (const Fault fault : {Fault::no_barrier_wait, Fault::wrong_parity})
+    for (const Order order : {Order::forward, Order::reverse, Order::random}) {
+      const std::string error = multiply(true, true, false, fault, order).error;
+      EXPECT_TRUE(error.find("has changed since the wgmma") != std::string::npos ||
+                  error.find("reads the target") != std::string::npos ||
+                  error.find("has ended before copies of tiles") != std::string::npos)
+          << error;
+    }
 }
 
 TEST(Warpgroup, WaitForThePhaseAfterTheLastOneIsADeadlock) {
-  const std::string error = multiply(true, true, false, Fault::wrong_parity, Order::reverse).error;
+  const std::string error = multiply(true, true, false, Fault::second_wait).error;
   EXPECT_NE(error.find("where phase 1 lacks 1 arrival"), std::string::npos) << error;
 }
 
@@ -202,8 +212,12 @@ TEST(Warpgroup, ExpectedBytesThatDoNotComeAreADeadlock) {
   EXPECT_NE(error.find("where phase 0 lacks 16 bytes"), std::string::npos) << error;
 }
 
-TEST(Warpgroup, BytesThatAreNotExpectedLeaveATileUnread) {
-  EXPECT_EQ(multiply(true, true, false, Fault::too_few_bytes).nans, rows * columns);
+// Where the bytes of the copies that arrive first are those that are expected, the phase ends too early.
+TEST(Warpgroup, BytesThatAreNotExpectedAreReported) {
+  const std::string newest = multiply(true, true, false, Fault::too_few_bytes, Order::forward).error;
+  EXPECT_NE(newest.find("where phase 0 lacks -16384 bytes"), std::string::npos) << newest;
+  const std::string oldest = multiply(true, true, false, Fault::too_few_bytes, Order::reverse).error;
+  EXPECT_NE(oldest.find("has ended before copies of tiles"), std::string::npos) << oldest;
 }
 
 TEST(Warpgroup, WrongDescriptorsGiveAnotherProduct) {
@@ -214,7 +228,8 @@ TEST(Warpgroup, WrongDescriptorsGiveAnotherProduct) {
 }
 
 TEST(Warpgroup, TileThatWgmmaStillReadsMustNotBeOverwritten) {
-  EXPECT_NE(multiply(true, true, false, Fault::early_overwrite).error.find("has changed since the wgmma"),
+  EXPECT_NE(multiply(true, true, false, Fault::early_overwrite).error.find("reads the target"), std::string::npos);
+  EXPECT_NE(multiply(true, true, false, Fault::early_write).error.find("has changed since the wgmma"),
             std::string::npos);
 }
 
@@ -226,6 +241,172 @@ TEST(Warpgroup, TargetsOfSwizzledCopiesAreAligned) {
 TEST(Warpgroup, LanesIssueTheSameInstructions) {
   EXPECT_NE(multiply(true, true, false, Fault::different_lanes).error.find("different numbers of wgmma"),
             std::string::npos);
+}
+
+// A ring of two slots: warp 4 copies, warps 0 to 3 multiply. Six steps.
+enum class RingFault { none, early_release, release_by_one_warp, no_wait_for_empty, wait_for_next_slot };
+
+struct Ring {
+  const CUtensorMap *a, *b;
+  float* out;
+  RingFault fault;
+};
+
+__global__ void ring(const Ring& p) {
+  constexpr unsigned slots = 2, steps = 6, slot_bytes = (rows + columns) * row_bytes;
+  FERRULE_DYNAMIC_SHARED(std::byte, memory);
+  FERRULE_SHARED(std::uint64_t, full, [slots]);
+  FERRULE_SHARED(std::uint64_t, empty, [slots]);
+  std::byte* const tiles = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
+  if (threadIdx.x == 0) {
+    for (unsigned slot = 0; slot < slots; ++slot) {
+      mbarrier_init(full + slot, 1);
+      mbarrier_init(empty + slot, p.fault == RingFault::release_by_one_warp ? 1 : 4);
+    }
+    fence_proxy_async();
+  }
+  __syncthreads();
+  if (threadIdx.x >= 128) {
+    for (unsigned step = 0; step < steps && threadIdx.x == 128; ++step) {
+      const unsigned slot = step % slots;
+      if (p.fault != RingFault::no_wait_for_empty) mbarrier_wait(empty + slot, step / slots % 2 ^ 1);
+      mbarrier_arrive_expect_tx(full + slot, slot_bytes);
+      start_copy(tiles + slot * slot_bytes, p.a, true, rows, full + slot);
+      start_copy(tiles + slot * slot_bytes + tile_bytes, p.b, true, columns, full + slot);
+    }
+    return;
+  }
+  float sums[columns / 2] = {};
+  for (unsigned step = 0; step < steps; ++step) {
+    const unsigned slot = step % slots;
+    mbarrier_wait(full + (p.fault == RingFault::wait_for_next_slot ? (slot + 1) % slots : slot), step / slots % 2);
+    const std::byte* const a = tiles + slot * slot_bytes;
+    wgmma_fence();
+    for (unsigned k = 0; k < depth; k += 16)
+      wgmma(sums,
+            {columns, false, descriptor(a, true, k, Fault::none), descriptor(a + tile_bytes, true, k, Fault::none),
+             true, true},
+            true);
+    wgmma_commit();
+    const auto release = [&] {
+      const unsigned first = p.fault == RingFault::release_by_one_warp ? 128 : 32;
+      if (threadIdx.x % first == 0) mbarrier_arrive(empty + slot);
+    };
+    if (p.fault == RingFault::early_release) release();
+    wgmma_wait(0);
+    if (p.fault != RingFault::early_release) release();
+  }
+  for (unsigned i = 0; i < columns / 2; ++i) p.out[threadIdx.x * columns / 2 + i] = sums[i];
+}
+
+std::string run_ring(RingFault fault, Order order) {
+  const Matrix a(rows, true, false, 1), b(columns, true, false, 2);
+  std::vector<float> out(std::size_t{rows} * columns);
+  LaunchShape shape;
+  shape.block.x = 160;
+  shape.dynamic_shared = 6 * tile_bytes + 1024;
+  shape.order = order;
+  try {
+    launch("ring", shape, ring, Ring{&a.map, &b.map, out.data(), fault});
+  } catch (const KernelError& error) {
+    return error.what();
+  }
+  for (const float sum : out)
+    if (std::isnan(sum)) return "NaN";
+  return "";
+}
+
+TEST(Warpgroup, SlotsOfARingAreReleasedAfterTheirInstructions) {
+  for (const Order order : {Order::forward, Order::reverse, Order::random}) {
+    EXPECT_EQ(run_ring(RingFault::none, order), "");
+    EXPECT_NE(run_ring(RingFault::early_release, order).find("reads the target"), std::string::npos);
+    EXPECT_NE(run_ring(RingFault::no_wait_for_empty, order), "");
+  }
+  // Which warp goes on first, and which copy arrives first, depends on the order.
+  for (const RingFault fault : {RingFault::release_by_one_warp, RingFault::wait_for_next_slot})
+    EXPECT_NE(run_ring(fault, Order::forward), "");
+}
+
+// Threads copy the tiles: their writes must be made visible to wgmma.
+__global__ void multiplies_what_threads_wrote(float* out, bool is_fenced) {
+  FERRULE_DYNAMIC_SHARED(std::byte, memory);
+  std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
+  for (unsigned i = threadIdx.x; i < 2 * tile_bytes / 2; i += 128) {
+    const std::uint16_t one = float16_bits(1);
+    std::memcpy(tile + i * std::size_t{2}, &one, 2);
+  }
+  if (is_fenced) fence_proxy_async();
+  __syncthreads();
+  float sums[32] = {};
+  wgmma_fence();
+  wgmma(sums,
+        {64, false, descriptor(tile, true, 0, Fault::none), descriptor(tile + tile_bytes, true, 0, Fault::none), true,
+         true},
+        true);
+  wgmma_commit();
+  wgmma_wait(0);
+  out[threadIdx.x] = sums[0];
+}
+
+TEST(Warpgroup, WritesOfThreadsNeedAFence) {
+  float out[128];
+  LaunchShape shape;
+  shape.block.x = 128;
+  shape.dynamic_shared = 2 * tile_bytes + 1024;
+  launch("fenced", shape, multiplies_what_threads_wrote, +out, true);
+  for (const float sum : out) EXPECT_EQ(sum, 16);
+  try {
+    launch("not fenced", shape, multiplies_what_threads_wrote, +out, false);
+    FAIL();
+  } catch (const KernelError& error) {
+    EXPECT_NE(std::string(error.what()).find("without a fence.proxy.async since"), std::string::npos) << error.what();
+  }
+}
+
+// out = a b, with A in the registers of its threads: 64 x 16 items in memory, by rows. It has twice the product if
+// `adds`.
+__global__ void multiplies_registers(const std::uint16_t* a, float* out, bool adds) {
+  FERRULE_DYNAMIC_SHARED(std::byte, memory);
+  std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
+  for (unsigned i = threadIdx.x; i < 16 * 64; i += 128) {
+    const std::uint16_t item = float16_bits(static_cast<float>(i / 64 * 3 + i % 64));
+    std::memcpy(tile + swizzled(i * std::size_t{2}, 128), &item, 2);
+  }
+  fence_proxy_async();
+  __syncthreads();
+  const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
+  std::uint32_t fragment[4];
+  for (unsigned i = 0; i < 4; ++i) std::memcpy(&fragment[i], a + (row + i % 2 * 8) * 16 + i / 2 * 8 + lane % 4 * 2, 4);
+  const MatrixInstruction instruction{64, false, in_registers, descriptor(tile, false, 0, Fault::none), true, false};
+  float sums[32];
+  wgmma_fence();
+  wgmma(sums, instruction, false, fragment);
+  if (adds) wgmma(sums, instruction, true, fragment);
+  wgmma_commit();
+  for (std::uint32_t& items : fragment) items = 0x7e007e00;  // read when the instruction was issued
+  wgmma_wait(0);
+  for (unsigned i = 0; i < 32; ++i) out[(row + i / 2 % 2 * 8) * 64 + i / 4 * 8 + lane % 4 * 2 + i % 2] = sums[i];
+}
+
+TEST(Warpgroup, FirstFactorMayBeInRegisters) {
+  std::vector<std::uint16_t> a(std::size_t{64} * 16);
+  for (unsigned i = 0; i < a.size(); ++i) a[i] = float16_bits(static_cast<float>(i % 37) - 18);
+  for (const bool adds : {false, true})
+    for (const Order order : {Order::forward, Order::reverse, Order::random}) {
+      std::vector<float> out(std::size_t{64} * 64);
+      LaunchShape shape;
+      shape.block.x = 128;
+      shape.dynamic_shared = 2048 + 1024;
+      shape.order = order;
+      launch("registers", shape, multiplies_registers, a.data(), out.data(), adds);
+      for (unsigned row = 0; row < 64; ++row)
+        for (unsigned column = 0; column < 64; ++column) {
+          float sum = 0;
+          for (unsigned k = 0; k < 16; ++k)
+            sum += (static_cast<float>((row * 16 + k) % 37) - 18) * static_cast<float>(k * 3 + column);
+          ASSERT_EQ(out[row * 64 + column], adds ? 2 * sum : sum) << row << " " << column;
+        }
+    }
 }
 
 // A box at the end of a tensor, and one before its start.

@@ -1,5 +1,6 @@
 // cuBLASLt over the emulator: plain loops on the host, in the order of the stream. Names, values and rules: cuBLASLt,
 // version 13; only what products of ferrule use. Variables: docs/emulator.md.
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -55,6 +56,7 @@ Settings settings() {
 }
 
 struct Description {
+  bool is_tf32 = false;
   std::int32_t transposes[2] = {0, 0};
 };
 
@@ -114,10 +116,13 @@ void compute(const Product& p) {
     const auto at = [&](auto* start, const Layout& layout) {
       return start + batch * layout.offset * static_cast<std::int64_t>(layout.item());
     };
-    const auto number = [](const void* from, const Layout& layout, bool is_transposed, std::uint64_t i,
-                           std::uint64_t j) {
+    const auto number = [&](const void* from, const Layout& layout, bool is_transposed, std::uint64_t i,
+                            std::uint64_t j) {
       if (is_transposed) std::swap(i, j);
-      return read_number(from, layout.type, i + j * static_cast<std::uint64_t>(layout.leading));
+      const float value = read_number(from, layout.type, i + j * static_cast<std::uint64_t>(layout.leading));
+      // Finite numbers; cuBLASLt may also cut what tf32 has no bits for.
+      return p.description.is_tf32 ? std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x1000) & ~0x1fffU)
+                                   : value;
     };
     for (std::uint64_t j = 0; j < p.d_layout.columns; ++j)
       for (std::uint64_t i = 0; i < p.d_layout.rows; ++i) {
@@ -157,8 +162,9 @@ FERRULE_EXPORTED int cublasLtDestroy(int* handle) {
 }
 
 FERRULE_EXPORTED int cublasLtMatmulDescCreate(Description** description, int compute, int scale_type) {
-  if (compute != 68 || scale_type != 0) return not_supported;  // CUBLAS_COMPUTE_32F, CUDA_R_32F
-  *description = new Description;
+  // CUBLAS_COMPUTE_32F or CUBLAS_COMPUTE_32F_FAST_TF32, and CUDA_R_32F.
+  if ((compute != 68 && compute != 77) || scale_type != 0) return not_supported;
+  *description = new Description{.is_tf32 = compute == 77};
   return success;
 }
 

@@ -93,6 +93,7 @@ void Block::run(Index index) {
   shared_.clear();
   shared_bytes_ = 0;
   async_barriers.clear();
+  started_copies.clear();
   warpgroups.clear();
   for (Barrier& barrier : barriers_)  // a fault may have left threads there
     if (barrier.arrived != 0) barrier = {};
@@ -127,8 +128,11 @@ void Block::run(Index index) {
       make_current(thread);
       thread.fiber->resume();
     }
-    if (!any) error_ = std::make_exception_ptr(KernelError(deadlock()));
+    if (!any && !end_asynchronous_work()) error_ = std::make_exception_ptr(KernelError(deadlock()));
   }
+  if (!error_ && !started_copies.empty())
+    error_ = std::make_exception_ptr(KernelError(*kernel_ + ": block " + text(index_) +
+                                                 " has ended before copies of tiles that it started have arrived"));
   current_thread = nullptr;
   current_block = nullptr;
   // Not before: each thread of a block has a fiber of its own for ThreadSanitizer.
@@ -171,6 +175,7 @@ void Block::end_thread(GpuThread& thread) {
   thread.copy_groups.clear();
   thread.matrix_work = {};
   thread.awaited = nullptr;
+  thread.is_last = false;
   --live_;
   thread.warp->ended_ |= std::uint32_t{1} << thread.lane;
   if (error_) return;
@@ -193,6 +198,42 @@ void Block::wait(const Site& site, std::uint32_t mask) {
   self.fiber->suspend();
   self.mask = 0;
   if (error_) throw Abandoned{};
+}
+
+void Block::wait_as_last(const Site& site) {
+  current_thread->is_last = true;
+  current_thread->state = GpuThread::State::waits;
+  wait(site, 0);
+}
+
+// Nothing orders copies of tiles and matrix instructions. No thread can go on: one copy arrives, the newest first, or
+// the threads of one warp go on. With the order reversed it is the other way round.
+bool Block::end_asynchronous_work() {
+  const std::size_t copies = started_copies.size();
+  switch (shape_->order) {
+    case Order::reverse:
+      return resume_last_warp() || (copies > 0 && (land_copy(0), true));
+    case Order::random:
+      // The order of the threads is new in each pass: its start is a random number.
+      if (order_[0] % 2 == 0 && resume_last_warp()) return true;
+      if (copies > 0) return land_copy(order_[0] / 2 % copies), true;
+      return resume_last_warp();
+    default:
+      return copies > 0 ? (land_copy(copies - 1), true) : resume_last_warp();
+  }
+}
+
+// Of the first thread in order that waits as the last one.
+bool Block::resume_last_warp() {
+  const auto found = std::find_if(order_.begin(), order_.end(), [&](unsigned rank) { return threads_[rank].is_last; });
+  if (found == order_.end()) return false;
+  const Warp& warp = *threads_[*found].warp;
+  for (unsigned lane = 0; lane < warp.count_; ++lane) {
+    GpuThread& thread = warp.lanes_[lane];
+    if (thread.is_last) thread.state = GpuThread::State::ready;
+    thread.is_last = false;
+  }
+  return true;
 }
 
 void Block::fail(const Site& site, const std::string& what) {
@@ -315,7 +356,7 @@ void* Block::shared(const void* key, std::size_t bytes) {
   const Unseen unseen;
   const auto found = std::find_if(shared_.begin(), shared_.end(), [&](const Shared& one) { return one.key == key; });
   if (found != shared_.end()) return found->memory.get();
-  shared_.push_back({key, allocate_shared(bytes), bytes});
+  shared_.push_back({key, allocate_shared(bytes), bytes, {}});
   return shared_.back().memory.get();
 }
 
@@ -333,6 +374,23 @@ const std::byte* Block::shared_in_window(std::uintptr_t place, std::uintptr_t wi
     if (offset < one.bytes) return one.memory.get() + offset;
   }
   return nullptr;
+}
+
+std::byte* Block::published(const void* shared) {
+  const auto* const byte = static_cast<const std::byte*>(shared);
+  for (Shared& one : shared_) {
+    if (byte < one.memory.get() || byte >= one.memory.get() + one.bytes) continue;
+    if (one.published.empty()) one.published.assign(one.bytes, std::byte{0xff});
+    return one.published.data() + (byte - one.memory.get());
+  }
+  return nullptr;
+}
+
+void Block::publish_shared() {
+  for (Shared& one : shared_) {
+    if (one.published.empty()) one.published.resize(one.bytes);
+    std::memcpy(one.published.data(), one.memory.get(), one.bytes);
+  }
 }
 
 void* Block::dynamic_shared() { return shared(this, shape_->dynamic_shared); }

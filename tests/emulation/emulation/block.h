@@ -84,6 +84,7 @@ struct GpuThread {
   std::vector<std::size_t> copy_groups;
   MatrixWork matrix_work;                 // wgmma (warpgroup_matrix.h)
   const AsyncBarrier* awaited = nullptr;  // the mbarrier for which it waits
+  bool is_last = false;                   // waits until no other thread can go on
 };
 
 // The thread that runs on this OS thread; null outside of kernels.
@@ -147,11 +148,18 @@ class Block {
   // The byte of shared memory whose address is `place` modulo `window`; null if there is none. Of several declarations,
   // the first one that has it: the tiles of a kernel are in one.
   const std::byte* shared_in_window(std::uintptr_t place, std::uintptr_t window) const;
+  // What TMA and matrix instructions see at this address of shared memory: the writes of threads are there only after
+  // publish_shared().
+  std::byte* published(const void* shared);
+  void publish_shared();
   AsyncBarriers async_barriers;              // tile_copies.h
+  std::vector<StartedCopy> started_copies;   // in order
   std::map<unsigned, Warpgroup> warpgroups;  // warpgroup_matrix.h
 
   [[noreturn]] void fail(const Site& site, const std::string& what);
   void wait(const Site& site, std::uint32_t mask);  // of the current thread; returns when it is ready again
+  // Waits until no other thread of the block can go on, for instructions that may end as late as that.
+  void wait_as_last(const Site& site);
 
  private:
   friend class Warp;
@@ -166,6 +174,7 @@ class Block {
     const void* key;
     SharedBytes memory;
     std::size_t bytes;
+    std::vector<std::byte> published;  // empty until it is used
   };
   void begin_threads();
   static void make_current(GpuThread& thread);
@@ -173,6 +182,8 @@ class Block {
   void end_thread(GpuThread& thread);
   void arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote);
   void finish_if_complete(Barrier& barrier);
+  bool end_asynchronous_work();
+  bool resume_last_warp();
   SharedBytes allocate_shared(std::size_t bytes);
   std::string deadlock() const;
   std::string where(const GpuThread& thread) const;

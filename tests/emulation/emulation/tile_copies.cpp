@@ -5,6 +5,7 @@
 
 #include "emulation/block.h"
 #include "emulation/thread_sanitizer.h"
+#include "emulation/warpgroup_matrix.h"
 
 namespace emulation {
 namespace {
@@ -22,6 +23,7 @@ void land(const TileCopy& copy) {
   for (std::size_t at = 0; at < copy.bytes.size(); at += 16) {
     const auto to = swizzled(reinterpret_cast<std::uintptr_t>(copy.to) + at, copy.swizzle);
     std::memcpy(reinterpret_cast<void*>(to), copy.bytes.data() + at, 16);
+    std::memcpy(current_block->published(reinterpret_cast<void*>(to)), copy.bytes.data() + at, 16);
   }
 }
 
@@ -133,6 +135,7 @@ void fence_proxy_async() {
   const Unseen unseen;
   for (auto& [address, barrier] : current_block->async_barriers)
     if (barrier.not_fenced == current_thread) barrier.not_fenced = nullptr;
+  current_block->publish_shared();
 }
 
 void copy_tile(void* shared, const void* map, const std::int32_t* coordinates, unsigned axes, void* barrier,
@@ -150,10 +153,21 @@ void copy_tile(void* shared, const void* map, const std::int32_t* coordinates, u
     current_block->fail(site, "the target is not a multiple of " + std::to_string(alignment) + " bytes");
   if (!current_block->is_shared(shared, copy.bytes.size()))
     current_block->fail(site, "the target is not in shared memory");
+  if (is_read_by_wgmma(shared, copy.bytes.size()))
+    current_block->fail(site, "a wgmma that has not ended for all of its warps reads the target");
   std::memset(shared, 0xff, copy.bytes.size());
-  reported.bytes -= static_cast<std::int64_t>(copy.bytes.size());
-  reported.copies.push_back(std::move(copy));
-  end_phase_if_complete(reported);
+  std::memset(current_block->published(shared), 0xff, copy.bytes.size());
+  current_block->started_copies.push_back({std::move(copy), &reported});
+}
+
+void land_copy(std::size_t number) {
+  const Unseen unseen;
+  std::vector<StartedCopy>& started = current_block->started_copies;
+  auto [copy, barrier] = std::move(started[number]);
+  started.erase(started.begin() + static_cast<std::ptrdiff_t>(number));
+  barrier->bytes -= static_cast<std::int64_t>(copy.bytes.size());
+  barrier->copies.push_back(std::move(copy));
+  end_phase_if_complete(*barrier);
 }
 
 }  // namespace emulation

@@ -3,7 +3,8 @@
 // cuTensorMapEncodeTiled.
 //
 // A GPU may write a tile at any time between the start of the copy and the end of the barrier's phase. Here it holds
-// 0xff (NaN) from the start on, and the data only when the phase ends.
+// 0xff (NaN) from the start on, and the data only when the phase ends. A copy arrives when no thread can go on without
+// it, and copies that are under way arrive one at a time.
 #pragma once
 
 #include <array>
@@ -44,13 +45,19 @@ struct TileCopy {
   std::vector<std::byte> bytes;
 };
 
+struct AsyncBarrier;
+struct StartedCopy {
+  TileCopy copy;
+  AsyncBarrier* barrier;
+};
+
 struct AsyncBarrier {
   unsigned count = 0, phase = 0;
   std::int64_t pending = 0, bytes = 0;    // arrivals and bytes that the phase lacks
   const GpuThread* not_fenced = nullptr;  // who made the barrier, until the unit that copies can see it
   std::vector<GpuThread*> waiting;
-  std::vector<TileCopy> copies;
-  std::array<char, 2> turns{};  // their addresses order the threads, for ThreadSanitizer
+  std::vector<TileCopy> copies;  // that have arrived in this phase
+  std::array<char, 2> turns{};   // their addresses order the threads, for ThreadSanitizer
 };
 
 // The barriers of a block, by their addresses.
@@ -72,5 +79,7 @@ void fence_proxy_async();
 // Starts the copy of the box at these coordinates, innermost axis first. What is outside of the tensor becomes zero.
 void copy_tile(void* shared, const void* map, const std::int32_t* coordinates, unsigned axes, void* barrier,
                Source at = Source::current());
+// The copy of this number among those under way in the current block arrives.
+void land_copy(std::size_t number);
 
 }  // namespace emulation

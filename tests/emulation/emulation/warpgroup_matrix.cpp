@@ -14,6 +14,7 @@ namespace emulation {
 namespace {
 
 constexpr unsigned rows = 64, depth = 16, threads = 128;
+constexpr std::uint8_t all_warps = 0xf;
 constexpr std::uintptr_t window = std::uintptr_t{1} << 18;  // bytes that a descriptor can tell apart
 
 // A descriptor's fields, in bytes.
@@ -40,8 +41,9 @@ std::uintptr_t place_of(const Layout& layout, bool along_k, unsigned outer, unsi
          k % 8 * std::uintptr_t{layout.swizzle} + outer % items * 2;
 }
 
-// The matrix, by rows of 16 items along K.
-std::vector<std::uint16_t> read(std::uint64_t descriptor, bool along_k, unsigned outers, const Site& site) {
+// The matrix, by rows of 16 items along K. `chunks`: when the instruction is issued, gets what it reads.
+std::vector<std::uint16_t> read(std::uint64_t descriptor, bool along_k, unsigned outers, const Site& site,
+                                std::vector<std::uintptr_t>* chunks = nullptr) {
   const Layout layout = layout_of(descriptor, site);
   std::vector<std::uint16_t> items(std::size_t{outers} * depth);
   const std::byte* const base = current_block->shared_in_window(layout.start, window);
@@ -51,9 +53,14 @@ std::vector<std::uint16_t> read(std::uint64_t descriptor, bool along_k, unsigned
     for (unsigned k = 0; k < depth; ++k) {
       const std::uintptr_t address =
           swizzled(start + (place_of(layout, along_k, outer, k) - layout.start), layout.swizzle);
-      if (!current_block->is_shared(reinterpret_cast<const void*>(address), 2))
-        current_block->fail(site, "the descriptor's matrix is not in shared memory");
-      std::memcpy(&items[outer * depth + k], reinterpret_cast<const void*>(address), 2);
+      const auto* const item = reinterpret_cast<const void*>(address);
+      const std::byte* const published = current_block->published(item);
+      if (published == nullptr) current_block->fail(site, "the descriptor's matrix is not in shared memory");
+      std::memcpy(&items[outer * depth + k], item, 2);
+      if (chunks == nullptr) continue;
+      if (std::memcmp(item, published, 2) != 0)
+        current_block->fail(site, "threads have written what it reads, without a fence.proxy.async since");
+      if (chunks->empty() || chunks->back() != address / 16 * 16) chunks->push_back(address / 16 * 16);
     }
   return items;
 }
@@ -77,12 +84,27 @@ std::vector<float> values_of_b(const IssuedMatrix& issued) {
 IssuedMatrix made(const MatrixInstruction& instruction, const Site& site) {
   IssuedMatrix issued;
   issued.instruction = instruction;
-  issued.a = read(instruction.a, instruction.a_along_k, rows, site);
-  issued.b = read(instruction.b, instruction.b_along_k, instruction.n, site);
+  if (instruction.a == in_registers)
+    issued.a.resize(std::size_t{rows} * depth);
+  else
+    issued.a = read(instruction.a, instruction.a_along_k, rows, site, &issued.chunks);
+  issued.b = read(instruction.b, instruction.b_along_k, instruction.n, site, &issued.chunks);
   issued.a_values.reserve(issued.a.size());
   for (const std::uint16_t item : issued.a) issued.a_values.push_back(value_of(item, instruction.is_bfloat16));
   issued.b_values = values_of_b(issued);
   return issued;
+}
+
+// Puts this thread's part of A, which is in registers, to its place. Only threads of its warp read it, after
+// wgmma_commit.
+void place_fragment(IssuedMatrix& issued, const std::uint32_t* fragment) {
+  const unsigned in_group = current_thread->rank % threads, lane = in_group % warp_size;
+  const unsigned first_row = in_group / warp_size * 16 + lane / 4;
+  for (unsigned i = 0; i < 8; ++i) {
+    const unsigned row = first_row + i / 2 % 2 * 8, k = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    const auto item = static_cast<std::uint16_t>(fragment[i / 2] >> i % 2 * 16);
+    issued.a_values[row * depth + k] = value_of(item, issued.instruction.is_bfloat16);
+  }
 }
 
 Warpgroup& own_warpgroup() { return current_block->warpgroups[current_thread->rank / threads]; }
@@ -118,10 +140,13 @@ void end_oldest(const Site& site) {
   Warpgroup& group = own_warpgroup();
   IssuedMatrix& issued = group.issued[oldest.number - group.first];
   const MatrixInstruction& instruction = issued.instruction;
-  if (!issued.is_checked && (read(instruction.a, instruction.a_along_k, rows, site) != issued.a ||
-                             read(instruction.b, instruction.b_along_k, instruction.n, site) != issued.b))
+  const auto own_bit = static_cast<std::uint8_t>(1U << current_thread->rank % threads / warp_size);
+  const bool reads_a = instruction.a != in_registers;
+  if ((issued.checked & own_bit) == 0 &&
+      ((reads_a && read(instruction.a, instruction.a_along_k, rows, site) != issued.a) ||
+       read(instruction.b, instruction.b_along_k, instruction.n, site) != issued.b))
     current_block->fail(site, "shared memory has changed since the wgmma that reads it was issued");
-  issued.is_checked = true;
+  issued.checked |= own_bit;
   MatrixWork::Sums& sums = sums_at(work, oldest.sums);
   compute(sums.values.data(), issued, oldest.adds);
   if (--sums.instructions == 0) {
@@ -140,7 +165,8 @@ void end_oldest(const Site& site) {
 
 void wgmma_fence() { current_thread->matrix_work.is_fenced = true; }
 
-void wgmma(float* sums, const MatrixInstruction& instruction, bool adds, MatrixSource at) {
+void wgmma(float* sums, const MatrixInstruction& instruction, bool adds, const std::uint32_t* fragment,
+           MatrixSource at) {
   const Unseen unseen;
   const Site site{"wgmma.mma_async", at};
   MatrixWork& work = current_thread->matrix_work;
@@ -160,6 +186,9 @@ void wgmma(float* sums, const MatrixInstruction& instruction, bool adds, MatrixS
   if (work.issued == group.first + group.issued.size()) group.issued.push_back(made(instruction, site));
   if (!(group.issued[work.issued - group.first].instruction == instruction))
     current_block->fail(site, "other threads of the warp group have issued another instruction");
+  if ((fragment != nullptr) != (instruction.a == in_registers))
+    current_block->fail(site, "A is in registers, and there are none, or the other way round");
+  if (fragment != nullptr) place_fragment(group.issued[work.issued - group.first], fragment);
   work.pending.push_back({work.issued++, sums, adds});
   ++work.uncommitted;
 }
@@ -181,8 +210,18 @@ void wgmma_commit(MatrixSource at) {
 void wgmma_wait(unsigned newest, MatrixSource at) {
   const Unseen unseen;
   MatrixWork& work = current_thread->matrix_work;
+  if (work.groups.size() > newest) current_block->wait_as_last({"wgmma.wait_group", at});
   for (; work.groups.size() > newest; work.groups.pop_front())
     for (std::size_t i = 0; i < work.groups.front(); ++i) end_oldest({"wgmma.wait_group", at});
+}
+
+bool is_read_by_wgmma(const void* shared, std::size_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(shared);
+  for (const auto& [number, group] : current_block->warpgroups)
+    for (const IssuedMatrix& issued : group.issued)
+      for (const std::uintptr_t chunk : issued.chunks)
+        if (chunk + 16 > first && chunk < first + bytes && issued.checked != all_warps) return true;
+  return false;
 }
 
 std::uint64_t matrix_descriptor(const void* shared, unsigned leading, unsigned stride, unsigned swizzle) {

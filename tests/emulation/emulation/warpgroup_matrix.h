@@ -1,8 +1,11 @@
-// wgmma.mma_async: matrix instructions of a warp group, which read both factors from shared memory through descriptors.
-// PTX ISA 8.5, "Asynchronous Warpgroup Level Matrix Instructions".
+// wgmma.mma_async: matrix instructions of a warp group, which read factors from shared memory through descriptors; A
+// may be in registers. PTX ISA 8.5, "Asynchronous Warpgroup Level Matrix Instructions".
 //
-// The sums hold NaN from the instruction to the wait on, so a kernel that reads them before shows. The factors are read
-// when the first warp issues the instruction and again when it ends: a difference is a fault.
+// The sums hold NaN from the instruction to the wait on, so a kernel that reads them before shows. A wait ends when no
+// other thread can go on, one warp after the other: whoever does not wait for the instructions does all it can before.
+// The factors are read when the first warp issues the instruction and again when it ends for each warp: a difference is
+// a fault. So are a tile's copy that starts there in between, and factors that threads have written without a
+// fence.proxy.async.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +15,9 @@
 #include <vector>
 
 namespace emulation {
+
+// In place of the descriptor of A.
+constexpr std::uint64_t in_registers = ~std::uint64_t{0};
 
 // m64 n k16, with factors of 2 bytes and float sums. Only shared memory of one kind of swizzle is described.
 struct MatrixInstruction {
@@ -28,8 +34,9 @@ struct IssuedMatrix {
   MatrixInstruction instruction;
   std::vector<std::uint16_t> a, b;  // as read at first: 64 x 16, 16 x n by columns
   std::vector<float> a_values, b_values;
-  unsigned ended = 0;  // threads for which it has
-  bool is_checked = false;
+  std::vector<std::uintptr_t> chunks;  // the addresses of 16 bytes of which it reads some
+  unsigned ended = 0;                  // threads for which it has
+  std::uint8_t checked = 0;            // a bit for each warp for which it has
 };
 
 struct Warpgroup {
@@ -59,9 +66,13 @@ struct MatrixWork {
 
 using MatrixSource = std::source_location;
 void wgmma_fence();
-// `sums` has n / 2 floats of this thread. `adds`: to what they hold, else to zero.
-void wgmma(float* sums, const MatrixInstruction& instruction, bool adds, MatrixSource at = MatrixSource::current());
+// `sums` has n / 2 floats of this thread. `adds`: to what they hold, else to zero. `fragment`: the thread's four
+// registers of A, if `instruction.a` is in_registers; they are read when the instruction is issued.
+void wgmma(float* sums, const MatrixInstruction& instruction, bool adds, const std::uint32_t* fragment = nullptr,
+           MatrixSource at = MatrixSource::current());
 void wgmma_commit(MatrixSource at = MatrixSource::current());
+// Whether an instruction that has not ended for all warps reads some of these bytes of shared memory.
+bool is_read_by_wgmma(const void* shared, std::size_t bytes);
 // Waits until at most `newest` groups of the thread are left.
 void wgmma_wait(unsigned newest, MatrixSource at = MatrixSource::current());
 // A descriptor: the address in shared memory, the offsets of the layout in bytes, and the swizzle in bytes.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/process_state.h"
 #include "runtime/state.h"
 
 namespace emulation {
@@ -40,7 +41,9 @@ bool is_lasting(cudaError_t error) {
 bool is_to_fail(const char* function) {
   static constinit std::atomic<std::uint64_t> calls{0};
   const std::string& chosen = settings().failing_function;
-  return !chosen.empty() && (chosen == "*" || chosen == function) && ++calls == settings().failing_call;
+  if (chosen.empty() || (chosen != "*" && chosen != function)) return false;
+  const std::uint64_t number = ++calls;
+  return settings().failing_call == 0 || number == settings().failing_call;
 }
 
 }  // namespace
@@ -50,14 +53,27 @@ cudaError_t begin_call(const char* function) {
   if (!is_to_fail(function)) return cudaSuccess;
   const cudaError_t error = settings().call_error;
   log_line(std::string("failed ") + function);
-  if (is_lasting(error) && availability() == cudaSuccess)
+  if (is_lasting(error) && !settings().call_error_passes && availability() == cudaSuccess)
     set_fault(current_device(), error, std::string(function) + " fails because FERRULE_EMULATION_CALL_FAILS says so");
   return error;
 }
 
 cudaError_t begin_device_call(const char* function) {
-  if (availability() == cudaSuccess && !is_refused()) create_context(current_device());
+  if (availability() == cudaSuccess && !is_refused()) {
+    Device& device = current_device();
+    create_context(device);
+    ThreadState state = thread_state();
+    if (state.device < 0) {
+      state.device = device.number;
+      set_thread_state(state);
+    }
+  }
   return begin_call(function);
+}
+
+cudaError_t begin_unsafe_call(const char* function) {
+  const cudaError_t error = begin_device_call(function);
+  return error == cudaSuccess && is_forbidden_by_capture() ? cudaErrorStreamCaptureUnsupported : error;
 }
 
 void create_context(Device& device) {
@@ -66,5 +82,6 @@ void create_context(Device& device) {
 
 void log_made(const char* kind) { log_line(std::string("+ ") + kind); }
 void log_ended(const char* kind) { log_line(std::string("- ") + kind); }
+void log_dependencies(std::size_t count) { log_line("dependencies " + std::to_string(count)); }
 
 }  // namespace emulation

@@ -3,12 +3,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/process_state.h"
 #include "runtime/state.h"
 
 namespace emulation {
 namespace {
-
-constinit thread_local int current = 0;
 
 // Limits of compute capability 9.0.
 constexpr int most_threads_of_multiprocessor = 2048, registers = 65536, most_blocks_of_multiprocessor = 32;
@@ -38,7 +37,8 @@ Device* device_of(int number) {
   return exists ? devices()[static_cast<std::size_t>(number)].get() : nullptr;
 }
 
-Device& current_device() { return *devices()[static_cast<std::size_t>(current)]; }
+// Without a context it is device 0, whatever the thread used before: who relies on that would give it a context.
+Device& current_device() { return *devices()[static_cast<std::size_t>(std::max(0, thread_state().device))]; }
 
 }  // namespace emulation
 
@@ -81,7 +81,9 @@ cudaError_t cudaSetDevice(int device) {
   if (const cudaError_t error = begin_call("cudaSetDevice"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
   if (is_refused()) return noted(cudaErrorDevicesUnavailable);
-  current = device;
+  ThreadState state = thread_state();
+  state.device = device;
+  set_thread_state(state);
   create_context(*device_of(device));
   return cudaSuccess;
 }
@@ -90,7 +92,7 @@ cudaError_t cudaGetDevice(int* device) {
   if (const cudaError_t error = begin_call("cudaGetDevice"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   if (device == nullptr) return noted(cudaErrorInvalidValue);
-  *device = current;
+  *device = current_device().number;
   return cudaSuccess;
 }
 
@@ -128,6 +130,7 @@ cudaDeviceProp properties_of(int device) {
   made.sharedMemPerBlockOptin = most_shared;
   made.maxBlocksPerMultiProcessor = most_blocks_of_multiprocessor;
   made.reservedSharedMemPerBlock = reserved_shared;
+  made.integrated = settings().is_integrated ? 1 : 0;
   made.pageableMemoryAccess = settings().is_pageable ? 1 : 0;
   made.hostRegisterSupported = made.hostRegisterReadOnlySupported = 1;
   made.memoryPoolsSupported = settings().has_pools ? 1 : 0;
@@ -223,5 +226,5 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = check_device(peer); error != cudaSuccess) return noted(error);
-  return noted(flags != 0 || peer == current ? cudaErrorInvalidValue : cudaSuccess);
+  return noted(flags != 0 || peer == current_device().number ? cudaErrorInvalidValue : cudaSuccess);
 }

@@ -2,16 +2,44 @@
 #include <algorithm>
 #include <random>
 
+#include "runtime/process_state.h"
 #include "runtime/state.h"
 
 using namespace emulation;
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  if (const cudaError_t error = begin_call("cudaThreadExchangeStreamCaptureMode"); error != cudaSuccess)
+    return noted(error);
+  if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
+    return noted(cudaErrorInvalidValue);
+  ThreadState state = thread_state();
+  std::swap(state.mode, *mode);
+  set_thread_state(state);
+  return cudaSuccess;
+}
+
+namespace {
+
+// Counts a capture that begins (1) or ends (-1).
+void count_capture(const EmulatedStream& stream, int change) {
+  if (stream.capture_mode == cudaStreamCaptureModeRelaxed) return;
+  ThreadState state = thread_state();
+  state.captures += change;
+  set_thread_state(state);
+  if (stream.capture_mode == cudaStreamCaptureModeGlobal) process_state().captures += change;
+}
+
+}  // namespace
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   if (const cudaError_t error = begin_device_call("cudaStreamBeginCapture"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   stream->captured = new EmulatedGraph();
+  stream->capture_mode = mode;
+  stream->capture_ends = process_state().ends;
+  count_capture(*stream, 1);
   return cudaSuccess;
 }
 
@@ -19,7 +47,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   if (const cudaError_t error = begin_device_call("cudaStreamEndCapture"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (stream->captured == nullptr || graph == nullptr) return noted(cudaErrorInvalidValue);
-  *graph = std::exchange(stream->captured, nullptr);
+  std::unique_ptr<EmulatedGraph> made(std::exchange(stream->captured, nullptr));
+  count_capture(*stream, -1);
+  *graph = nullptr;
+  if (stream->capture_mode == cudaStreamCaptureModeGlobal && stream->capture_ends != process_state().ends)
+    return noted(cudaErrorStreamCaptureInvalidated);
+  *graph = made.release();
   log_made("graph");
   return cudaSuccess;
 }
@@ -60,6 +93,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, con
   const cudaError_t error = copy_call(made->kernel, current_device(), parameters->func, parameters->gridDim,
                                       parameters->blockDim, parameters->kernelParams, parameters->sharedMemBytes);
   if (error != cudaSuccess) return noted(error);
+  log_dependencies(count);
   *node = made.get();
   graph->nodes.push_back(std::move(made));
   return cudaSuccess;

@@ -1,6 +1,10 @@
 // Memory of the host that devices can reach, and what a pointer points to.
 #include <cstdlib>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "runtime/state.h"
 
 using namespace emulation;
@@ -56,19 +60,23 @@ bool remove(void* pointer, bool is_registered) {
 }  // namespace
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
-  if (const cudaError_t error = begin_device_call("cudaHostAlloc"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaHostAlloc"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (pointer == nullptr || (flags & ~7U) != 0) return noted(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   void* const memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (memory == nullptr) return noted(cudaErrorMemoryAllocation);
+#if defined(__SANITIZE_ADDRESS__)
+  // Pages are whole, and what is behind the end must not be used.
+  __asan_poison_memory_region(static_cast<char*>(memory) + bytes, (bytes + 4095) / 4096 * 4096 - bytes);
+#endif
   *pointer = memory;
   return noted(add(memory, {bytes, current_device().number, false}));
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  if (const cudaError_t error = begin_device_call("cudaFreeHost"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaFreeHost"); error != cudaSuccess) return noted(error);
   if (pointer == nullptr) return noted(health());
   if (!remove(pointer, false)) return noted(cudaErrorInvalidValue);
   std::free(pointer);
@@ -76,14 +84,14 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
-  if (const cudaError_t error = begin_device_call("cudaHostRegister"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaHostRegister"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (pointer == nullptr || bytes == 0 || (flags & ~15U) != 0) return noted(cudaErrorInvalidValue);
   return noted(add(pointer, {bytes, current_device().number, true}));
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
-  if (const cudaError_t error = begin_device_call("cudaHostUnregister"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaHostUnregister"); error != cudaSuccess) return noted(error);
   return noted(remove(pointer, true) ? health() : cudaErrorHostMemoryNotRegistered);
 }
 

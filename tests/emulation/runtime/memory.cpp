@@ -15,8 +15,9 @@ cudaError_t take(Device& device, void** pointer, std::size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   const std::scoped_lock lock(device.mutex);
   if (bytes > device.total - device.used) return cudaErrorMemoryAllocation;
-  void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  if (memory == nullptr) return cudaErrorMemoryAllocation;
+  // Of exactly this size, so that AddressSanitizer finds an access to the byte behind it.
+  void* memory = nullptr;
+  if (posix_memalign(&memory, 256, bytes) != 0) return cudaErrorMemoryAllocation;
   std::memset(memory, 0xff, bytes);  // NaN: nothing may be read before it is written
   device.allocations[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
   device.used += bytes;
@@ -54,7 +55,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-  if (const cudaError_t error = begin_device_call("cudaMalloc"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaMalloc"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   return noted(take(current_device(), pointer, bytes));
 }
@@ -71,7 +72,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaFree(void* pointer) {
-  if (const cudaError_t error = begin_device_call("cudaFree"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaFree"); error != cudaSuccess) return noted(error);
   if (pointer == nullptr) return noted(health());
   for (const auto& device : devices())
     if (free_now(*device, pointer) == cudaSuccess) return noted(health(*device));
@@ -124,6 +125,8 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   if (const cudaError_t error = begin_device_call("cudaMemcpyPeerAsync"); error != cudaSuccess) return noted(error);
   for (const int number : {to_device, from_device})
     if (device_of(number) == nullptr) return noted(cudaErrorInvalidDevice);
+  for (const int number : {to_device, from_device})
+    if (const cudaError_t error = health(*device_of(number)); error != cudaSuccess) return noted(error);
   return add_copy(to, bytes, from, bytes, bytes, 1, stream);
 }
 

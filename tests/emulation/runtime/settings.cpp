@@ -80,15 +80,23 @@ void set_failing_call(Settings& made) {
   const char* const variable = "FERRULE_EMULATION_CALL_FAILS";
   const char* const text = std::getenv(variable);
   if (text == nullptr) return;
-  const char* const wanted = "<name of a function, or *>:<number of the call, from 1 on>:<name or number of an error>";
+  const char* const wanted =
+      "<name of a function, or *>:<number of the call, from 1 on, or *>:<name or number of an error>[:passes]";
   std::string_view rest = text;
   const std::size_t colon = rest.find(':');
   if (colon == 0 || colon == std::string_view::npos) refuse(variable, text, wanted);
   made.failing_function = rest.substr(0, colon);
   rest.remove_prefix(colon + 1);
-  if (!read_number(rest, made.failing_call) || made.failing_call == 0 || !rest.starts_with(':'))
+  if (rest.starts_with('*'))
+    rest.remove_prefix(1);
+  else if (!read_number(rest, made.failing_call) || made.failing_call == 0)
     refuse(variable, text, wanted);
-  made.call_error = read_error(rest.substr(1));
+  if (!rest.starts_with(':')) refuse(variable, text, wanted);
+  rest.remove_prefix(1);
+  constexpr std::string_view passes = ":passes";
+  made.call_error_passes = rest.ends_with(passes);
+  if (made.call_error_passes) rest.remove_suffix(passes.size());
+  made.call_error = read_error(rest);
   if (made.call_error == cudaSuccess) refuse(variable, text, wanted);
 }
 
@@ -115,6 +123,7 @@ Settings read() {
   set_number("FERRULE_EMULATION_MULTIPROCESSORS", made.multiprocessors);
   if (made.multiprocessors < 0)
     refuse("FERRULE_EMULATION_MULTIPROCESSORS", std::getenv("FERRULE_EMULATION_MULTIPROCESSORS"), "a number from 0 on");
+  set_choice("FERRULE_EMULATION_INTEGRATED", made.is_integrated);
   set_choice("FERRULE_EMULATION_PAGEABLE", made.is_pageable);
   set_choice("FERRULE_EMULATION_POOLS", made.has_pools);
   set_compute_mode(made);

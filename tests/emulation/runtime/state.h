@@ -46,10 +46,15 @@ Device& current_device();
 // creates its context.
 cudaError_t begin_call(const char* function);
 cudaError_t begin_device_call(const char* function);
+// The third one is for functions that may be unsafe while another thread captures a stream in the global mode: they
+// end such a capture, and fail, unless the calling thread's capture mode allows them.
+cudaError_t begin_unsafe_call(const char* function);
 void create_context(Device& device);
 // Writes to the log that there is one more (or one less) of a kind of object: "+ stream", "- stream".
 void log_made(const char* kind);
 void log_ended(const char* kind);
+// Writes to the log how many nodes a new node of a graph follows: "dependencies 2".
+void log_dependencies(std::size_t count);
 
 // Remembers the error for cudaGetLastError.
 cudaError_t noted(cudaError_t error);
@@ -139,6 +144,8 @@ struct EmulatedStream {
 
   emulation::Device& device;
   EmulatedGraph* captured = nullptr;  // of cudaStreamBeginCapture
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  std::uint64_t capture_ends = 0;  // ProcessState::ends when it began
 
  private:
   struct Work {

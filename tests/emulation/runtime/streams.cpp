@@ -149,7 +149,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (const cudaError_t error = begin_device_call("cudaStreamSynchronize"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaStreamSynchronize"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   stream->synchronize();
@@ -157,14 +157,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  if (const cudaError_t error = begin_device_call("cudaStreamQuery"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaStreamQuery"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   return stream->idle() ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  if (const cudaError_t error = begin_device_call("cudaDeviceSynchronize"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaDeviceSynchronize"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   std::vector<EmulatedStream*> own;
   {
@@ -221,7 +221,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (event == nullptr || stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   // No work can be given to the default streams, so that nothing has to wait.
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return noted(health(event->device));
-  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
+  for (Device* const device : {&stream->device, &event->device})
+    if (const cudaError_t error = health(*device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   std::uint64_t number = 0;
   {
@@ -236,7 +237,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  if (const cudaError_t error = begin_device_call("cudaEventQuery"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaEventQuery"); error != cudaSuccess) return noted(error);
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(event->device); error != cudaSuccess) return noted(error);
   const std::scoped_lock lock(event->state->mutex);
@@ -244,7 +245,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (const cudaError_t error = begin_device_call("cudaEventSynchronize"); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = begin_unsafe_call("cudaEventSynchronize"); error != cudaSuccess) return noted(error);
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   {
     std::unique_lock lock(event->state->mutex);

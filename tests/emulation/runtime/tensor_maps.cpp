@@ -1,10 +1,11 @@
-// Tensor maps, and how a program that is not linked with the driver finds the function that encodes them.
+// The driver's API: tensor maps, the current context, and how a program that is not linked with the driver finds them.
 #include "cuda.h"
 
 #include <cstring>
 #include <string_view>
 
 #include "emulation/tile_copies.h"
+#include "runtime/process_state.h"
 #include "runtime/state.h"
 
 using namespace emulation;
@@ -30,10 +31,27 @@ unsigned bytes_of(CUtensorMapDataType type) {
 
 }  // namespace
 
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const int device = thread_state().device;
+  *context = device < 0 ? nullptr : reinterpret_cast<CUcontext>(&process_state().contexts[device]);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+  const auto device = context == nullptr ? -1 : reinterpret_cast<char*>(context) - process_state().contexts;
+  if (device >= static_cast<std::ptrdiff_t>(devices().size())) return CUDA_ERROR_INVALID_CONTEXT;
+  ThreadState state = thread_state();
+  state.device = static_cast<int>(device);
+  set_thread_state(state);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
                                 const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
                                 const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+  if (begin_call("cuTensorMapEncodeTiled") != cudaSuccess) return CUDA_ERROR_INVALID_VALUE;
   TensorMap made;
   const std::uint64_t largest_size = std::uint64_t{1} << 32, largest_stride = std::uint64_t{1} << 40;
   if (map == nullptr || reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || rank == 0 || rank > TensorMap::most_axes ||
@@ -67,8 +85,17 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
   if (const cudaError_t error = begin_call("cudaGetDriverEntryPointByVersion"); error != cudaSuccess)
     return noted(error);
   if (symbol == nullptr || function == nullptr) return noted(cudaErrorInvalidValue);
-  const bool is_known = std::string_view(symbol) == "cuTensorMapEncodeTiled" && version >= 12000;
-  *function = is_known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
-  if (status != nullptr) *status = is_known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  const struct {
+    std::string_view name;
+    unsigned version;  // of CUDA that has it first
+    void* function;
+  } rows[] = {{"cuTensorMapEncodeTiled", 12000, reinterpret_cast<void*>(&cuTensorMapEncodeTiled)},
+              {"cuCtxGetCurrent", 4000, reinterpret_cast<void*>(&cuCtxGetCurrent)},
+              {"cuCtxSetCurrent", 4000, reinterpret_cast<void*>(&cuCtxSetCurrent)}};
+  *function = nullptr;
+  for (const auto& row : rows)
+    if (row.name == symbol && version >= row.version) *function = row.function;
+  if (status != nullptr)
+    *status = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
