@@ -83,6 +83,15 @@ __device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, uint32_t parity
 }
 
 // ---- TMA
+// Starts to read the map of a tensor, which is in the kernel's parameters, for the first copy.
+__device__ __forceinline__ void prefetch_map(const void* map) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#else
+  static_cast<void>(map);
+#endif
+}
+
 // Starts the copy of a box of a tensor of three axes, the innermost coordinate first, with zeros outside of the tensor.
 // `map` is in the kernel's parameters. The barrier's phase gets its bytes.
 __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t x, uint32_t y, uint32_t z,
@@ -96,6 +105,22 @@ __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t
       : "memory");
 #else
   emulation::copy_tile(shared, map, at, 3, barrier);
+#endif
+}
+
+// The same of a tensor of four axes.
+__device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t x, uint32_t y, uint32_t z, uint32_t w,
+                                         uint64_t* barrier) {
+  const int32_t at[4] = {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z),
+                         static_cast<int32_t>(w)};
+#ifdef __CUDA_ARCH__
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], "
+      "[%6];" ::"r"(shared_address(shared)),
+      "l"(map), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(shared_address(barrier))
+      : "memory");
+#else
+  emulation::copy_tile(shared, map, at, 4, barrier);
 #endif
 }
 
@@ -211,6 +236,100 @@ __device__ __forceinline__ void wgmma(float (&sums)[COUNT], uint64_t a, uint64_t
     asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 " FERRULE_REGISTERS_128
                  : FERRULE_SUMS_64(0), FERRULE_SUMS_64(64)
                  : FERRULE_DESCRIPTORS);
+#endif
+}
+
+// ---- wgmma that sets sums, or reads A from registers
+// Before the first wgmma that reads A from registers, of `count` fragments, and sets its sums.
+template <int COUNT>
+__device__ __forceinline__ void wgmma_begin(uint32_t (&fragments)[COUNT][4]) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i)
+#pragma unroll
+    for (int k = 0; k < 4; ++k) asm volatile("" : "+r"(fragments[i][k])::"memory");
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#else
+  static_cast<void>(fragments);
+  emulation::wgmma_fence();
+#endif
+}
+
+// Before the first wgmma that sets its sums, with both factors in shared memory.
+__device__ __forceinline__ void wgmma_begin() {
+#ifdef __CUDA_ARCH__
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#else
+  emulation::wgmma_fence();
+#endif
+}
+
+#ifdef __CUDA_ARCH__
+#define FERRULE_SET_4(i) "=f"(sums[i]), "=f"(sums[(i) + 1]), "=f"(sums[(i) + 2]), "=f"(sums[(i) + 3])
+#define FERRULE_SET_16(i) FERRULE_SET_4(i), FERRULE_SET_4((i) + 4), FERRULE_SET_4((i) + 8), FERRULE_SET_4((i) + 12)
+#define FERRULE_SET_32(i) FERRULE_SET_16(i), FERRULE_SET_16((i) + 16)
+#define FERRULE_SET_64(i) FERRULE_SET_32(i), FERRULE_SET_32((i) + 32)
+#define FERRULE_SUMS_32(i) FERRULE_SUMS_16(i), FERRULE_SUMS_16((i) + 16)
+#define FERRULE_NAMES_32 "{" FERRULE_TEN("") FERRULE_TEN("1") FERRULE_TEN("2") "%30,%31}, "
+#define FERRULE_NAMES_64                                                                  \
+  "{" FERRULE_TEN("") FERRULE_TEN("1") FERRULE_TEN("2") FERRULE_TEN("3") FERRULE_TEN("4") \
+      FERRULE_TEN("5") "%60,%61,%62,%63}, "
+#define FERRULE_FRAGMENT "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(B_ALONG_K ? 0 : 1)
+#define FERRULE_FRAGMENT_32 FERRULE_NAMES_32 "{%32,%33,%34,%35}, %36, "
+#define FERRULE_FRAGMENT_64 FERRULE_NAMES_64 "{%64,%65,%66,%67}, %68, "
+// For each number of sums and each dtype: with sums that are added to, or set.
+#define FERRULE_WGMMA_OF_FRAGMENT(n, type, count, after)                                                     \
+  if constexpr (ADDS)                                                                                        \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " " FERRULE_FRAGMENT_##count \
+                 "1, 1, 1, " after ";\n"                                                                     \
+                 : FERRULE_SUMS_##count(0)                                                                   \
+                 : FERRULE_FRAGMENT);                                                                        \
+  else                                                                                                       \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " " FERRULE_FRAGMENT_##count \
+                 "0, 1, 1, " after ";\n"                                                                     \
+                 : FERRULE_SET_##count(0)                                                                    \
+                 : FERRULE_FRAGMENT);
+#endif
+
+// sums = A B, for A of 64 x 16 and B of 16 x 128 items.
+template <class Item, bool A_ALONG_K, bool B_ALONG_K>
+__device__ __forceinline__ void wgmma_set(float (&sums)[64], uint64_t a, uint64_t b) {
+  constexpr bool is_bfloat16 = std::is_same_v<Item, BFloat16>;
+#ifndef __CUDA_ARCH__
+  emulation::wgmma(sums, {128, is_bfloat16, a, b, A_ALONG_K, B_ALONG_K}, false);
+#else
+  if constexpr (is_bfloat16)
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 " FERRULE_NAMES_64
+                 "%64, %65, 0, 1, 1, %66, %67;\n"
+                 : FERRULE_SET_64(0)
+                 : FERRULE_DESCRIPTORS);
+  else
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 " FERRULE_NAMES_64
+                 "%64, %65, 0, 1, 1, %66, %67;\n"
+                 : FERRULE_SET_64(0)
+                 : FERRULE_DESCRIPTORS);
+#endif
+}
+
+// The same with A in registers, N = 2 COUNT; ADDS: sums += A B. Each warp has 16 rows of A, in the registers of
+// mma_m16n8k16: register 2 c + h of a thread has row lane / 4 + 8 h, and columns 8 c + 2 (lane % 4) and the next one.
+// They must not change before the wait.
+template <class Item, bool ADDS, bool B_ALONG_K, int COUNT>
+__device__ __forceinline__ void wgmma_of_fragment(float (&sums)[COUNT], const uint32_t (&a)[4], uint64_t b) {
+  static_assert(COUNT == 32 || COUNT == 64);
+  constexpr bool is_bfloat16 = std::is_same_v<Item, BFloat16>;
+#ifndef __CUDA_ARCH__
+  emulation::wgmma(sums, {COUNT * 2, is_bfloat16, emulation::in_registers, b, true, B_ALONG_K}, ADDS, a);
+#else
+  if constexpr (COUNT == 32 && is_bfloat16) {
+    FERRULE_WGMMA_OF_FRAGMENT("64", "bf16", 32, "%37")
+  } else if constexpr (COUNT == 32) {
+    FERRULE_WGMMA_OF_FRAGMENT("64", "f16", 32, "%37")
+  } else if constexpr (is_bfloat16) {
+    FERRULE_WGMMA_OF_FRAGMENT("128", "bf16", 64, "%69")
+  } else {
+    FERRULE_WGMMA_OF_FRAGMENT("128", "f16", 64, "%69")
+  }
 #endif
 }
 

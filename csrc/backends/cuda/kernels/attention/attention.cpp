@@ -1,11 +1,13 @@
 // Scaled dot-product attention. Few queries: one thread block for each block of keys, then a kernel that merges their
-// parts; else one thread block for all keys of a block of rows. Both give the same bits (attention_rows.h).
+// parts; else one thread block for all keys of a block of rows, by wgmma where attention_hopper_plan.h says so. All
+// give the same bits (attention_rows.h).
 #include "kernels/attention/attention.h"
 
 #include <ferrule/ops.h>
 
 #include <cmath>
 
+#include "kernels/attention/attention_hopper_plan.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {
@@ -154,6 +156,26 @@ void add_prefill(Plan& plan, AttentionParameters p, const Variant& variant, cons
   plan.launches.push_back(std::move(launch));
 }
 
+// Adds the launch of the kernel with wgmma.
+void add_hopper(Plan& plan, const AttentionParameters& p, const HopperAttention& found, const PlannedNode& node,
+                const std::string& dtype, uint64_t batches, bool is_counted) {
+  using Hopper = AttentionHopperParameters;
+  constexpr size_t begin = offsetof(Hopper, attention);
+  Hopper parameters{.maps = {}, .attention = p};
+  parameters.attention.tiles = static_cast<uint32_t>(quotient_up(p.queries, AttentionHopperShape<64>::rows));
+  Launch launch =
+      launch_of("attention_hopper." + dtype + "_" + std::to_string(found.columns), parameters,
+                batches * parameters.attention.tiles, AttentionHopperShape<64>::threads, found.shared_memory);
+  for (uint32_t i = 0; i < found.maps.size(); ++i)
+    launch.maps(offsetof(Hopper, maps) + i * sizeof(TensorMap), node.input_value(i), found.maps[i]);
+  if (is_counted) {
+    launch.reports_faults(begin + offsetof(AttentionParameters, fault));
+    bind_length(launch, begin + offsetof(AttentionParameters, length), node);
+  }
+  launch.writes(begin + offsetof(AttentionParameters, to), node.output_value(0));
+  plan.launches.push_back(std::move(launch));
+}
+
 Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand q = node.input(0), k = node.input(1), v = node.input(2), out = node.output(0);
@@ -222,8 +244,11 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   p.log2_scale = static_cast<float>(scale * 1.44269504088896340736);
   if (is_decoding)
     add_decoding(plan, p, variant, node, dtype, batches.count, is_masked, is_counted);
+  else if (const auto found = is_half(q) ? hopper_attention_of(p, node, capabilities) : std::nullopt)
+    add_hopper(plan, p, *found, node, dtype, batches.count, is_counted);
   else
     add_prefill(plan, p, variant, node, dtype, batches.count, is_masked, is_counted, capabilities);
+  plan.support.kernel = plan.launches.front().kernel;
   return plan;
 }
 

@@ -7,38 +7,6 @@
 namespace ferrule::cuda::attention {
 namespace {
 
-// Scores of a block of keys become weights. `references` and `totals` are those of rows lane / 4 and lane / 4 + 8.
-template <class Item, int key_tiles>
-__device__ __forceinline__ void weigh(Scores (&scores)[key_tiles], float (&references)[2], float (&totals)[2]) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float greatest = -infinity;
-#pragma unroll
-    for (int n = 0; n < key_tiles; ++n) greatest = fmaxf(greatest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
-    greatest = fmaxf(greatest, __shfl_xor_sync(0xffffffff, greatest, 1));
-    greatest = fmaxf(greatest, __shfl_xor_sync(0xffffffff, greatest, 2));
-    references[half] = reference_of(greatest);
-    const float base = subtrahend(references[half]);
-    float total = 0.0f;
-    // By quarters, as the four warps of a decoding kernel add.
-#pragma unroll
-    for (int quarter = 0; quarter < 4; ++quarter) {
-      float sum = 0.0f;
-#pragma unroll
-      for (int n = quarter * key_tiles / 4; n < (quarter + 1) * key_tiles / 4; ++n)
-#pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e) {
-          scores[n][e] = power_of_two(scores[n][e] - base) * weight_factor<Item>;
-          sum += scores[n][e];
-        }
-      total += sum;
-    }
-    total += __shfl_xor_sync(0xffffffff, total, 1);
-    total += __shfl_xor_sync(0xffffffff, total, 2);
-    totals[half] = total;
-  }
-}
-
 // Merges the weighted values of a block into `sums`.
 template <class Item, int columns, int key_tiles, int parts>
 __device__ __forceinline__ void merge_values(Tile<Item, columns> values, uint32_t value_head,
@@ -170,26 +138,7 @@ __device__ void prefill(const AttentionParameters& p) {
     }
   }
 
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const uint32_t row = first_row + warp_row + lane / 4 + half * 8;
-    if (row >= p.queries) continue;
-    Item* const to = pointer<Item>(p.to) + (batch * p.queries + row) * p.value_head;
-    const bool in_pairs = p.value_head % 2 == 0 && (p.to & 3) == 0;
-#pragma unroll
-    for (int n = 0; n < columns / 8; ++n) {
-      const uint32_t column = n * 8 + lane % 4 * 2;
-      const float low = quotient<Item>(sums[n][2 * half], totals[half]);
-      const float high = quotient<Item>(sums[n][2 * half + 1], totals[half]);
-      if (column >= p.value_head) continue;
-      if (in_pairs) {
-        *reinterpret_cast<uint32_t*>(to + column) = packed<Item>(low, high);
-        continue;
-      }
-      to[column] = from_float<Item>(low);
-      if (column + 1 < p.value_head) to[column + 1] = from_float<Item>(high);
-    }
-  }
+  store_rows<Item, columns>(p, batch, first_row + warp_row, sums, totals);
 }
 
 }  // namespace

@@ -96,6 +96,39 @@ __device__ constexpr int steps_with_keys(int steps) {
   return parts == 3 && steps > keys_in_three_parts / 16 ? keys_in_three_parts / 16 : steps;
 }
 
+// Scores of a block of keys for 16 rows become weights. `references` and `totals` are those of rows lane / 4 and lane /
+// 4 + 8.
+template <class Item, int key_tiles>
+__device__ __forceinline__ void weigh(Scores (&scores)[key_tiles], float (&references)[2], float (&totals)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float greatest = -infinity;
+#pragma unroll
+    for (int n = 0; n < key_tiles; ++n) greatest = fmaxf(greatest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
+    greatest = fmaxf(greatest, __shfl_xor_sync(0xffffffff, greatest, 1));
+    greatest = fmaxf(greatest, __shfl_xor_sync(0xffffffff, greatest, 2));
+    references[half] = reference_of(greatest);
+    const float base = subtrahend(references[half]);
+    float total = 0.0f;
+    // By quarters, as the four warps of a decoding kernel add.
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      float sum = 0.0f;
+#pragma unroll
+      for (int n = quarter * key_tiles / 4; n < (quarter + 1) * key_tiles / 4; ++n)
+#pragma unroll
+        for (int e = 2 * half; e < 2 * half + 2; ++e) {
+          scores[n][e] = power_of_two(scores[n][e] - base) * weight_factor<Item>;
+          sum += scores[n][e];
+        }
+      total += sum;
+    }
+    total += __shfl_xor_sync(0xffffffff, total, 1);
+    total += __shfl_xor_sync(0xffffffff, total, 2);
+    totals[half] = total;
+  }
+}
+
 // Splits the weights of two keys into parts.
 template <class Item, int parts>
 __device__ __forceinline__ void split(float low, float high, uint32_t (&to)[parts]) {
@@ -122,6 +155,33 @@ __device__ __forceinline__ void add_values(Tile<Item, columns> values, uint32_t 
 #pragma unroll
     for (int n = 0; n < value_tiles; ++n)
       mma_m16n8k16<Item>(sums[n], a[part], {b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]});
+}
+
+// Divides the sums of 16 rows of queries from `first_row` on by their totals, and stores them.
+template <class Item, int columns>
+__device__ __forceinline__ void store_rows(const AttentionParameters& p, uint64_t batch, uint32_t first_row,
+                                           const Scores (&sums)[columns / 8], const float (&totals)[2]) {
+  const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const uint32_t row = first_row + lane / 4 + half * 8;
+    if (row >= p.queries) continue;
+    Item* const to = pointer<Item>(p.to) + (batch * p.queries + row) * p.value_head;
+    const bool in_pairs = p.value_head % 2 == 0 && (p.to & 3) == 0;
+#pragma unroll
+    for (int n = 0; n < columns / 8; ++n) {
+      const uint32_t column = n * 8 + lane % 4 * 2;
+      const float low = quotient<Item>(sums[n][2 * half], totals[half]);
+      const float high = quotient<Item>(sums[n][2 * half + 1], totals[half]);
+      if (column >= p.value_head) continue;
+      if (in_pairs) {
+        *reinterpret_cast<uint32_t*>(to + column) = packed<Item>(low, high);
+        continue;
+      }
+      to[column] = from_float<Item>(low);
+      if (column + 1 < p.value_head) to[column + 1] = from_float<Item>(high);
+    }
+  }
 }
 
 // The number of columns of a tile that must be filled for the functions above.
