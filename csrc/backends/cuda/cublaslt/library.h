@@ -29,7 +29,7 @@ struct CublasLt {
   };
   enum Status : int { success = 0, not_supported = 15 };                 // cublasStatus_t
   enum DataType : int { float32 = 0, float16 = 2, bfloat16 = 14 };       // cudaDataType_t
-  enum Compute : int { compute_32f = 68 };                               // CUBLAS_COMPUTE_32F: no tf32
+  enum Compute : int { compute_32f = 68, compute_32f_tf32 = 77 };        // CUBLAS_COMPUTE_32F: no tf32; _FAST_TF32
   enum Operation : int { op_n = 0, op_t = 1 };                           // cublasOperation_t
   enum DescriptionAttribute : int { transpose_a = 3, transpose_b = 4 };  // int32_t
   enum LayoutAttribute : int { batch_count = 5, batch_offset = 6 };      // int32_t, int64_t

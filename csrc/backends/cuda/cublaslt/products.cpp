@@ -26,18 +26,21 @@ void require(int status, const char* function) {
 class LibraryProducts::Context {
  public:
   Context(std::unique_ptr<const CublasLt> functions, const OpenDevice& device)
-      : functions_(std::move(functions)), device_(device.physical().number) {
+      : functions_(std::move(functions)),
+        device_(device.physical().number),
+        allows_tf32_(device.capabilities().uses_tf32) {
     require(functions_->Create(&handle_), "cublasLtCreate");
   }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context() {
-    make_current(device_);
+    const DeviceScope scope(device_);
     if (handle_ != nullptr) functions_->Destroy(handle_);
   }
 
   const CublasLt& functions() const { return *functions_; }
   CublasLt::Handle handle() const { return handle_; }
+  bool allows_tf32() const { return allows_tf32_; }
   // The first failure is a warning, the next ones are for those who read more of the log.
   void tell(const std::string& failure) {
     const bool is_first = !has_warned_.exchange(true);
@@ -48,6 +51,7 @@ class LibraryProducts::Context {
  private:
   const std::unique_ptr<const CublasLt> functions_;
   const int device_;
+  const bool allows_tf32_;
   CublasLt::Handle handle_ = nullptr;
   std::atomic<bool> has_warned_{false};
 };
@@ -81,8 +85,9 @@ class Call final : public ProductCall {
         first_(functions_.MatrixLayoutDestroy),
         second_(functions_.MatrixLayoutDestroy),
         result_(functions_.MatrixLayoutDestroy) {
-    require(functions_.MatmulDescCreate(&description_.handle, CublasLt::compute_32f, CublasLt::float32),
-            "cublasLtMatmulDescCreate");
+    const bool is_tf32 = shape.dtype == CublasLt::float32 && context_->allows_tf32();
+    const CublasLt::Compute compute = is_tf32 ? CublasLt::compute_32f_tf32 : CublasLt::compute_32f;
+    require(functions_.MatmulDescCreate(&description_.handle, compute, CublasLt::float32), "cublasLtMatmulDescCreate");
     const auto transpose = [&](CublasLt::DescriptionAttribute attribute, bool is_transposed) {
       const int32_t operation = is_transposed ? CublasLt::op_t : CublasLt::op_n;
       require(functions_.MatmulDescSetAttribute(description_.handle, attribute, &operation, sizeof operation),

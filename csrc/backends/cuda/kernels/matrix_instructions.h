@@ -7,7 +7,7 @@
 
 namespace ferrule::cuda {
 
-// Whether the GPU that this code is compiled for has m16n8k16 and m16n8k32 (compute capability 8.0).
+// Whether the GPU that this code is compiled for has m16n8k16, m16n8k32 and tf32 (compute capability 8.0).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr bool has_mma_m16n8k16 = false;
 #else
@@ -79,6 +79,31 @@ __device__ __forceinline__ void mma_m16n8k8_f16(float (&c)[4], const uint32_t (&
   asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(b));
+#endif
+}
+
+// The tf32 nearest to a float, in its upper 19 bits; ties go away from zero, and NaN becomes 0x7fffffff.
+__device__ __forceinline__ uint32_t tf32_bits(uint32_t bits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  uint32_t rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(bits_as<float>(bits)));
+  return rounded;
+#else
+  return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : (bits + 0x1000u) & 0xffffe000u;
+#endif
+}
+
+// c += a b, for A of 16 x 8 and B of 8 x 8 items (tf32). Compute capability 8.0.
+__device__ __forceinline__ void mma_m16n8k8_tf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#ifndef __CUDA_ARCH__
+  emulated::mma<emulation::Tfloat32>(c, {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}});
+#elif __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  __trap();
 #endif
 }
 

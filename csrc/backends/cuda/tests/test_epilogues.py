@@ -70,8 +70,9 @@ def layer(x, w, bias):
 def truth(x, w, bias):
     return 2 * gelu(x @ w + bias)
 
+# The last columns of a row are 1 to 7 of 8 that a thread has.
 for m, n, k in ((1, 1, 1), (1, 130, 40), (3, 64, 200), (16, 33, 17), (17, 65, 130), (65, 1, 17), (40, 9, 70),
-                (130, 60, 33)):
+                (130, 60, 33), (18, 31, 20), (5, 22, 9)):
     x, x_t = normal(m, k, dtype="{dtype}"), normal(k, m, dtype="{dtype}")
     w, w_t, bias = normal(k, n, dtype="{dtype}"), normal(n, k, dtype="{dtype}"), normal(n, dtype="{dtype}")
     scale = {tolerance} * np.sqrt(k)
@@ -86,7 +87,9 @@ for m, n, k in ((1, 1, 1), (1, 130, 40), (3, 64, 200), (16, 33, 17), (17, 65, 13
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "int32"])
 def test_split_segments_are_finished_by_the_last_launch(run_checks: Run, dtype: str) -> None:
     run_checks(f"""
-for m, n, k, count in ((1, 30, 1500, 2), (14, 29, 1024, 2), (30, 31, 1100, 2), (129, 130, 1030, None)):
+# Sums are added four at once where their number is a multiple of four.
+for m, n, k, count in ((1, 30, 1500, 2), (4, 32, 1500, 2), (14, 29, 1024, 2), (30, 31, 1100, 2),
+                       (129, 130, 1030, None)):
     if "{dtype}".startswith("int"):
         x, w, y = (fe.asarray(rng.integers(-3, 4, shape).astype("{dtype}"), device="cuda")
                    for shape in ((m, k), (k, n), (m, n)))
@@ -147,11 +150,44 @@ check(lambda x, w: fe.astype(x @ w, "float64") * 2, lambda x, w: x @ w * 2, 4e-6
 """)
 
 
-def test_products_of_large_tiles_leave_the_ops_to_a_second_launch(run_checks: Run) -> None:
-    run_checks("""
-x, w = normal(1024, 16, dtype="float16"), normal(16, 2200, dtype="float16")
-check(lambda x, w: fe.abs(x @ w), lambda x, w: np.abs(x @ w), 1e-2, x, w, ops=("matmul", "abs"), launches=2)
-""")
+# Tails of M and N; rows, columns and matrices as other operands; one segment, and several that one block adds up.
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_tiles_of_mma_sync_of_128_rows_run_fused_ops(run_checks: Run, dtype: str) -> None:
+    run_checks(
+        f"""
+as_it_is, turned = lambda x: x, lambda x: x.T
+scale = 0.005 if "{dtype}" == "float16" else 0.04
+for m, n, k, tile, lefts, rights in ((150, 264, 40, "large", (as_it_is, turned), (as_it_is, turned)),
+                                     (200, 72, 24, "medium", (as_it_is, turned), (as_it_is, turned)),
+                                     (250, 264, 1030, "large", (as_it_is,), (turned,))):
+    row, column, matrix = normal(n), normal(m, 1, dtype="{dtype}"), normal(n, m, dtype="{dtype}")
+    for left in lefts:
+        for right in rights:
+            a = normal(*((m, k) if left is as_it_is else (k, m)), dtype="{dtype}")
+            b = normal(*((k, n) if right is as_it_is else (n, k)), dtype="{dtype}")
+            layer = lambda a, b, row, matrix: fe.relu(left(a) @ right(b) + row) - matrix.T
+            truth = lambda a, b, row, matrix: np.maximum(left(a) @ right(b) + row, 0) - matrix.T
+            check(layer, truth, scale * np.sqrt(k), a, b, row, matrix, launches=1)
+            check(lambda a, b, column: fe.abs(left(a) @ right(b)) * column,
+                  lambda a, b, column: np.abs(left(a) @ right(b)) * column,
+                  scale * np.sqrt(k), a, b, column, launches=1)
+            nodes = fe.graph(layer).trace(a, b, row, matrix).placement()["nodes"]
+            assert any(f"matmul_{{tile}}_then" in str(node["kernel"]) for node in nodes), nodes
+""",
+        FERRULE_EMULATION_CAPABILITY="8.0",
+        FERRULE_EMULATION_MULTIPROCESSORS="2",
+    )
+
+
+def test_wgmma_and_large_tiles_of_float32_leave_the_ops_to_a_second_launch(run_checks: Run) -> None:
+    run_checks(
+        """
+for dtype in ("float16", "float32"):
+    x, w = normal(300, 72, dtype=dtype), normal(72, 264, dtype=dtype)
+    check(lambda x, w: fe.abs(x @ w), lambda x, w: np.abs(x @ w), 1e-2, x, w, ops=("matmul", "abs"), launches=2)
+""",
+        FERRULE_EMULATION_MULTIPROCESSORS="2",
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

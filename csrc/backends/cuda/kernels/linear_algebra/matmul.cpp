@@ -1,6 +1,6 @@
 // Matrix products. A row of the result has the same bits whatever M and the leading axes are: the segments of K, and
-// the use of matrix instructions, depend on the dtype, N and K alone; the tile and the splitting of segments among
-// blocks change nothing (matmul.h).
+// the use of matrix instructions, depend on the dtype, N and K alone, and on the option tf32; the tile and the
+// splitting of segments among blocks change nothing (matmul.h).
 #include "kernels/linear_algebra/matmul_epilogue.h"
 
 #include <algorithm>
@@ -23,6 +23,7 @@ struct Tile {
   uint32_t m, n, threads;
   uint32_t shared_memory = 0;  // dynamic
   bool has_then = false;       // whether a kernel of matmul_<name>_then.cu, or of matmul_then.cu, runs fused ops
+  uint32_t then_memory = 0;    // the dynamic shared memory of that kernel
 };
 
 uint64_t tiles(const MatmulParameters& p, const Tile& tile) {
@@ -51,16 +52,19 @@ Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::
 
 // Kernels with other matrix instructions may be chosen by M only if they give the same bits as m16n8k16, as wgmma does
 // (matmul_hopper_plan.h); else one kernel must serve all M of an N and a K.
-Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities) {
-  const auto shared = [](uint32_t m, uint32_t n, uint32_t depth, uint32_t stages) {
-    return (m + n) * depth * 2 * stages;
+Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_tf32) {
+  // Operands of tf32 that are contiguous along M or N have longer rows (matmul_tensor.h).
+  const uint32_t longer_rows = is_tf32 ? 2 - p.a_along_k - p.b_along_k : 0;
+  const auto tile = [&](const char* name, uint32_t m, uint32_t n, uint32_t threads, uint32_t depth, uint32_t stages) {
+    const uint32_t shared = ((m + n) * depth * 2 + longer_rows * depth / 2 * 32) * stages;
+    // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_then.h).
+    return Tile{name, m, n, threads, shared, true, std::max(shared, m * (n + 8) * (is_tf32 ? 4 : 2))};
   };
-  if (p.m <= few) return {"rows", 16, 32, 64, shared(16, 32, 128, 4), true};
-  if (p.n <= few) return {"columns", 64, 16, 128, shared(64, 16, 128, 3), true};
-  return tile_for(p, capabilities,
-                  {{"large", 128, 256, 256, shared(128, 256, 32, 4)},
-                   {"medium", 128, 128, 128, shared(128, 128, 32, 4)},
-                   {"small", 64, 64, 128, shared(64, 64, 32, 4), true}});
+  if (p.m <= few) return tile("rows", 16, 32, 64, 128, 4);
+  if (p.n <= few) return tile("columns", 64, 16, 128, 128, 3);
+  return tile_for(
+      p, capabilities,
+      {tile("large", 128, 256, 256, 32, 4), tile("medium", 128, 128, 128, 32, 4), tile("small", 64, 64, 128, 32, 4)});
 }
 
 // Bytes are exact: their tiles may be chosen freely.
@@ -115,6 +119,13 @@ Launch join_of(const PlannedNode& node, const std::optional<Body>& then, const M
   return joined;
 }
 
+// Whether the product of one row reads weights in blocks. It is computed in float32, and so are those of more rows, of
+// which the weights are decoded first: rows have the same bits for each M.
+bool reads_blocks(const PlannedNode& node, MatmulParameters p, const Capabilities& capabilities) {
+  p.m = 1;
+  return block_product_of(node, p, false, capabilities).has_value();
+}
+
 Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
@@ -146,10 +157,12 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   p.m = static_cast<uint32_t>(m);
   p.n = static_cast<uint32_t>(n);
   p.k = static_cast<uint32_t>(k);
-  const bool is_tensor = is_half(a) && capabilities.compute >= 80;
+  const bool is_tf32 = a.is("float32") && capabilities.uses_tf32 && !reads_blocks(node, p, capabilities);
+  const bool is_tensor = is_tf32 || (is_half(a) && capabilities.compute >= 80);
   const bool is_bytes = a.item_size() == 1 && capabilities.compute >= 80;
   set_segments(p, is_tensor);
-  const std::optional<BlockProduct> blocks = block_product_of(node, p, is_tensor, capabilities);
+  const std::optional<BlockProduct> blocks =
+      is_tf32 ? std::nullopt : block_product_of(node, p, is_tensor, capabilities);
   uint32_t a_offset = offsetof(MatmulParameters, a), b_offset = offsetof(MatmulParameters, b);
   if (!blocks && !is_tensor && p.n < p.m && p.n <= few) {
     transpose(p);
@@ -159,11 +172,11 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   p.b_along_k = p.b_row != 0 && (p.b_column == 0 || std::abs(p.b_row) < std::abs(p.b_column)) ? 1 : 0;
 
   const std::optional<HopperProduct> hopper =
-      is_tensor && !blocks ? hopper_product_of(p, node, capabilities) : std::nullopt;
+      is_tensor && !is_tf32 && !blocks ? hopper_product_of(p, node, capabilities) : std::nullopt;
   const Tile tile = blocks      ? Tile{"", blocks->tile_m, blocks->tile_n, blocks->threads, blocks->shared_memory}
                     : hopper    ? Tile{hopper->name, hopper->tile_m, hopper->tile_n, hopper->threads}
                     : is_bytes  ? byte_tile(p, capabilities)
-                    : is_tensor ? tensor_tile(p, capabilities)
+                    : is_tensor ? tensor_tile(p, capabilities, is_tf32)
                                 : scalar_tile(p, capabilities, a.is("float32"));
   const std::string along = std::string(p.a_along_k != 0 ? "_k" : "_m") + (p.b_along_k != 0 ? "k" : "n");
   std::string kernel = "matmul";
@@ -171,6 +184,8 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
     kernel = blocks->kernel;
   else if (is_bytes)
     kernel += std::string("_bytes.") + tile.name + "_u8";
+  else if (is_tf32)
+    kernel += std::string("_tf32.") + tile.name + along;
   else if (is_tensor)
     kernel += std::string("_") + tile.name + variant + along;
   else
@@ -187,16 +202,17 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
       quotient_up(tiles(p, tile) * p.segments, slots) < p.segments * quotient_up(tiles(p, tile), slots);
   p.is_split = is_split ? 1 : 0;
   const uint64_t grid = tiles(p, tile) * (is_split ? p.segments : 1);
-  const bool has_then = then && !is_split && !blocks && tile.has_then;
+  const bool has_then = then && !is_split && !blocks && tile.has_then && tile.then_memory <= capabilities.shared_memory;
   // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be laid
   // out otherwise than those of the question.
   if (then && !is_split && !has_then && !node.is_of_graph())
     return refusal("what is fused to it runs faster by itself");
   if (has_then)
-    plan.support.kernel = kernel =
-        is_tensor ? std::string("matmul_") + tile.name + "_then" + variant : "matmul_then" + variant + "_" + tile.name;
+    plan.support.kernel = kernel = is_tf32     ? std::string("matmul_tf32_then.") + tile.name
+                                   : is_tensor ? std::string("matmul_") + tile.name + "_then" + variant
+                                               : "matmul_then" + variant + "_" + tile.name;
   const auto launch = [&](const auto& parameters) {
-    return launch_of(kernel, parameters, grid, tile.threads, tile.shared_memory);
+    return launch_of(kernel, parameters, grid, tile.threads, has_then ? tile.then_memory : tile.shared_memory);
   };
   Launch product = blocks     ? launch(MatmulBlocksParameters{p, blocks->first_byte})
                    : hopper   ? launch_of(*hopper, kernel, p, grid, node, capabilities)

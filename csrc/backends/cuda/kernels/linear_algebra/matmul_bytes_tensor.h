@@ -1,8 +1,8 @@
 // Matrix products of int8 and uint8 by matrix instructions (compute capability 8.0), modulo 2^32. Signed and unsigned
 // products have the same last byte, and sums are exact, so any tile and any order of additions gives the same bits.
 //
-// Limits: matrix instructions for large matrices; bytes of B for few rows. An operand that is not contiguous along K
-// is transposed on its way to shared memory, which does not run ahead of the computation.
+// Limits: matrix instructions for large matrices; bytes of B for few rows. An operand that is contiguous along the
+// other axis than K is transposed in registers: they load the words of one step, while the step before is multiplied.
 #pragma once
 
 #include "kernels/async_copies.h"
@@ -33,8 +33,15 @@ class ByteTile {
       layout_ = any;
   }
 
-  // Copies the next part, of which `left` items along K exist, with zeros outside of the matrix.
-  __device__ __forceinline__ void copy(Bytes* tile, uint32_t left) {
+  // Words of a transposed copy that are on their way: of the parts of four rows and 16 items that a thread has.
+  static constexpr uint32_t parts = size / 4 < THREADS ? 1 : size / 4 / THREADS;
+  struct Loaded {
+    uint32_t words[parts][16];
+  };
+
+  // Starts to copy the next part, of which `left` items along K exist, with zeros outside of the matrix. finish_copy()
+  // stores what is in `loaded`.
+  __device__ __forceinline__ void start_copy(Bytes* tile, uint32_t left, Loaded& loaded) {
     if (layout_ == along_k) {
 #pragma unroll 2
       for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
@@ -43,9 +50,8 @@ class ByteTile {
         cp_async_16(tile + chunk_at(row, chunk), next_ + row * outer_stride_ + chunk * 16, rest < 16 ? rest : 16);
       }
     } else if (layout_ == along_outer) {
-#pragma unroll 1
-      for (uint32_t i = threadIdx.x; i < size / 4; i += THREADS)
-        transpose(tile, i % (OUTER / 4) * 4, i / (OUTER / 4), left);
+#pragma unroll
+      for (uint32_t i = 0; i < parts; ++i) load_words(loaded.words[i], threadIdx.x + i * THREADS, left);
     } else {
 #pragma unroll 1
       for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
@@ -60,6 +66,11 @@ class ByteTile {
       }
     }
     next_ += DEPTH * k_stride_;
+  }
+  __device__ __forceinline__ void finish_copy(Bytes* tile, const Loaded& loaded) const {
+    if (layout_ != along_outer) return;
+#pragma unroll
+    for (uint32_t i = 0; i < parts; ++i) store_transposed(tile, threadIdx.x + i * THREADS, loaded.words[i]);
   }
 
   // The registers of m16n8k32: 16 x 32 bytes of A from row `outer` on.
@@ -80,24 +91,35 @@ class ByteTile {
     static_assert(chunks == 4);
     return row * chunks + (chunk ^ (row / 2 % chunks));
   }
-  // Sixteen items along K of four rows.
-  __device__ __forceinline__ void transpose(Bytes* tile, uint32_t row, uint32_t chunk, uint32_t left) const {
-#pragma unroll 2
-    for (uint32_t j = 0; j < 4; ++j) {
-      uint32_t words[4];
+  // Part `part` of a tile has sixteen items along K of four rows. Eight lanes read 32 adjacent bytes.
+  __device__ __forceinline__ static uint32_t row_of(uint32_t part) { return part / chunks * 4; }
+  __device__ __forceinline__ void load_words(uint32_t (&words)[16], uint32_t part, uint32_t left) const {
+    const uint32_t row = row_of(part), first = part % chunks * 16;
+    const bool exists = row < OUTER && row < outer_count_;
+    const uint8_t* from = next_ + first * k_stride_ + row;
 #pragma unroll
-      for (uint32_t i = 0; i < 4; ++i) {
-        const uint32_t k = chunk * 16 + j * 4 + i;
-        words[i] = row < outer_count_ && k < left ? *reinterpret_cast<const uint32_t*>(next_ + k * k_stride_ + row) : 0;
-      }
-      const uint32_t low_01 = __byte_perm(words[0], words[1], 0x5140), low_23 = __byte_perm(words[2], words[3], 0x5140);
-      const uint32_t high_01 = __byte_perm(words[0], words[1], 0x7362),
-                     high_23 = __byte_perm(words[2], words[3], 0x7362);
-      tile[chunk_at(row, chunk)].of[j] = __byte_perm(low_01, low_23, 0x5410);
-      tile[chunk_at(row + 1, chunk)].of[j] = __byte_perm(low_01, low_23, 0x7632);
-      tile[chunk_at(row + 2, chunk)].of[j] = __byte_perm(high_01, high_23, 0x5410);
-      tile[chunk_at(row + 3, chunk)].of[j] = __byte_perm(high_01, high_23, 0x7632);
+    for (uint32_t k = 0; k < 16; ++k, from += k_stride_)
+      words[k] = exists && first + k < left ? *reinterpret_cast<const uint32_t*>(from) : 0;
+  }
+  // Lanes of odd groups of rows begin with their second row: the eight lanes that store together are then two rows of
+  // different parity, whose chunks are all of the 32 banks.
+  __device__ __forceinline__ static void store_transposed(Bytes* tile, uint32_t part, const uint32_t (&words)[16]) {
+    const uint32_t row = row_of(part), chunk = part % chunks, is_odd = row / 4 % 2;
+    if (row >= OUTER) return;
+    const uint32_t even = is_odd != 0 ? 0x7632 : 0x5410, odd = even ^ 0x2222;
+    Bytes rows[4];
+#pragma unroll
+    for (uint32_t j = 0; j < 4; ++j) {
+      const uint32_t* const w = words + j * 4;
+      const uint32_t low_01 = __byte_perm(w[0], w[1], 0x5140), low_23 = __byte_perm(w[2], w[3], 0x5140);
+      const uint32_t high_01 = __byte_perm(w[0], w[1], 0x7362), high_23 = __byte_perm(w[2], w[3], 0x7362);
+      rows[0].of[j] = __byte_perm(low_01, low_23, even);
+      rows[1].of[j] = __byte_perm(low_01, low_23, odd);
+      rows[2].of[j] = __byte_perm(high_01, high_23, even);
+      rows[3].of[j] = __byte_perm(high_01, high_23, odd);
     }
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) tile[chunk_at(row + (i ^ is_odd), chunk)] = rows[i];
   }
 
   uint32_t outer_count_;
@@ -121,8 +143,9 @@ struct ByteProduct {
   __device__ __forceinline__ static void store(const MatmulParameters& p, const TilePlace& place,
                                                const int32_t (&sums)[tiles_m][pairs_n * 2][4], uint32_t* buffer,
                                                uint32_t first_m, uint32_t first_n) {
-    constexpr uint32_t pitch = own_n + 8, in_row = own_n / 8;
-    static_assert(WARPS_M * WARPS_N * 16 * pitch * 4 <= shared_bytes);
+    using Rows = SumRows<own_n>;
+    constexpr uint32_t in_row = own_n / 8;
+    static_assert(WARPS_M * WARPS_N * 16 * Rows::pitch * 4 <= shared_bytes);
     const uint32_t lane = threadIdx.x % 32;
 #pragma unroll 1
     for (uint32_t tile = 0; tile < tiles_m; ++tile) {
@@ -133,15 +156,14 @@ struct ByteProduct {
         for (uint32_t j = 0; j < pairs_n * 2; ++j)
 #pragma unroll
           for (uint32_t r = 0; r < 4; ++r)
-            buffer[(lane / 4 + r / 2 * 8) * pitch + j * 8 + lane % 4 * 2 + r % 2] =
+            buffer[Rows::place(lane / 4 + r / 2 * 8, j * 8 + lane % 4 * 2) + r % 2] =
                 static_cast<uint32_t>(sums[i][j][r]);
       }
       __syncwarp();
 #pragma unroll 1
       for (uint32_t i = lane; i < 16 * in_row; i += 32) {
         const uint32_t row = i / in_row, column = i % in_row * 8;
-        store_sums<Item>(p, place, first_m + tile * 16 + row, first_n + column,
-                         *reinterpret_cast<const Pack<uint32_t, 8>*>(buffer + row * pitch + column));
+        store_sums<Item>(p, place, first_m + tile * 16 + row, first_n + column, Rows::read(buffer, row, column));
       }
       __syncwarp();
     }
@@ -162,22 +184,33 @@ struct ByteProduct {
       const uint32_t warp = threadIdx.x / 32, warp_m = warp / WARPS_N * own_m, warp_n = warp % WARPS_N * own_n;
 
       uint32_t next_copy = place.start;
-      const auto copy = [&](uint32_t slot) {
-        if (next_copy < place.stop) {
-          a.copy(memory + slot * stage, place.stop - next_copy);
-          b.copy(memory + slot * stage + TileA::size, place.stop - next_copy);
+      typename TileA::Loaded loaded_a;
+      typename TileB::Loaded loaded_b;
+      const auto start_copy = [&](uint32_t to) {
+        const bool is_part = next_copy < place.stop;
+        if (is_part) {
+          a.start_copy(memory + to * stage, place.stop - next_copy, loaded_a);
+          b.start_copy(memory + to * stage + TileA::size, place.stop - next_copy, loaded_b);
           next_copy += depth;
         }
         cp_async_commit();
+        return is_part;
+      };
+      const auto finish_copy = [&](uint32_t to) {
+        a.finish_copy(memory + to * stage, loaded_a);
+        b.finish_copy(memory + to * stage + TileA::size, loaded_b);
       };
       int32_t sums[tiles_m][pairs_n * 2][4] = {};
-      for (uint32_t i = 0; i < STAGES - 1; ++i) copy(i);
+#pragma unroll 1
+      for (uint32_t i = 0; i < STAGES - 1; ++i)
+        if (start_copy(i)) finish_copy(i);
       cp_async_wait<STAGES - 2>();
       __syncthreads();
       uint32_t slot = 0;
       for (uint32_t k = place.start; k < place.stop; k += depth) {
         // The slot of the step before: its last reader passed the barrier below.
-        copy(slot == 0 ? STAGES - 1 : slot - 1);
+        const uint32_t free_slot = slot == 0 ? STAGES - 1 : slot - 1;
+        const bool is_copying = start_copy(free_slot);
         const Bytes* const tile_a = memory + slot * stage;
         const Bytes* const tile_b = tile_a + TileA::size;
 #pragma unroll
@@ -196,12 +229,14 @@ struct ByteProduct {
             }
           }
         }
+        if (is_copying) finish_copy(free_slot);
         cp_async_wait<STAGES - 2>();
         __syncthreads();
         slot = slot + 1 == STAGES ? 0 : slot + 1;
       }
-      store<Item>(p, place_of_tile<M, N>(p), sums, reinterpret_cast<uint32_t*>(memory) + warp * 16 * (own_n + 8),
-                  place.first_m + warp_m, place.first_n + warp_n);
+      store<Item>(p, place_of_tile<M, N>(p), sums,
+                  reinterpret_cast<uint32_t*>(memory) + warp * 16 * SumRows<own_n>::pitch, place.first_m + warp_m,
+                  place.first_n + warp_n);
     }
   }
 };

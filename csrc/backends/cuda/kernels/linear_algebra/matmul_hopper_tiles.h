@@ -194,7 +194,8 @@ struct HopperProduct {
 
   __device__ __forceinline__ void consume(const MatmulHopperParameters& parameters) const {
     const MatmulParameters& p = parameters.product;
-    const uint32_t row = (threadIdx.x / group_threads - 1) * 64;
+    // Of one lane for its warp, so that descriptors are computed once for a warp, in uniform registers.
+    const uint32_t group = __shfl_sync(0xffffffffu, threadIdx.x / group_threads, 0), row = (group - 1) * 64;
     float sums[count], totals[count];
     // Both fit in the registers for 64 sums alone (matmul_tiles.h).
     const uint32_t zero = count <= 64 ? 0 : p.zero;
@@ -245,6 +246,8 @@ __device__ __forceinline__ void run_hopper(const MatmulHopperParameters& p) {
   using Product = HopperProduct<Shape, Item, A_ALONG_K, B_ALONG_K>;
   const Product product{tiles, barriers, barriers + Shape::stages};
   if (threadIdx.x == 0) {
+    if (Product::is_mapped(p.a)) prefetch_map(&p.a);
+    if (Product::is_mapped(p.b)) prefetch_map(&p.b);
     // All of the first warp group arrive, too, if they copy.
     const bool copies = !Product::is_mapped(p.a) || !Product::is_mapped(p.b);
     for (uint32_t slot = 0; slot < Shape::stages; ++slot) {

@@ -3,20 +3,16 @@
 #include "kernels/linear_algebra/matmul_tensor.h"
 
 namespace ferrule::cuda {
-namespace {
 
-using Product = TensorTile<128, 256, 32, 2, 4, 4>;
-static_assert(Product::threads == 256);
+static_assert(LargeTile::threads == 256);
 
-}  // namespace
-
-FERRULE_KERNEL(matmul_large_f16_kk, MatmulParameters, 256) { Product::run<Half, true, true>(p); }
-FERRULE_KERNEL(matmul_large_f16_kn, MatmulParameters, 256) { Product::run<Half, true, false>(p); }
-FERRULE_KERNEL(matmul_large_f16_mk, MatmulParameters, 256) { Product::run<Half, false, true>(p); }
-FERRULE_KERNEL(matmul_large_f16_mn, MatmulParameters, 256) { Product::run<Half, false, false>(p); }
-FERRULE_KERNEL(matmul_large_bf16_kk, MatmulParameters, 256) { Product::run<BFloat16, true, true>(p); }
-FERRULE_KERNEL(matmul_large_bf16_kn, MatmulParameters, 256) { Product::run<BFloat16, true, false>(p); }
-FERRULE_KERNEL(matmul_large_bf16_mk, MatmulParameters, 256) { Product::run<BFloat16, false, true>(p); }
-FERRULE_KERNEL(matmul_large_bf16_mn, MatmulParameters, 256) { Product::run<BFloat16, false, false>(p); }
+FERRULE_KERNEL(matmul_large_f16_kk, MatmulParameters, 256) { LargeTile::run<Half, true, true>(p); }
+FERRULE_KERNEL(matmul_large_f16_kn, MatmulParameters, 256) { LargeTile::run<Half, true, false>(p); }
+FERRULE_KERNEL(matmul_large_f16_mk, MatmulParameters, 256) { LargeTile::run<Half, false, true>(p); }
+FERRULE_KERNEL(matmul_large_f16_mn, MatmulParameters, 256) { LargeTile::run<Half, false, false>(p); }
+FERRULE_KERNEL(matmul_large_bf16_kk, MatmulParameters, 256) { LargeTile::run<BFloat16, true, true>(p); }
+FERRULE_KERNEL(matmul_large_bf16_kn, MatmulParameters, 256) { LargeTile::run<BFloat16, true, false>(p); }
+FERRULE_KERNEL(matmul_large_bf16_mk, MatmulParameters, 256) { LargeTile::run<BFloat16, false, true>(p); }
+FERRULE_KERNEL(matmul_large_bf16_mn, MatmulParameters, 256) { LargeTile::run<BFloat16, false, false>(p); }
 
 }  // namespace ferrule::cuda

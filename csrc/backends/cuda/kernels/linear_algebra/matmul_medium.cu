@@ -3,20 +3,16 @@
 #include "kernels/linear_algebra/matmul_tensor.h"
 
 namespace ferrule::cuda {
-namespace {
 
-using Product = TensorTile<128, 128, 32, 2, 2, 4>;
-static_assert(Product::threads == 128);
+static_assert(MediumTile::threads == 128);
 
-}  // namespace
-
-FERRULE_KERNEL(matmul_medium_f16_kk, MatmulParameters, 128) { Product::run<Half, true, true>(p); }
-FERRULE_KERNEL(matmul_medium_f16_kn, MatmulParameters, 128) { Product::run<Half, true, false>(p); }
-FERRULE_KERNEL(matmul_medium_f16_mk, MatmulParameters, 128) { Product::run<Half, false, true>(p); }
-FERRULE_KERNEL(matmul_medium_f16_mn, MatmulParameters, 128) { Product::run<Half, false, false>(p); }
-FERRULE_KERNEL(matmul_medium_bf16_kk, MatmulParameters, 128) { Product::run<BFloat16, true, true>(p); }
-FERRULE_KERNEL(matmul_medium_bf16_kn, MatmulParameters, 128) { Product::run<BFloat16, true, false>(p); }
-FERRULE_KERNEL(matmul_medium_bf16_mk, MatmulParameters, 128) { Product::run<BFloat16, false, true>(p); }
-FERRULE_KERNEL(matmul_medium_bf16_mn, MatmulParameters, 128) { Product::run<BFloat16, false, false>(p); }
+FERRULE_KERNEL(matmul_medium_f16_kk, MatmulParameters, 128) { MediumTile::run<Half, true, true>(p); }
+FERRULE_KERNEL(matmul_medium_f16_kn, MatmulParameters, 128) { MediumTile::run<Half, true, false>(p); }
+FERRULE_KERNEL(matmul_medium_f16_mk, MatmulParameters, 128) { MediumTile::run<Half, false, true>(p); }
+FERRULE_KERNEL(matmul_medium_f16_mn, MatmulParameters, 128) { MediumTile::run<Half, false, false>(p); }
+FERRULE_KERNEL(matmul_medium_bf16_kk, MatmulParameters, 128) { MediumTile::run<BFloat16, true, true>(p); }
+FERRULE_KERNEL(matmul_medium_bf16_kn, MatmulParameters, 128) { MediumTile::run<BFloat16, true, false>(p); }
+FERRULE_KERNEL(matmul_medium_bf16_mk, MatmulParameters, 128) { MediumTile::run<BFloat16, false, true>(p); }
+FERRULE_KERNEL(matmul_medium_bf16_mn, MatmulParameters, 128) { MediumTile::run<BFloat16, false, false>(p); }
 
 }  // namespace ferrule::cuda

@@ -3,20 +3,16 @@
 #include "kernels/linear_algebra/matmul_tensor.h"
 
 namespace ferrule::cuda {
-namespace {
 
-using Product = TensorTile<16, 32, 128, 1, 2, 4>;
-static_assert(Product::threads == 64);
+static_assert(RowsTile::threads == 64);
 
-}  // namespace
-
-FERRULE_KERNEL(matmul_rows_f16_kk, MatmulParameters, 64) { Product::run<Half, true, true>(p); }
-FERRULE_KERNEL(matmul_rows_f16_kn, MatmulParameters, 64) { Product::run<Half, true, false>(p); }
-FERRULE_KERNEL(matmul_rows_f16_mk, MatmulParameters, 64) { Product::run<Half, false, true>(p); }
-FERRULE_KERNEL(matmul_rows_f16_mn, MatmulParameters, 64) { Product::run<Half, false, false>(p); }
-FERRULE_KERNEL(matmul_rows_bf16_kk, MatmulParameters, 64) { Product::run<BFloat16, true, true>(p); }
-FERRULE_KERNEL(matmul_rows_bf16_kn, MatmulParameters, 64) { Product::run<BFloat16, true, false>(p); }
-FERRULE_KERNEL(matmul_rows_bf16_mk, MatmulParameters, 64) { Product::run<BFloat16, false, true>(p); }
-FERRULE_KERNEL(matmul_rows_bf16_mn, MatmulParameters, 64) { Product::run<BFloat16, false, false>(p); }
+FERRULE_KERNEL(matmul_rows_f16_kk, MatmulParameters, 64) { RowsTile::run<Half, true, true>(p); }
+FERRULE_KERNEL(matmul_rows_f16_kn, MatmulParameters, 64) { RowsTile::run<Half, true, false>(p); }
+FERRULE_KERNEL(matmul_rows_f16_mk, MatmulParameters, 64) { RowsTile::run<Half, false, true>(p); }
+FERRULE_KERNEL(matmul_rows_f16_mn, MatmulParameters, 64) { RowsTile::run<Half, false, false>(p); }
+FERRULE_KERNEL(matmul_rows_bf16_kk, MatmulParameters, 64) { RowsTile::run<BFloat16, true, true>(p); }
+FERRULE_KERNEL(matmul_rows_bf16_kn, MatmulParameters, 64) { RowsTile::run<BFloat16, true, false>(p); }
+FERRULE_KERNEL(matmul_rows_bf16_mk, MatmulParameters, 64) { RowsTile::run<BFloat16, false, true>(p); }
+FERRULE_KERNEL(matmul_rows_bf16_mn, MatmulParameters, 64) { RowsTile::run<BFloat16, false, false>(p); }
 
 }  // namespace ferrule::cuda

@@ -2,14 +2,10 @@
 #include "kernels/linear_algebra/matmul_tensor_then.h"
 
 namespace ferrule::cuda {
-namespace {
 
-using Product = TensorTile<64, 64, 32, 2, 2, 4>;
-static_assert(Product::threads == 128);
+static_assert(SmallTile::threads == 128);
 
-}  // namespace
-
-FERRULE_KERNEL(matmul_small_then_f16, MatmulThenParameters, 128) { multiply_then<Product, Half>(p); }
-FERRULE_KERNEL(matmul_small_then_bf16, MatmulThenParameters, 128) { multiply_then<Product, BFloat16>(p); }
+FERRULE_KERNEL(matmul_small_then_f16, MatmulThenParameters, 128) { multiply_then<SmallTile, Half>(p); }
+FERRULE_KERNEL(matmul_small_then_bf16, MatmulThenParameters, 128) { multiply_then<SmallTile, BFloat16>(p); }
 
 }  // namespace ferrule::cuda

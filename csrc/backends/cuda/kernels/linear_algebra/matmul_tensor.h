@@ -1,11 +1,15 @@
-// Matrix products of float16 and bfloat16 with float32 sums, by matrix instructions (compute capability 8.0). Tiles of
-// A and B come into shared memory by cp.async, several steps ahead.
+// Matrix products of float16 and bfloat16, and of float32 rounded to tf32, with float32 sums, by matrix instructions
+// (compute capability 8.0). Tiles of A and B come into shared memory by cp.async, several steps ahead.
 //
-// The hardware adds the 16 products of an instruction in an order of its own. So all sizes use m16n8k16 with rows of A
-// as its rows, also where few rows leave most of it unused.
+// The hardware adds the products of an instruction in an order of its own. So all sizes use m16n8k16, or m16n8k8 for
+// tf32, with rows of A as its rows, also where few rows leave most of it unused.
+//
+// Both instructions take the same registers: 32 bytes of each row of A and of each column of B.
 //
 // Limits: matrix instructions for large matrices; the bytes of B, or of A, for a few rows or columns.
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/async_copies.h"
 #include "kernels/linear_algebra/matmul_tiles.h"
@@ -13,118 +17,161 @@
 
 namespace ferrule::cuda {
 
-struct alignas(16) Chunk {  // eight items
-  uint16_t of[8];
+struct [[gnu::may_alias]] alignas(16) Chunk {  // eight items of 2 bytes, or four of 4
+  uint32_t words[4];
 };
 
 // OUTER x DEPTH items of an operand in shared memory, where `outer` is M or N: rows of chunks, along K or along OUTER
-// as in global memory. The chunks of a row are permuted by the row's number, so that eight rows of one column of
-// chunks, which ldmatrix reads at once, lie in different banks.
-template <int OUTER, int DEPTH, int THREADS, bool ALONG_K>
-class HalfTile {
+// as in global memory. What a warp reads at once lies in different banks: ldmatrix reads eight rows of one column of
+// chunks, and the chunks of a row are permuted by the row's number. It does not transpose items of 4 bytes: a warp
+// reads eight items of each of four rows, and rows are two chunks longer.
+template <class Bits, int OUTER, int DEPTH, int THREADS, bool ALONG_K>
+class OperandTile {
  public:
-  static constexpr uint32_t rows = ALONG_K ? OUTER : DEPTH, chunks = (ALONG_K ? DEPTH : OUTER) / 8;
-  static constexpr uint32_t size = rows * chunks;
+  static constexpr uint32_t items = 16 / sizeof(Bits);  // of a chunk
+  static constexpr uint32_t rows = ALONG_K ? OUTER : DEPTH, chunks = (ALONG_K ? DEPTH : OUTER) / items;
+  static constexpr bool has_ldmatrix = ALONG_K || sizeof(Bits) == 2;
+  static constexpr uint32_t pitch = chunks + (has_ldmatrix ? 0 : 2), size = rows * pitch;
 
   // The part of the operand from `first` on, of which `outer_count` rows or columns exist.
-  __device__ __forceinline__ HalfTile(const uint16_t* first, uint32_t outer_count, int64_t outer_stride,
-                                      int64_t k_stride)
+  __device__ __forceinline__ OperandTile(const Bits* first, uint32_t outer_count, int64_t outer_stride,
+                                         int64_t k_stride)
       : outer_count_(outer_count),
         row_(threadIdx.x / chunks),
         row_stride_(ALONG_K ? outer_stride : k_stride),
         along_(ALONG_K ? k_stride : outer_stride),
-        next_(first + row_ * row_stride_ + chunk() * 8 * along_),
-        is_vector_(along_ == 1 && row_stride_ % 8 == 0 && is_aligned(first, 16)) {}
+        next_(first + row_ * row_stride_ + chunk() * items * along_),
+        is_vector_(along_ == 1 && row_stride_ % items == 0 && is_aligned(first, 16)) {}
 
   // Starts to copy the next part, of which `left` items along K exist, with zeros outside of the matrix.
   __device__ __forceinline__ void copy(Chunk* tile, uint32_t left) {
-    static_assert(size % THREADS == 0 && THREADS % chunks == 0);
+    static_assert(rows * chunks % THREADS == 0 && THREADS % chunks == 0);
     constexpr uint32_t step = THREADS / chunks;
     const uint32_t row_count = ALONG_K ? outer_count_ : left, length = ALONG_K ? left : outer_count_;
-    const uint32_t rest = length < chunk() * 8 ? 0 : length - chunk() * 8, most = rest < 8 ? rest : 8;
+    const uint32_t rest = length < chunk() * items ? 0 : length - chunk() * items, most = rest < items ? rest : items;
     if (is_vector_) {
 #pragma unroll
-      for (uint32_t i = 0; i < size / THREADS; ++i)
+      for (uint32_t i = 0; i < rows * chunks / THREADS; ++i)
         cp_async_16(tile + chunk_at(row_ + i * step, chunk()), next_ + i * (step * row_stride_),
-                    row_ + i * step < row_count ? most * 2 : 0);
+                    row_ + i * step < row_count ? most * sizeof(Bits) : 0);
     } else {
-      const uint16_t* from = next_;
+      const Bits* from = next_;
 #pragma unroll 1
       for (uint32_t row = row_; row < rows; row += step) {
-        Chunk items{};
+        Chunk chunk_of_row{};
 #pragma unroll
-        for (uint32_t j = 0; j < 8; ++j)
-          if (row < row_count && j < most) items.of[j] = from[j * along_];
-        tile[chunk_at(row, chunk())] = items;
+        for (uint32_t j = 0; j < items; ++j)
+          if (row < row_count && j < most)
+            chunk_of_row.words[j * sizeof(Bits) / 4] |= static_cast<uint32_t>(from[j * along_])
+                                                        << 8 * (j * sizeof(Bits) % 4);
+        tile[chunk_at(row, chunk())] = chunk_of_row;
         from += step * row_stride_;
       }
     }
     next_ += DEPTH * (ALONG_K ? along_ : row_stride_);
   }
 
-  // The registers of a matrix instruction: 16 x 16 items of A from row `outer` on.
+  // The registers of a matrix instruction: 16 rows of A from row `outer` on, two chunks of each.
   __device__ __forceinline__ static void read_a(uint32_t (&to)[4], const Chunk* tile, uint32_t outer, uint32_t k) {
     const uint32_t lane = threadIdx.x % 32;
-    if constexpr (ALONG_K)
-      ldmatrix_x4(to, tile + chunk_at(outer + lane % 16, k / 8 + lane / 16));
-    else
+    if constexpr (ALONG_K) {
+      ldmatrix_x4(to, tile + chunk_at(outer + lane % 16, k / items + lane / 16));
+    } else if constexpr (has_ldmatrix) {
       ldmatrix_x4_transposed(to, tile + chunk_at(k + lane / 16 * 8 + lane % 8, outer / 8 + lane / 8 % 2));
+    } else {
+#pragma unroll
+      for (uint32_t i = 0; i < 4; ++i) to[i] = word_at(tile, k + i / 2 * 4 + lane % 4, outer + i % 2 * 8 + lane / 4);
+    }
   }
-  // Those of two: 16 x 16 items of B from column `outer` on. The first two are the first eight columns.
+  // Those of two: 16 columns of B from column `outer` on. The first two are the first eight columns.
   __device__ __forceinline__ static void read_b(uint32_t (&to)[4], const Chunk* tile, uint32_t outer, uint32_t k) {
     const uint32_t lane = threadIdx.x % 32;
-    if constexpr (ALONG_K)
-      ldmatrix_x4(to, tile + chunk_at(outer + lane / 16 * 8 + lane % 8, k / 8 + lane / 8 % 2));
-    else
+    if constexpr (ALONG_K) {
+      ldmatrix_x4(to, tile + chunk_at(outer + lane / 16 * 8 + lane % 8, k / items + lane / 8 % 2));
+    } else if constexpr (has_ldmatrix) {
       ldmatrix_x4_transposed(to, tile + chunk_at(k + lane % 16, outer / 8 + lane / 16));
+    } else {
+#pragma unroll
+      for (uint32_t i = 0; i < 4; ++i) to[i] = word_at(tile, k + i % 2 * 4 + lane % 4, outer + i / 2 * 8 + lane / 4);
+    }
   }
 
  private:
   __device__ __forceinline__ static uint32_t chunk() { return threadIdx.x % chunks; }
   __device__ __forceinline__ static uint32_t chunk_at(uint32_t row, uint32_t chunk) {
     constexpr uint32_t permuted = chunks < 8 ? chunks : 8, rows_of_all_banks = 8 / permuted;
+    if constexpr (!has_ldmatrix) return row * pitch + chunk;
     return row * chunks + (chunk ^ (row / rows_of_all_banks % permuted));
+  }
+  __device__ __forceinline__ static uint32_t word_at(const Chunk* tile, uint32_t k, uint32_t outer) {
+    return reinterpret_cast<const uint32_t*>(tile + k * pitch)[outer];
   }
 
   uint32_t outer_count_, row_;
   int64_t row_stride_, along_;
-  const uint16_t* next_;  // this thread's first chunk of the next part
-  bool is_vector_;        // chunks are contiguous and aligned
+  const Bits* next_;  // this thread's first chunk of the next part
+  bool is_vector_;    // chunks are contiguous and aligned
 };
 
-// A tile of M x N by WARPS_M x WARPS_N warps, in steps of DEPTH along K.
+template <int OUTER, int DEPTH, int THREADS, bool ALONG_K>
+using HalfTile = OperandTile<uint16_t, OUTER, DEPTH, THREADS, ALONG_K>;
+
+// A tile of M x N by WARPS_M x WARPS_N warps, in steps of 2 DEPTH bytes along K: DEPTH items of Half or BFloat16, or
+// half as many of float, which are rounded to tf32.
 template <int M, int N, int DEPTH, int WARPS_M, int WARPS_N, int STAGES>
 struct TensorTile {
   static constexpr uint32_t threads = 32 * WARPS_M * WARPS_N, rows = M, columns = N;
-  static constexpr int shared_bytes = (M + N) * DEPTH * 2 * STAGES;  // as in matmul.cpp
+  static constexpr int shared_bytes = (M + N) * DEPTH * 2 * STAGES;  // at least
   static constexpr int own_m = M / WARPS_M, own_n = N / WARPS_N;     // of a warp
   static constexpr int tiles_m = own_m / 16, pairs_n = own_n / 16;   // instructions
   static constexpr int count = tiles_m * pairs_n * 8;                // sums of a thread
   static constexpr int steps_k = DEPTH / 16;
   static_assert(own_m % 16 == 0 && own_n % 16 == 0 && steps_k % 2 == 0 && STAGES >= 3);
 
+  // As in matmul.cpp.
+  template <class Item, bool A_ALONG_K, bool B_ALONG_K>
+  __device__ static constexpr int shared_bytes_of() {
+    constexpr int longer_rows = sizeof(Item) == 2 ? 0 : (A_ALONG_K ? 0 : 1) + (B_ALONG_K ? 0 : 1);
+    return shared_bytes + longer_rows * (DEPTH / 2) * 32 * STAGES;
+  }
+
   struct Fragments {
     uint32_t a[tiles_m][4], b[pairs_n][4];
   };
 
+  __device__ __forceinline__ static void round_to_tf32(uint32_t (&registers)[4]) {
+#pragma unroll
+    for (uint32_t& bits : registers) bits = tf32_bits(bits);
+  }
+
   template <class Item>
-  __device__ __forceinline__ static void multiply(float (&sums)[count], const Fragments& fragments) {
+  __device__ __forceinline__ static void multiply(float (&sums)[count], Fragments& fragments) {
+    if constexpr (std::is_same_v<Item, float>) {
+#pragma unroll
+      for (int i = 0; i < tiles_m; ++i) round_to_tf32(fragments.a[i]);
+#pragma unroll
+      for (int j = 0; j < pairs_n; ++j) round_to_tf32(fragments.b[j]);
+    }
 #pragma unroll
     for (int i = 0; i < tiles_m; ++i)
 #pragma unroll
       for (int j = 0; j < pairs_n * 2; ++j) {
         float(&sum)[4] = *reinterpret_cast<float(*)[4]>(sums + (i * pairs_n * 2 + j) * 4);
         const uint32_t b[2] = {fragments.b[j / 2][j % 2 * 2], fragments.b[j / 2][j % 2 * 2 + 1]};
-        mma_m16n8k16<Item>(sum, fragments.a[i], b);
+        if constexpr (std::is_same_v<Item, float>)
+          mma_m16n8k8_tf32(sum, fragments.a[i], b);
+        else
+          mma_m16n8k16<Item>(sum, fragments.a[i], b);
       }
   }
 
   // Gives the totals of a warp to `put(row, column, pack)`, 16 rows at a time, by way of shared memory: a thread has
   // neighbours of a row then, and the code for them exists once. Rows and columns count from those of the warp.
-  static constexpr uint32_t pitch = own_n + 8;  // spreads the rows over the banks
+  using Rows = SumRows<own_n>;
+  static constexpr uint32_t pitch = Rows::pitch;
   __device__ __forceinline__ static Pack<float, 2>* pair_in(float* buffer, uint32_t j) {
     const uint32_t lane = threadIdx.x % 32;
-    return reinterpret_cast<Pack<float, 2>*>(buffer + (lane / 4 + j % 2 * 8) * pitch + j / 2 * 8 + lane % 4 * 2);
+    return reinterpret_cast<Pack<float, 2>*>(buffer + Rows::place(lane / 4 + j % 2 * 8, j / 2 * 8 + lane % 4 * 2));
   }
   template <class Put>
   __device__ __forceinline__ static void hand_out(const MatmulParameters& p, const float (&totals)[count],
@@ -152,7 +199,7 @@ struct TensorTile {
       __syncwarp();
 #pragma unroll 1
       for (uint32_t row = lane / lanes_of_row; row < 16; row += rows_at_once)
-        put(tile * 16 + row, column, *reinterpret_cast<const Pack<float, together>*>(buffer + row * pitch + column));
+        put(tile * 16 + row, column, Rows::read(buffer, row, column));
       __syncwarp();
     }
   }
@@ -187,17 +234,19 @@ struct TensorTile {
   __device__ __forceinline__ static void add_up(const MatmulParameters& p, float (&sums)[count],
                                                 float (&totals)[count]) {
     if constexpr (has_mma_m16n8k16) {
-      using TileA = HalfTile<M, DEPTH, threads, A_ALONG_K>;
-      using TileB = HalfTile<N, DEPTH, threads, B_ALONG_K>;
+      using Bits = std::conditional_t<sizeof(Item) == 2, uint16_t, uint32_t>;
+      constexpr uint32_t depth = DEPTH * 2 / sizeof(Item), step = depth / steps_k;
+      using TileA = OperandTile<Bits, M, depth, threads, A_ALONG_K>;
+      using TileB = OperandTile<Bits, N, depth, threads, B_ALONG_K>;
       constexpr int stage = TileA::size + TileB::size;
-      static_assert(sizeof(Chunk) * stage * STAGES == shared_bytes);
+      static_assert(sizeof(Chunk) * stage * STAGES == shared_bytes_of<Item, A_ALONG_K, B_ALONG_K>());
       FERRULE_DYNAMIC_SHARED(Chunk, memory);
 
       const TilePlace place = place_of_tile<M, N>(p);
-      TileA a(pointer<const uint16_t>(p.a) + offset_of(p.a_batches, place.batch) + place.first_m * p.a_row +
+      TileA a(pointer<const Bits>(p.a) + offset_of(p.a_batches, place.batch) + place.first_m * p.a_row +
                   place.start * p.a_column,
               p.m - place.first_m, p.a_row, p.a_column);
-      TileB b(pointer<const uint16_t>(p.b) + offset_of(p.b_batches, place.batch) + place.first_n * p.b_column +
+      TileB b(pointer<const Bits>(p.b) + offset_of(p.b_batches, place.batch) + place.first_n * p.b_column +
                   place.start * p.b_row,
               p.n - place.first_n, p.b_column, p.b_row);
       const uint32_t own_row = warp_m(), own_column = warp_n();
@@ -207,7 +256,7 @@ struct TensorTile {
         if (next_copy < place.stop) {
           a.copy(memory + slot * stage, place.stop - next_copy);
           b.copy(memory + slot * stage + TileA::size, place.stop - next_copy);
-          next_copy += DEPTH;
+          next_copy += depth;
         }
         cp_async_commit();
       };
@@ -229,14 +278,14 @@ struct TensorTile {
       if (place.start < place.stop) read(fragments[0], 0, 0);
       uint32_t slot = 0, segment_end = p.is_split != 0 ? no_end : p.segment;
       for (uint32_t k = place.start; k < place.stop;) {
-        k += DEPTH;
+        k += depth;
         const uint32_t next_slot = slot + 1 == STAGES ? 0 : slot + 1;
 #pragma unroll
         for (uint32_t i = 0; i < steps_k; ++i) {
           // The slot of the step before: its last reader passed the barrier below.
           if (i == 0) copy(slot == 0 ? STAGES - 1 : slot - 1);
           if (i + 1 < steps_k) {
-            read(fragments[(i + 1) % 2], slot, (i + 1) * 16);
+            read(fragments[(i + 1) % 2], slot, (i + 1) * step);
           } else {
             cp_async_wait<STAGES - 2>();
             __syncthreads();
@@ -254,5 +303,12 @@ struct TensorTile {
     }
   }
 };
+
+// The tiles of matmul.cpp.
+using LargeTile = TensorTile<128, 256, 32, 2, 4, 4>;   // for matrices that give each multiprocessor one
+using MediumTile = TensorTile<128, 128, 32, 2, 2, 4>;  // two blocks fit on a multiprocessor of 8.0 and 9.0
+using SmallTile = TensorTile<64, 64, 32, 2, 2, 4>;     // where larger ones leave most multiprocessors without work
+using RowsTile = TensorTile<16, 32, 128, 1, 2, 4>;     // for up to 16 rows
+using ColumnsTile = TensorTile<64, 16, 128, 4, 1, 3>;  // for up to 16 columns
 
 }  // namespace ferrule::cuda

@@ -10,7 +10,7 @@ template <int M, int N, int DEPTH, int OWN_M, int OWN_N>
 __device__ __forceinline__ void multiply_then(const MatmulThenParameters& q) {
   multiply<float, float, M, N, DEPTH, OWN_M, OWN_N, Along::either, Along::either>(
       q.product, [&](const TilePlace& place, uint32_t row, uint32_t column, const Pack<float, 4>& sums) {
-        finish_sums(q, place, row, column, sums);
+        finish_sums(q.product, q.then, place, row, column, sums);
       });
 }
 

@@ -135,6 +135,29 @@ __device__ __forceinline__ void store_row(T* to, int64_t step, uint32_t count, c
     if (i < static_cast<int>(count)) to[i * step] = values.of[i];
 }
 
+// Rows of COLUMNS sums in shared memory, by which the lanes of a warp exchange them. Eight lanes read the first halves
+// of eight neighbours each at once: some have their halves exchanged, so that all 32 banks have one of them.
+template <uint32_t COLUMNS>
+struct SumRows {
+  static constexpr uint32_t pitch = COLUMNS + 8;  // spreads the rows over the banks
+
+  __device__ __forceinline__ static uint32_t place(uint32_t row, uint32_t column) {
+    const uint32_t is_exchanged = COLUMNS >= 64 ? column / 32 % 2 : row % 2;
+    return row * pitch + (column ^ is_exchanged * 4);
+  }
+  template <class Value>
+  __device__ __forceinline__ static Pack<Value, 8> read(const Value* rows, uint32_t row, uint32_t column) {
+    Pack<Value, 8> sums;
+#pragma unroll
+    for (uint32_t first = 0; first < 8; first += 4) {
+      const auto half = *reinterpret_cast<const Pack<Value, 4>*>(rows + place(row, column + first));
+#pragma unroll
+      for (uint32_t i = 0; i < 4; ++i) sums.of[first + i] = half.of[i];
+    }
+    return sums;
+  }
+};
+
 // Stores the sums of COUNT columns of a row of the matrix, those that exist.
 template <class Item, class Value, int COUNT>
 __device__ __forceinline__ void store_sums(const MatmulParameters& p, const TilePlace& place, uint32_t row,

@@ -1,8 +1,8 @@
 // Runs the ops that are fused to a product (matmul_epilogue.h) on sums. A sum is rounded to the dtype of the product
 // first, so that fused ops give the bits of separate ones.
 //
-// A kernel has the interpreter once, after its sums are complete. Interpreting is bound by instructions: it pays off
-// where a launch costs more, not in tiles so large that few warps fit on a multiprocessor.
+// A kernel has the interpreter once, after its sums are complete. Interpreting is bound by instructions: the more
+// elements a thread finishes together, the fewer it spends on decoding.
 #pragma once
 
 #include "kernels/elementwise/run_program.h"
@@ -30,6 +30,31 @@ struct EpilogueElements {
   __device__ __forceinline__ bool are_adjacent() const { return step == 1; }
 };
 
+// An operand as load_operand() reads it: one in a row of which it has strides is flat, or one item.
+struct EpilogueOperand {
+  elementwise::Access access;
+  elementwise::Format format;
+  Address address;
+  const int64_t* strides;
+};
+
+// One division for each axis of the shape, in place of one for each axis and group of four elements.
+template <int COUNT>
+__device__ __forceinline__ EpilogueOperand operand_of_row(const elementwise::SmallProgram& p,
+                                                          const elementwise::Operand& operand,
+                                                          const EpilogueElements<COUNT>& elements) {
+  EpilogueOperand row = {operand.access, operand.format, operand.address, operand.strides};
+  const int64_t stride = operand.strides[0];
+  if (operand.access != elementwise::Access::strided || (stride != 0 && stride != 1) || !elements.are_whole())
+    return row;
+  const elementwise::Place place = elementwise::place_of_element(p, operand, elements.begin());
+  if (place.last_coordinate + COUNT > p.shape[0]) return row;
+  const int64_t first = place.offset - (stride == 1 ? static_cast<int64_t>(elements.begin()) : 0);
+  row.access = stride == 1 ? elementwise::Access::flat : elementwise::Access::single;
+  row.address += static_cast<Address>(first * static_cast<int64_t>(elementwise::size_of(operand.format)));
+  return row;
+}
+
 template <int COUNT>
 struct EpilogueOperands {
   const elementwise::SmallProgram& p;
@@ -37,7 +62,8 @@ struct EpilogueOperands {
   const uint32_t (&computed)[COUNT];  // operand 0
 
   __device__ __forceinline__ void load(uint32_t operand, uint32_t (&values)[COUNT]) const {
-    if (operand != 0) return elementwise::load_operand(p, p.operand[operand], elements, values);
+    if (operand != 0)
+      return elementwise::load_operand(p, operand_of_row(p, p.operand[operand], elements), elements, values);
     FERRULE_UNROLL
     for (int i = 0; i < COUNT; ++i) values[i] = computed[i];
   }
@@ -61,14 +87,14 @@ __device__ __forceinline__ void run_epilogue(const elementwise::SmallProgram& th
 
 // Finishes the sums of COUNT columns of a row of the matrix, those that exist.
 template <class Value, int COUNT>
-__device__ __forceinline__ void finish_sums(const MatmulThenParameters& q, const TilePlace& place, uint32_t row,
-                                            uint32_t column, const Pack<Value, COUNT>& sums) {
-  const MatmulParameters& p = q.product;
+__device__ __forceinline__ void finish_sums(const MatmulParameters& p, const elementwise::SmallProgram& then,
+                                            const TilePlace& place, uint32_t row, uint32_t column,
+                                            const Pack<Value, COUNT>& sums) {
   if (row >= p.m || column >= p.n) return;
   const uint32_t left = p.n - column, count = left < COUNT ? left : COUNT;
   const EpilogueElements<COUNT> elements = {element_at(p, place, row, column), static_cast<uint64_t>(p.to_column),
                                             count};
-  run_epilogue(q.then, elements, sums);
+  run_epilogue(then, elements, sums);
 }
 
 }  // namespace ferrule::cuda
