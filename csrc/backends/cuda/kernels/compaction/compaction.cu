@@ -2,61 +2,11 @@
 // reading that knows where to write. Limit: bytes of memory.
 #include "kernels/compaction/compaction.h"
 
+#include "kernels/compaction/find_items.h"
 #include "kernels/movement/units.h"
 
 namespace ferrule::cuda {
 namespace {
-
-constexpr uint32_t steps = compaction_chunk / compaction_threads, warps = compaction_threads / 32;
-
-__device__ __forceinline__ bool is_nonzero(const FoundItems& p, uint64_t item) {
-  if (item >= p.length) return false;
-  switch (p.item_bytes) {
-    case 1:
-      return (pointer<const uint8_t>(p.x)[item] & p.mask) != 0;
-    case 2:
-      return (pointer<const uint16_t>(p.x)[item] & p.mask) != 0;
-    case 4:
-      return (pointer<const uint32_t>(p.x)[item] & p.mask) != 0;
-    case 8:
-      return (pointer<const uint64_t>(p.x)[item] & p.mask) != 0;
-    default:
-      return ((pointer<const uint64_t>(p.x)[2 * item] | pointer<const uint64_t>(p.x)[2 * item + 1]) & p.mask) != 0;
-  }
-}
-
-// Calls `write(position, item)` for each item of the block's chunk that is not zero.
-template <class Write>
-__device__ __forceinline__ void for_each_found(const FoundItems& p, const Write& write) {
-  FERRULE_SHARED(uint32_t, before, [steps * warps]);  // of each 32 items
-  const uint64_t first = uint64_t{blockIdx.x} * compaction_chunk + threadIdx.x;
-  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  uint32_t found[steps];
-#pragma unroll
-  for (uint32_t step = 0; step < steps; ++step) {
-    found[step] = __ballot_sync(0xffffffffu, is_nonzero(p, first + step * compaction_threads));
-    if (lane == 0) before[step * warps + warp] = static_cast<uint32_t>(__popc(found[step]));
-  }
-  __syncthreads();
-  // An inclusive sum over the lists of 32 items.
-  static_assert(steps * warps <= compaction_threads);
-#pragma unroll 1
-  for (uint32_t gap = 1; gap < steps * warps; gap *= 2) {
-    const bool adds = threadIdx.x < steps * warps && threadIdx.x >= gap;
-    const uint32_t more = adds ? before[threadIdx.x - gap] : 0;
-    __syncthreads();
-    if (adds) before[threadIdx.x] += more;
-    __syncthreads();
-  }
-  const auto start = static_cast<uint64_t>(pointer<const int64_t>(p.places)[blockIdx.x]);
-#pragma unroll
-  for (uint32_t step = 0; step < steps; ++step) {
-    if ((found[step] >> lane & 1u) == 0) continue;
-    const uint32_t list = step * warps + warp, earlier = list == 0 ? 0 : before[list - 1];
-    write(start + earlier + static_cast<uint32_t>(__popc(found[step] & ((1u << lane) - 1))),
-          first + step * compaction_threads);
-  }
-}
 
 template <class Number>
 __device__ __forceinline__ void write_indices(const CompactionIndicesParameters& p, uint64_t position, Number item) {
@@ -95,35 +45,52 @@ __device__ __forceinline__ void copy_slices(const CompactionSlicesParameters& p)
 
 // How many there are in each chunk.
 FERRULE_KERNEL(compaction_count, FoundItems, compaction_threads) {
-  const uint64_t first = uint64_t{blockIdx.x} * compaction_chunk + threadIdx.x;
-  int64_t found = 0;
-#pragma unroll 1
-  for (uint32_t step = 0; step < steps; ++step)
-    found += __syncthreads_count(is_nonzero(p, first + step * compaction_threads) ? 1 : 0);
-  if (threadIdx.x == 0) pointer<int64_t>(p.places)[blockIdx.x] = found;
+  FERRULE_SHARED(uint32_t, found_by_warp, [compaction_warps]);
+  uint32_t found = 0;
+  with_item(p.item_bytes, [&](auto item) { found = found_bits<decltype(item)>(p); });
+  const uint32_t sum = sum_up_to_lane(static_cast<uint32_t>(__popc(found)));
+  if (threadIdx.x % 32 == 31) found_by_warp[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  int64_t total = 0;
+  for (const uint32_t count : found_by_warp) total += count;
+  pointer<int64_t>(p.places)[blockIdx.x] = total;
 }
 
-// How many there are before each chunk, and in all. By one block: there is a chunk for 4096 items.
+// How many there are before each chunk, and in all. By one block, 4096 chunks at a time: there is a chunk for 4096
+// items. Limit: latency; the counts of the next chunks are on their way meanwhile.
 FERRULE_KERNEL(compaction_places, CompactionPlacesParameters, 1024) {
-  FERRULE_SHARED(int64_t, sums, [1024]);
+  constexpr uint32_t per_thread = 4, per_round = 1024 * per_thread;
+  FERRULE_SHARED(uint32_t, found_by_warp, [2][32]);  // by turns, so that one barrier is enough
   int64_t* const places = pointer<int64_t>(p.items.places);
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  uint32_t next[per_thread];  // a chunk has 4096 items: sums of a round are below 2^32
+  const auto load = [&](uint64_t first) {
+#pragma unroll
+    for (uint32_t i = 0; i < per_thread; ++i)
+      next[i] = first + i < p.items.chunks ? static_cast<uint32_t>(places[first + i]) : 0;
+  };
+  load(threadIdx.x * per_thread);
   int64_t total = 0;
+  uint32_t turn = 0;
 #pragma unroll 1
-  for (uint64_t first = 0; first < p.items.chunks; first += 1024) {
-    const uint64_t chunk = first + threadIdx.x;
-    const int64_t own = chunk < p.items.chunks ? places[chunk] : 0;
-    sums[threadIdx.x] = own;
+  for (uint64_t round = 0; round < p.items.chunks; round += per_round, turn ^= 1) {
+    const uint64_t first = round + threadIdx.x * per_thread;
+    uint32_t own[per_thread], own_sum = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < per_thread; ++i) own_sum += own[i] = next[i];
+    load(first + per_round);
+    const uint32_t sum = sum_up_to_lane(own_sum);
+    if (lane == 31) found_by_warp[turn][warp] = sum;
     __syncthreads();
-#pragma unroll 1
-    for (uint32_t gap = 1; gap < 1024; gap *= 2) {
-      const int64_t more = threadIdx.x >= gap ? sums[threadIdx.x - gap] : 0;
-      __syncthreads();
-      sums[threadIdx.x] += more;
-      __syncthreads();
+    const uint32_t of_warp = found_by_warp[turn][lane], up_to_warp = sum_up_to_lane(of_warp);
+    int64_t place = total + __shfl_sync(0xffffffffu, up_to_warp - of_warp, static_cast<int>(warp)) + (sum - own_sum);
+#pragma unroll
+    for (uint32_t i = 0; i < per_thread; ++i) {
+      if (first + i < p.items.chunks) places[first + i] = place;
+      place += own[i];
     }
-    if (chunk < p.items.chunks) places[chunk] = total + sums[threadIdx.x] - own;
-    total += sums[1023];
-    __syncthreads();
+    total += __shfl_sync(0xffffffffu, up_to_warp, 31);
   }
   if (threadIdx.x == 0) places[p.items.chunks] = *pointer<int64_t>(p.count) = total;
 }

@@ -69,7 +69,7 @@ __device__ __forceinline__ void store(const Shape& shape, const Operand& operand
 
 // Each function as a type, whose call passes the context to a function that takes it.
 namespace calls {
-#define FUNCTION(name, arity, types)                                                            \
+#define FUNCTION(name, arity, types, ...)                                                       \
   struct name {                                                                                 \
     template <class T, class... Arguments>                                                      \
     __device__ __forceinline__ static auto call(const FaultContext& context, Arguments... of) { \

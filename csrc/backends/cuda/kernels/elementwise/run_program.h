@@ -86,7 +86,7 @@ __device__ __forceinline__ void call_function(const Instruction& instruction, co
 #define FERRULE_FIRST_1 a
 #define FERRULE_FIRST_2 a, b
 #define FERRULE_FIRST_3 a, b, c
-#define FUNCTION(name, arity, types)                                                                        \
+#define FUNCTION(name, arity, types, ...)                                                                   \
   case Function::name:                                                                                      \
     call_in_type<types>(instruction.type, arguments, results, fault_context,                                \
                         []<class T>(Computed<T>, auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c,  \

@@ -165,7 +165,7 @@ __device__ __forceinline__ void transpose(const TransposeParameters& p) {
 
 using namespace ferrule::cuda;
 
-FERRULE_KERNEL(transpose_u8, TransposeParameters, transpose_threads) { transpose<uint8_t>(p); }
+FERRULE_KERNEL(transpose_u8, TransposeParameters, transpose_threads, 4) { transpose<uint8_t>(p); }
 FERRULE_KERNEL(transpose_u16, TransposeParameters, transpose_threads) { transpose<uint16_t>(p); }
 FERRULE_KERNEL(transpose_u32, TransposeParameters, transpose_threads) { transpose<uint32_t>(p); }
 FERRULE_KERNEL(transpose_u64, TransposeParameters, transpose_threads) { transpose<uint64_t>(p); }

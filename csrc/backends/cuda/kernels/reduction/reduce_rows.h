@@ -1,5 +1,6 @@
 // Reduces each leaf (reduce.h) with a warp, or several leaves of few vectors: for rows whose elements are adjacent.
-// Limited by bytes read: up to 8 loads of 16 bytes are in flight per thread.
+// Limited by bytes read: up to 8 loads of 16 bytes are in flight per thread. Vectors of a row at no multiple of 16
+// bytes are cut out of two aligned ones each, of which the second is a neighbour's first, in the L1 cache.
 #pragma once
 
 #include "kernels/reduction/reduce_leaves.h"
@@ -18,6 +19,29 @@ __device__ __forceinline__ typename Op::Near vector_of(const Op& op, const Items
   return pairwise(op, values);
 }
 
+// The 16 bytes that begin `bytes` (1 to 15) bytes, a number of whole items, after the first of two adjacent vectors.
+template <class Item, uint32_t kCount>
+__device__ __forceinline__ Adjacent<Item, kCount> cut_out(const Adjacent<Item, kCount>& low,
+                                                          const Adjacent<Item, kCount>& high, uint32_t bytes) {
+  Adjacent<Item, kCount> vector;
+  if constexpr (sizeof(Item) == 8) {
+    vector.words[0] = low.words[1], vector.words[1] = high.words[0];
+  } else {
+    // Moved by eight bytes, by four, and then by bits.
+    const bool by_8 = (bytes & 8) != 0, by_4 = (bytes & 4) != 0;
+    const uint32_t w[6] = {by_8 ? low.words[2] : low.words[0],   by_8 ? low.words[3] : low.words[1],
+                           by_8 ? high.words[0] : low.words[2],  by_8 ? high.words[1] : low.words[3],
+                           by_8 ? high.words[2] : high.words[0], by_8 ? high.words[3] : high.words[1]};
+    uint32_t v[5];
+#pragma unroll
+    for (uint32_t i = 0; i < 5; ++i) v[i] = by_4 ? w[i + 1] : w[i];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i)
+      vector.words[i] = sizeof(Item) == 4 ? v[i] : __funnelshift_r(v[i], v[i + 1], bytes % 4 * 8);
+  }
+  return vector;
+}
+
 template <class Op>
 __device__ __forceinline__ typename Op::Near leaf_of_lane(const ReduceParameters& p, const Op& op, uint64_t result,
                                                           uint64_t leaf, uint32_t lane) {
@@ -30,7 +54,8 @@ __device__ __forceinline__ typename Op::Near leaf_of_lane(const ReduceParameters
   const uint64_t left = p.length - first;
   const auto count = static_cast<uint32_t>(left < leaf_items<Op> ? left : leaf_items<Op>);
   const Item* const row = pointer<const Item>(p.x) + offset_of(p.kept, result);
-  const bool has_vectors = p.has_vectors != 0 && reinterpret_cast<uintptr_t>(row) % reduce_vector_bytes == 0;
+  const auto shift = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(row) % reduce_vector_bytes);
+  const bool has_vectors = p.has_vectors != 0 && shift == 0;
   uint32_t from = lane * items;
   if (has_vectors && p.reduced.rank == 1) {
     const Item* const own = row + first + from;
@@ -47,9 +72,35 @@ __device__ __forceinline__ typename Op::Near leaf_of_lane(const ReduceParameters
     }
     from = lane == whole % reduce_lanes ? whole * items : count;  // the vector that is not whole
   }
+  // The vectors of a row at no multiple of 16 bytes whose aligned vectors are within the row.
+  constexpr uint32_t cut_steps = 4;
+  const bool has_cuts = p.has_vectors != 0 && shift != 0 && p.reduced.rank == 1;
+  const auto count_cuts = [&](uint32_t at) {  // from `at` on, one after the other
+    uint32_t steps = 0;
+    for (; has_cuts && steps < cut_steps && at < count; at += reduce_lanes * items, ++steps)
+      if (first + at == 0 || (first + at + 2 * items) * sizeof(Item) - shift > p.length * sizeof(Item)) break;
+    return steps;
+  };
 #pragma unroll 1
   for (; from < count; from += reduce_lanes * items) {
-    if (has_vectors && from + items <= count) {
+    if (const uint32_t steps = count_cuts(from); steps != 0) {
+      const Item* const aligned = row + first + from - shift / sizeof(Item);
+      Vector low[cut_steps] = {}, high[cut_steps] = {};
+#pragma unroll
+      for (uint32_t step = 0; step < cut_steps; ++step) {
+        if (step >= steps) continue;
+        low[step].load(aligned + step * reduce_lanes * items);
+        high[step].load(aligned + (step * reduce_lanes + 1) * items);
+      }
+#pragma unroll
+      for (uint32_t step = 0; step < cut_steps; ++step) {
+        if (step >= steps) continue;
+        const Vector vector = cut_out(low[step], high[step], shift);
+        const auto item = [&](uint32_t i) { return vector.item(i); };
+        near = op.combined(near, vector_of(op, item, from + step * reduce_lanes * items, leaf_items<Op>));
+      }
+      from += (steps - 1) * reduce_lanes * items;
+    } else if (has_vectors && from + items <= count) {
       Vector vector;
       vector.load(row + offset_of(p.reduced, first + from));
       near = op.combined(near, vector_of(
