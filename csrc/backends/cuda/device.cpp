@@ -21,6 +21,7 @@ std::vector<sdk::OptionDescription> Device::options() {
            "the file of NVRTC's library, which compiles kernels of fused ops; 0: none (default: searched)"},
           {"generate_from", "integer", "elements from which on fused ops have a kernel compiled (default: 65536)"},
           {"cublaslt", "text", "1: cuBLASLt computes matrix products; or the file of its library (default: 0)"},
+          {"tf32", "boolean", "products of float32 round their operands to tf32, from compute capability 8.0 on"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event reports it"}};
 }
@@ -42,14 +43,14 @@ std::unique_ptr<sdk::Buffer> Device::import(const fe_native_memory& memory, uint
 std::pair<uint64_t, uint64_t> Device::memory() { return device_->free_and_total(); }
 
 void* Device::host_allocate(uint64_t size) {
-  device_->use();
+  const auto use = device_->use();
   void* pointer = nullptr;
   device_->check(cudaHostAlloc(&pointer, size, cudaHostAllocDefault), "cudaHostAlloc");
   return pointer;
 }
 
 void Device::host_free(void* pointer) {
-  make_current(device_->physical().number);
+  const DeviceScope scope(device_->physical().number);
   if (cudaFreeHost(pointer) != cudaSuccess) cudaGetLastError();
 }
 
@@ -79,7 +80,7 @@ void Device::fill(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, std::s
 }
 
 void Device::let_native_wait(void* stream, sdk::Event& event) {
-  device_->use();
+  const auto use = device_->use();
   const auto& own = static_cast<const Event&>(event);
   if (const auto loss = own.loss()) throw *loss;  // the memory has nothing that the stream could use
   device_->check(own.let_wait(static_cast<cudaStream_t>(stream)), "cudaStreamWaitEvent");

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/device_scope.h"
+
 namespace ferrule::cuda {
 
 constexpr uint64_t longest_use = 1'000'000'000;  // nanoseconds
 
 TimedEvent::~TimedEvent() {
-  make_current(device);
+  const DeviceScope scope(device);
   if (event != nullptr && cudaEventDestroy(event) != cudaSuccess) cudaGetLastError();
 }
 

@@ -25,6 +25,10 @@ constexpr std::array lasting = {214,   // cudaErrorECCUncorrectable
                                 810,   // cudaErrorMpsClientTerminated
                                 999};  // cudaErrorUnknown
 
+// Of a call about a stream or event that somebody captures: from cudaErrorStreamCaptureUnsupported to
+// cudaErrorStreamCaptureWrongThread.
+bool is_of_capture(cudaError_t error) { return error >= 900 && error <= 908; }
+
 }  // namespace
 
 std::string text_of(cudaError_t error) {
@@ -35,14 +39,11 @@ bool is_lasting(cudaError_t error) {
   return std::find(lasting.begin(), lasting.end(), static_cast<int>(error)) != lasting.end();
 }
 
-void make_current(int device) noexcept {
-  if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError();
-}
-
 sdk::Error error_of(cudaError_t error, const std::string& call) {
   const fe_code code = is_lasting(error)                      ? FE_DEVICE_LOST
                        : error == cudaErrorMemoryAllocation   ? FE_OUT_OF_MEMORY
                        : error == cudaErrorNotSupported       ? FE_UNSUPPORTED
+                       : is_of_capture(error)                 ? FE_UNSUPPORTED
                        : error == cudaErrorDevicesUnavailable ? FE_UNSUPPORTED
                                                               : FE_INTERNAL;
   // Calls also report errors that are no longer wanted by cudaGetLastError.

@@ -15,10 +15,6 @@ std::string text_of(cudaError_t error);
 // Whether the error stays until the process ends: the driver refuses all later calls for the device.
 bool is_lasting(cudaError_t error);
 
-// Makes a device the calling thread's current one, for destructors: an error shows in the next call. A call without
-// this uses device 0, and gives it a context, which takes hundreds of megabytes.
-void make_current(int device) noexcept;
-
 // The error of a call, such as "cudaMalloc".
 sdk::Error error_of(cudaError_t error, const std::string& call);
 

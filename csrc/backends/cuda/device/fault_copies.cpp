@@ -2,12 +2,14 @@
 
 #include <new>
 
+#include "device/device_scope.h"
 #include "device/errors.h"
 
 namespace ferrule::cuda {
 
 FaultCopies::~FaultCopies() {
-  make_current(device_);
+  if (free_.empty()) return;
+  const DeviceScope scope(device_);
   for (Fault* const fault : free_)
     if (cudaFreeHost(fault) != cudaSuccess) cudaGetLastError();
 }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "device/device_scope.h"
 #include "device/errors.h"
 #include "toolchain/fat_binaries.h"
 
 namespace ferrule::cuda {
 
 Kernels::~Kernels() {
+  if (libraries_.empty()) return;
+  const DeviceScope scope(device_);
   for (const auto& [file, library] : libraries_)
     if (cudaLibraryUnload(library) != cudaSuccess) cudaGetLastError();
 }

@@ -21,7 +21,7 @@ struct LoadedKernel {
 // Thread-safe. The device must be the calling thread's current one.
 class Kernels {
  public:
-  Kernels() = default;
+  explicit Kernels(int device) : device_(device) {}
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
   ~Kernels();
@@ -33,6 +33,7 @@ class Kernels {
  private:
   cudaLibrary_t library_of(const std::string& file);
 
+  const int device_;
   std::mutex mutex_;
   std::map<std::string, cudaLibrary_t> libraries_;  // by the name of the file, without its ending
   std::map<std::string, LoadedKernel> kernels_;

@@ -17,7 +17,8 @@ OpenDevice::OpenDevice(const PhysicalDevice& physical, const sdk::Options& optio
     throw sdk::Error(FE_INVALID_ARGUMENT,
                      "option cublaslt is '" + cublaslt + "', and must be 0, 1 or the path of the library");
   // Initialises the device's primary context, which other libraries share.
-  const cudaError_t error = cudaSetDevice(physical_.number);
+  const DeviceScope scope(physical_.number);
+  const cudaError_t error = scope.error();
   if (error == cudaErrorDevicesUnavailable)
     throw sdk::Error(FE_UNSUPPORTED, "another process uses it in exclusive mode, or its compute mode is prohibited (" +
                                          text_of(error) + ")");
@@ -25,24 +26,22 @@ OpenDevice::OpenDevice(const PhysicalDevice& physical, const sdk::Options& optio
 #ifdef FERRULE_CUDA_HAS_90A
   physical_.capabilities.has_wgmma = physical_.capabilities.compute == 90 && has_tensor_maps();
 #endif
+  physical_.capabilities.uses_tf32 = settings_.tf32 && physical_.capabilities.compute >= 80;
   check(cudaStreamCreateWithFlags(&allocations_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 
 OpenDevice::~OpenDevice() {
-  make_current(physical_.number);
+  const DeviceScope scope(physical_.number);
   if (cudaStreamDestroy(allocations_) != cudaSuccess) cudaGetLastError();
 }
 
-void OpenDevice::use() { check(cudaSetDevice(physical_.number), "cudaSetDevice"); }
-
 std::shared_ptr<const TimedEvent> OpenDevice::now() {
-  use();
+  const Use use(*this);
   try {
     return clock_.now(physical_.number, allocations_);
   } catch (const sdk::Error& error) {
-    if (error.code() == FE_DEVICE_LOST) lose({FE_DEVICE_LOST, name() + " was lost: " + error.what()});
-    if (const auto loss = this->loss()) throw *loss;
-    throw sdk::Error(error.code(), name() + ": " + error.what());
+    if (error.code() == FE_DEVICE_LOST && is_broken()) lose({FE_DEVICE_LOST, name() + " was lost: " + error.what()});
+    fail(error);
   }
 }
 
@@ -60,21 +59,16 @@ void* OpenDevice::allocate(uint64_t size) {
   if (!fits(before))
     throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left of the " +
                                            std::to_string(limit) + " that its option memory_limit allows");
-  const auto give_back = [&] { allocated_ -= size; };
-  try {
-    use();
-  } catch (const sdk::Error&) {
-    give_back();
-    throw;
-  }
+  const DeviceScope scope(physical_.number);
   void* pointer = nullptr;
-  cudaError_t error = cudaMallocAsync(&pointer, size, allocations_);
+  cudaError_t error = scope.error();
+  if (error == cudaSuccess) error = cudaMallocAsync(&pointer, size, allocations_);
   if (error == cudaSuccess) {
     error = cudaStreamSynchronize(allocations_);
     if (error == cudaSuccess) return pointer;
     if (cudaFreeAsync(pointer, allocations_) != cudaSuccess) cudaGetLastError();
   }
-  give_back();
+  allocated_ -= size;
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) +
@@ -86,13 +80,13 @@ void* OpenDevice::allocate(uint64_t size) {
 
 void OpenDevice::free(void* pointer, uint64_t size) noexcept {
   allocated_ -= size;
+  const DeviceScope scope(physical_.number);
   // Of a lost device the driver frees nothing.
-  if (cudaSetDevice(physical_.number) != cudaSuccess || cudaFreeAsync(pointer, allocations_) != cudaSuccess)
-    cudaGetLastError();
+  if (scope.error() == cudaSuccess && cudaFreeAsync(pointer, allocations_) != cudaSuccess) cudaGetLastError();
 }
 
 std::pair<uint64_t, uint64_t> OpenDevice::free_and_total() {
-  use();
+  const Use use(*this);
   // The driver counts what was freed on the stream as used until then.
   check(cudaStreamSynchronize(allocations_), "cudaStreamSynchronize");
   size_t free = 0, total = 0;
@@ -121,23 +115,38 @@ void OpenDevice::recover() {
   is_loss_simulated_ = false;
 }
 
+bool OpenDevice::is_broken() const {
+  if (allocations_ == nullptr) return true;  // it is being opened: no other device has a part in that
+  const cudaError_t error = cudaStreamQuery(allocations_);
+  if (error != cudaSuccess && error != cudaErrorNotReady) cudaGetLastError();
+  return is_lasting(error);
+}
+
+void OpenDevice::fail(const sdk::Error& error) {
+  if (const auto loss = this->loss()) throw *loss;
+  if (error.code() != FE_DEVICE_LOST) throw sdk::Error(error.code(), name() + ": " + error.what());
+  throw sdk::Error(FE_UNSUPPORTED, name() + ": " + error.what() + ". This device still works");
+}
+
 bool OpenDevice::note(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return false;
   cudaGetLastError();  // which would report it to a later caller
-  if (is_lasting(error)) lose({FE_DEVICE_LOST, name() + " was lost: " + call + " returned " + text_of(error)});
+  // A call that concerns another device, by its memory or an event, returns that device's error, too.
+  if (is_lasting(error) && is_broken())
+    lose({FE_DEVICE_LOST, name() + " was lost: " + call + " returned " + text_of(error)});
   return true;
 }
 
 void OpenDevice::check(cudaError_t error, const char* call) {
-  if (!note(error, call)) return;
-  if (const auto loss = this->loss()) throw *loss;
-  const sdk::Error plain = error_of(error, call);
-  throw sdk::Error(plain.code(), name() + ": " + plain.what());
+  if (note(error, call)) fail(error_of(error, call));
 }
 
 void OpenDevice::count_execution() {
   const int64_t number = ++execution_count_;
   if (number != settings_.device_lost_at) return;
+  // Nobody waits for the work of a lost device before its memory is used again.
+  const DeviceScope scope(physical_.number);
+  note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   const std::lock_guard lock(mutex_);
   if (loss_) return;
   loss_ = std::make_shared<const sdk::Error>(

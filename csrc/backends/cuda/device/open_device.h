@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "device/clock.h"
+#include "device/device_scope.h"
 #include "device/errors.h"
 #include "device/kernels.h"
 #include "device/physical_device.h"
@@ -21,6 +22,7 @@ struct Settings {
         nvrtc(options.text("nvrtc", "")),
         generate_from(options.integer("generate_from", 65536)),
         cublaslt(options.text("cublaslt", "0")),
+        tf32(options.boolean("tf32", false)),
         out_of_memory_at(options.integer("out_of_memory_at", 0)),
         device_lost_at(options.integer("device_lost_at", 0)) {}
 
@@ -30,14 +32,25 @@ struct Settings {
   // Elements from which on fused elementwise ops have a kernel generated; with 0 single ops have one, too.
   const int64_t generate_from;
   const std::string cublaslt;  // "0": off; "1": searched for; else a file
+  const bool tf32;             // Capabilities::uses_tf32, if the device can
   // For tests. Numbers count from 1; 0 is never.
   const int64_t out_of_memory_at;
   const int64_t device_lost_at;
 };
 
-// Thread-safe. Each function that calls the driver first makes this the calling thread's current device: use() does so.
+// Thread-safe. Functions that call the driver make this the calling thread's current device while they run.
 class OpenDevice {
  public:
+  class Use {
+   public:
+    explicit Use(OpenDevice& device) : scope_(device.physical().number) {
+      device.check(scope_.error(), "cudaSetDevice");
+    }
+
+   private:
+    const DeviceScope scope_;
+  };
+
   OpenDevice(const PhysicalDevice& physical, const sdk::Options& options);
   OpenDevice(const OpenDevice&) = delete;
   OpenDevice& operator=(const OpenDevice&) = delete;
@@ -48,8 +61,8 @@ class OpenDevice {
   const std::string& name() const { return physical_.description.name; }
   const Settings& settings() const { return settings_; }
   Kernels& kernels() { return kernels_; }
-  // Makes it the calling thread's current device.
-  void use();
+  // Makes it the calling thread's current device while the result exists; throws if it cannot.
+  [[nodiscard]] Use use() { return Use(*this); }
 
   // Device memory; the caller's until `free`. No work may use it then.
   void* allocate(uint64_t size);
@@ -64,17 +77,22 @@ class OpenDevice {
   void lose(const sdk::Error& error);
   // Throws the loss if the device cannot be used again by this process.
   void recover();
-  // If the error is a loss, the device is lost from now on. Returns false for cudaSuccess.
+  // If the error says that this device is lost, it is lost from now on. Returns false for cudaSuccess.
   bool note(cudaError_t error, const char* call);
-  // Notes the error of a call, and throws it: the loss, if the device is lost.
+  // Notes the error of a call, and throws it: the loss, if the device is lost. An error that lasts, but not on this
+  // device, is FE_UNSUPPORTED.
   void check(cudaError_t error, const char* call);
-  // Counts an execution; loses the device at the one that the options name.
+  // Counts an execution; loses the device at the one that the options name, when its work is done.
   void count_execution();
 
  private:
+  // Whether the driver refuses all calls for this device. The device must be the calling thread's current one.
+  bool is_broken() const;
+  [[noreturn]] void fail(const sdk::Error& error);
+
   PhysicalDevice physical_;  // constant after construction
   const Settings settings_;
-  Kernels kernels_;
+  Kernels kernels_{physical_.number};
   Clock clock_;
   std::shared_ptr<FaultCopies> fault_copies_ = std::make_shared<FaultCopies>(physical_.number);
   cudaStream_t allocations_ = nullptr;  // orders what is allocated and freed; it is idle otherwise

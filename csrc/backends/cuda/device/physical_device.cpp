@@ -56,6 +56,7 @@ PhysicalDevice describe(int number) {
   device.reads_pageable = attribute(cudaDevAttrPageableMemoryAccess, number) != 0;
   const bool registers = attribute(cudaDevAttrHostRegisterSupported, number) != 0;
   description.borrow_alignment = device.reads_pageable ? 1 : registers ? page : 0;
+  if (properties.integrated != 0) description.flags = FE_DEVICE_FLAG_UNIFIED_MEMORY;
   description.queue_kinds = 1u << FE_QUEUE_UPLOAD | 1u << FE_QUEUE_DOWNLOAD;
 #ifdef FERRULE_CUDA_EMULATED
   description.kind = FE_DEVICE_SOFTWARE;

@@ -14,6 +14,7 @@ struct Capabilities {
   uint32_t multiprocessors = 1;
   uint32_t shared_memory = 49152;  // bytes of a block, for a kernel that asks for as many
   bool has_wgmma = false;          // and TMA: the module has code for them, and the driver encodes tensor maps
+  bool uses_tf32 = false;          // products of float32 round their operands to tf32; from 80 on
 };
 
 struct PhysicalDevice {

@@ -8,12 +8,13 @@
 
 namespace ferrule::cuda {
 
-// A tensor map without its address. Three axes, the innermost first; items of 2 bytes; in shared memory the chunks
-// of 16 bytes of 128 are permuted (CU_TENSOR_MAP_SWIZZLE_128B).
+// A tensor map without its address. Three or four axes, the innermost first; items of 2 bytes; in shared memory the
+// chunks of 16 bytes of 128 are permuted (CU_TENSOR_MAP_SWIZZLE_128B).
 struct TensorMapShape {
-  std::array<uint64_t, 3> sizes;
-  std::array<uint64_t, 2> strides;  // in bytes, of all but the innermost axis
-  std::array<uint32_t, 3> box;      // that one copy takes
+  uint32_t axes = 3;
+  std::array<uint64_t, 4> sizes;
+  std::array<uint64_t, 3> strides;  // in bytes, of all but the innermost axis
+  std::array<uint32_t, 4> box;      // that one copy takes
 };
 
 // Whether the driver can encode maps. The program is not linked with the driver: the runtime finds the function.

@@ -309,7 +309,7 @@ constexpr uint32_t booleans = bit(Type::u32), float32 = bit(Type::f32),
                    integers = bit(Type::i32) | bit(Type::u32) | bit(Type::i64) | bit(Type::u64),
                    floats = bit(Type::f32) | bit(Type::f64), numbers = integers | floats;
 constexpr uint32_t types_of[] = {
-#define FUNCTION(name, arity, types) types,
+#define FUNCTION(name, arity, types, ...) types,
 #include "parameters/elementwise_functions.inc"
 #undef FUNCTION
 };

@@ -14,15 +14,14 @@ namespace {
 
 class Executable final : public sdk::Executable {
  public:
-  Executable(std::shared_ptr<Program> program, uint64_t scratch) : program_(std::move(program)), scratch_(scratch) {}
-  uint64_t scratch_size() override { return scratch_; }
+  explicit Executable(std::shared_ptr<Program> program) : program_(std::move(program)) {}
+  uint64_t scratch_size() override { return program_->scratch_size(); }
   void execute(sdk::Queue* queue, const fe_execution& execution) override {
     program_->run(static_cast<Queue&>(*queue), execution);
   }
 
  private:
   std::shared_ptr<Program> program_;
-  uint64_t scratch_;
 };
 
 Plan planned(const PlannedNode& node, const Capabilities& capabilities) {
@@ -95,7 +94,7 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
 
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, GeneratedKernels& generated,
                                                LibraryProducts& products, const fe_graph_view& view) {
-  device->use();
+  const auto use = device->use();
   const StorageWriters writers(view);
   std::vector<Plan> plans;
   plans.reserve(view.node_count);
@@ -122,8 +121,7 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> devic
     }
   }
   if (has_generated) generated.save();
-  auto program = std::make_shared<Program>(std::move(device), view, std::move(steps));
-  return std::make_unique<Executable>(std::move(program), scratch);
+  return std::make_unique<Executable>(std::make_shared<Program>(std::move(device), view, std::move(steps), scratch));
 }
 
 }  // namespace ferrule::cuda

@@ -1,5 +1,7 @@
 #include "graphs/elementwise_body.h"
 
+#include <ferrule/cpp/body.hpp>
+
 #include "graphs/body_writer.h"
 
 namespace ferrule::cuda {
@@ -74,16 +76,12 @@ Launch launch_program(const std::string& kernel, const Body& body, uint32_t item
   return launch;
 }
 
-// The values of a body: its instructions are applied to `values`.
+// The program of the node's body, whose inputs are `values`.
 Body body_with(const PlannedNode& node, Writer writer, std::vector<Value> values) {
   const fe_body& body = *node.body();
-  for (uint32_t i = 0; i < body.instruction_count; ++i) {
-    const fe_instruction& instruction = *body.instructions[i];
-    std::vector<Value> in;
-    in.reserve(instruction.input_count);
-    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
-    values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
-  }
+  values = sdk::values_of(body, std::move(values), [&](const fe_instruction& one, std::span<const Value> in) {
+    return writer.apply(one.op, in, one.dtype, one.attributes, one.output);
+  });
   std::vector<Writer::Result> results;
   results.reserve(body.output_count);
   for (uint32_t i = 0; i < body.output_count; ++i) results.push_back({values[body.outputs[i]], i});

@@ -23,9 +23,11 @@ constexpr uint32_t group_items = 4;  // group_size of kernels/elementwise/elemen
 struct FunctionRow {
   const char* name;
   uint32_t arity;
+  bool is_exact;
 };
+constexpr bool exact = true, inexact = false;
 constexpr FunctionRow functions[] = {
-#define FUNCTION(name, arity, ...) {#name, arity},
+#define FUNCTION(name, arity, types, exactness) {#name, arity, exactness},
 #include "parameters/elementwise_functions.inc"
 #undef FUNCTION
 };
@@ -47,14 +49,8 @@ bool is_wide(Format format) { return row(sizes, format) == 8; }
 // Whether all versions of CUDA give the same bits: what the function calls is defined exactly. A new version may have
 // another exp.
 bool is_exact(const Instruction& instruction) {
-  constexpr Function inexact[] = {
-      Function::sigmoid, Function::silu,  Function::gelu,  Function::gelu_tanh, Function::hypot,     Function::erf,
-      Function::erfc,    Function::exp,   Function::exp2,  Function::expm1,     Function::log,       Function::log10,
-      Function::log1p,   Function::log2,  Function::acos,  Function::acosh,     Function::asin,      Function::asinh,
-      Function::atan,    Function::atan2, Function::atanh, Function::cos,       Function::logaddexp, Function::cosh,
-      Function::sin,     Function::sinh,  Function::tan,   Function::tanh,      Function::pow};
   const bool is_floating = instruction.type == Type::f32 || instruction.type == Type::f64;
-  return !is_floating || std::find(std::begin(inexact), std::end(inexact), instruction.function) == std::end(inexact);
+  return !is_floating || row(functions, instruction.function).is_exact;
 }
 
 // A program in the parameters of a launch. Its operands begin at one place in programs of all sizes.

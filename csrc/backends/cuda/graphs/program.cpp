@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graphs/dependencies.h"
 #include "parameters/store_scalars.h"
 
 namespace ferrule::cuda {
@@ -48,20 +49,16 @@ class Program::Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   ~Frame() {
-    make_current(device_->physical().number);
+    const DeviceScope scope(device_->physical().number);
     discard_graph();
-    if (scalars != nullptr) device_->free(scalars, scalar_bytes_);
   }
+  // The driver keeps a graph that still runs until it is done (cuGraphExecDestroy).
   void discard_graph() {
     if (executable != nullptr && cudaGraphExecDestroy(executable) != cudaSuccess) cudaGetLastError();
     if (graph != nullptr && cudaGraphDestroy(graph) != cudaSuccess) cudaGetLastError();
     executable = nullptr;
     graph = nullptr;
     nodes.clear();
-  }
-  void allocate_scalars(uint64_t bytes) {
-    scalar_bytes_ = bytes;
-    scalars = device_->allocate(bytes);
   }
 
   std::vector<std::vector<std::byte>> parameters;  // by step, as of the last execution
@@ -70,27 +67,38 @@ class Program::Frame {
   std::vector<bool> is_stale;
   uint64_t executions = 0;
   bool has_failed = false;  // to make a graph; kernels are launched one by one from then on
-  void* scalars = nullptr;  // in device memory
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   std::vector<cudaGraphNode_t> nodes;  // by step
 
  private:
   std::shared_ptr<OpenDevice> device_;
-  uint64_t scalar_bytes_ = 0;
 };
 
-Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps)
-    : device_(std::move(device)), addresses_(view), steps_(std::move(steps)), scalar_count_(view.scalar_count) {
+Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
+                 uint64_t scratch)
+    : device_(std::move(device)),
+      addresses_(view),
+      steps_(std::move(steps)),
+      scalar_count_(view.scalar_count),
+      scratch_(scratch) {
   has_calls_ = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.launch.call != nullptr; });
   stores_scalars_ = std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
     return std::any_of(step.launch.bindings.begin(), step.launch.bindings.end(), [&](const Binding& binding) {
       return binding.what == Binding::What::value && addresses_.is_scalar(binding.value);
     });
   });
-  if (!stores_scalars_) return;
-  std::vector<Step> storing = steps_that_store(scalar_count_, *device_);
-  steps_.insert(steps_.begin(), std::make_move_iterator(storing.begin()), std::make_move_iterator(storing.end()));
+  if (stores_scalars_) {
+    scalars_offset_ = (scratch_ + sizeof(fe_scalar) - 1) / sizeof(fe_scalar) * sizeof(fe_scalar);
+    scratch_ = scalars_offset_ + sizeof(fe_scalar) * scalar_count_;
+    std::vector<Step> storing = steps_that_store(scalar_count_, *device_);
+    steps_.insert(steps_.begin(), std::make_move_iterator(storing.begin()), std::make_move_iterator(storing.end()));
+  }
+  const MemoryRanges memory(view);
+  std::vector<std::vector<MemoryAccess>> accesses;
+  accesses.reserve(steps_.size());
+  for (const Step& step : steps_) accesses.push_back(memory.of(step.launch));
+  dependencies_ = dependencies_of(accesses);
 }
 
 Program::~Program() = default;
@@ -100,7 +108,6 @@ Program::Frame& Program::frame_of(const Queue& queue) {
   std::unique_ptr<Frame>& frame = frames_[&queue];
   if (!frame) {
     auto made = std::make_unique<Frame>(device_);
-    if (stores_scalars_) made->allocate_scalars(sizeof(fe_scalar) * scalar_count_);
     made->parameters.reserve(steps_.size());
     for (const Step& step : steps_) made->parameters.push_back(step.launch.parameters);
     made->is_stale.assign(steps_.size(), true);
@@ -110,7 +117,8 @@ Program::Frame& Program::frame_of(const Queue& queue) {
 }
 
 void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) const {
-  const auto scalars = reinterpret_cast<uint64_t>(frame.scalars);
+  const uint64_t scalars =
+      stores_scalars_ ? address_of(execution.scratch, execution.scratch_offset) + scalars_offset_ : 0;
   frame.changed = 0;
   for (uint32_t i = 0; i < steps_.size(); ++i) {
     std::vector<std::byte>& parameters = frame.parameters[i];
@@ -225,8 +233,9 @@ cudaError_t Program::build_graph(Frame& frame) const {
   for (size_t i = 0; i < steps_.size() && error == cudaSuccess; ++i) {
     void* arguments[] = {frame.parameters[i].data()};
     const cudaKernelNodeParams node = node_of(steps_[i], arguments);
-    error = cudaGraphAddKernelNode(&frame.nodes[i], frame.graph, i == 0 ? nullptr : &frame.nodes[i - 1], i == 0 ? 0 : 1,
-                                   &node);
+    std::vector<cudaGraphNode_t> before;
+    for (const uint32_t step : dependencies_[i]) before.push_back(frame.nodes[step]);
+    error = cudaGraphAddKernelNode(&frame.nodes[i], frame.graph, before.data(), before.size(), &node);
   }
   if (error == cudaSuccess) error = cudaGraphInstantiate(&frame.executable, frame.graph, 0);
   if (error != cudaSuccess) frame.discard_graph();
@@ -259,7 +268,9 @@ void Program::replay(Frame& frame, Queue& queue) const {
 
 void Program::run(Queue& queue, const fe_execution& execution) {
   device_->count_execution();
-  if (steps_.empty() || !queue.begin()) return;
+  if (steps_.empty()) return;
+  const Queue::Work work = queue.begin();
+  if (!work) return;
   Frame& frame = frame_of(queue);
   fill(frame, queue, execution);
   ++frame.executions;

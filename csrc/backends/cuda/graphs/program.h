@@ -22,12 +22,15 @@ struct Step {
 // The part of an executable that several queues may run at once.
 class Program {
  public:
-  Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps);
+  // `scratch` is how many bytes of memory the launches of a node share at most.
+  Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps, uint64_t scratch);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program();
 
   void run(Queue& queue, const fe_execution& execution);
+  // Bytes of scratch memory of an execution.
+  uint64_t scratch_size() const { return scratch_; }
 
  private:
   // What one queue has of the program. Only the thread that uses the queue accesses it.
@@ -49,7 +52,10 @@ class Program {
   std::shared_ptr<OpenDevice> device_;
   const Addresses addresses_;
   std::vector<Step> steps_;
-  uint32_t scalar_count_;
+  std::vector<std::vector<uint32_t>> dependencies_;  // of each step in a CUDA graph: the steps that it follows
+  const uint32_t scalar_count_;
+  uint64_t scratch_;
+  uint64_t scalars_offset_ = 0;  // of stored scalars, in the scratch memory
   bool has_calls_ = false;       // of libraries, which a CUDA graph of kernels cannot contain
   bool stores_scalars_ = false;  // the first step stores the scalars in memory, as some kernel reads them there
   std::mutex mutex_;

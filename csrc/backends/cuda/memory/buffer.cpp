@@ -1,5 +1,7 @@
 #include "memory/buffer.h"
 
+#include "memory/process_memory.h"
+
 namespace ferrule::cuda {
 namespace {
 
@@ -10,29 +12,46 @@ uint64_t number_of(const void* pointer) { return reinterpret_cast<uintptr_t>(poi
 
 }  // namespace
 
-Buffer::Buffer(std::shared_ptr<OpenDevice> device, Origin origin, void* pointer, uint64_t address, uint64_t bytes)
-    : device_(std::move(device)), origin_(origin), pointer_(pointer), address_(address), bytes_(bytes) {}
-
 Buffer::~Buffer() {
+  if (pointer_ == nullptr) return;
   if (origin_ == Origin::allocated) device_->free(pointer_, bytes_);
   if (origin_ != Origin::registered) return;
-  make_current(device_->physical().number);
+  const DeviceScope scope(device_->physical().number);
   if (cudaHostUnregister(pointer_) != cudaSuccess) cudaGetLastError();
 }
 
+std::unique_ptr<Buffer> Buffer::make(std::shared_ptr<OpenDevice> device, Origin origin) {
+  return std::unique_ptr<Buffer>(new Buffer(std::move(device), origin));
+}
+
+void Buffer::set(void* pointer, uint64_t address, uint64_t bytes) noexcept {
+  pointer_ = pointer;
+  address_ = address;
+  bytes_ = bytes;
+}
+
 std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uint64_t size) {
-  void* const pointer = device->allocate(size);
-  return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::allocated, pointer, number_of(pointer), size));
+  auto buffer = make(std::move(device), Origin::allocated);
+  void* const pointer = buffer->device_->allocate(size);
+  buffer->set(pointer, number_of(pointer), size);
+  return buffer;
 }
 
 std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
                                        fe_access access) {
-  device->use();
-  if (device->physical().reads_pageable)
-    return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::pageable, pointer, number_of(pointer), size));
+  const PhysicalDevice& physical = device->physical();
+  auto buffer = make(device, physical.reads_pageable ? Origin::pageable : Origin::registered);
+  if (physical.reads_pageable) {
+    if (!has_pages(pointer, size))
+      throw sdk::Error(FE_UNSUPPORTED, "it is memory of a device, or behind the end of a file, which " +
+                                           device->name() + " cannot use by the host's addresses");
+    buffer->set(pointer, number_of(pointer), size);
+    return buffer;
+  }
   const bool read_only = access == FE_ACCESS_READ;
-  if (read_only && !device->physical().registers_read_only)
+  if (read_only && !physical.registers_read_only)
     throw sdk::Error(FE_UNSUPPORTED, device->name() + " does not register memory that the process may only read");
+  const auto use = device->use();
   const unsigned flags = cudaHostRegisterMapped | (read_only ? cudaHostRegisterReadOnly : 0);
   cudaError_t error = cudaHostRegister(pointer, size, flags);
   void* address = nullptr;
@@ -44,7 +63,8 @@ std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void*
     if (const auto loss = device->loss()) throw *loss;
     throw sdk::Error(FE_UNSUPPORTED, "the driver does not register this memory (" + text_of(error) + ")");
   }
-  return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::registered, pointer, number_of(address), size));
+  buffer->set(pointer, number_of(address), size);
+  return buffer;
 }
 
 std::unique_ptr<Buffer> Buffer::import(std::shared_ptr<OpenDevice> device, const fe_native_memory& memory) {
@@ -55,17 +75,23 @@ std::unique_ptr<Buffer> Buffer::import(std::shared_ptr<OpenDevice> device, const
                                          std::to_string(memory.device_id) + "), and this device is (2, " +
                                          std::to_string(own) + ")");
   // A wrong pointer would be a fault of a kernel, after which the process cannot use the device any more.
-  device->use();
+  const auto use = device->use();
   cudaPointerAttributes is{};
   device->check(cudaPointerGetAttributes(&is, memory.pointer), "cudaPointerGetAttributes");
   if (is.devicePointer == nullptr || (is_own && is.device != own))
     throw sdk::Error(FE_INVALID_ARGUMENT, "the pointer is not memory that " + device->name() + " can use");
   const uint64_t address = number_of(is.devicePointer) + memory.offset;
-  return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::foreign, memory.pointer, address, 0));
+  auto buffer = make(device, Origin::foreign);
+  buffer->set(memory.pointer, address, 0);
+  return buffer;
 }
 
 // Registered memory, too, is told as the device's: those who use it do so in the order of the device's streams.
 fe_native_memory Buffer::native() {
+  // Consumers ask their runtime what the pointer is, and refuse what was neither allocated nor registered.
+  if (origin_ == Origin::pageable)
+    throw sdk::Error(FE_UNSUPPORTED, "it is memory of the host that " + device_->name() +
+                                         " uses by the host's addresses, and other libraries take for the host's");
   fe_native_memory memory{};
   memory.struct_size = sizeof memory;
   memory.device_type = dl_cuda;

@@ -27,12 +27,15 @@ class Buffer final : public sdk::Buffer {
 
  private:
   enum class Origin : uint8_t { allocated, registered, pageable, foreign };
-  Buffer(std::shared_ptr<OpenDevice> device, Origin origin, void* pointer, uint64_t address, uint64_t bytes);
+  // Without memory, of which there is some by `set` alone, which cannot fail.
+  Buffer(std::shared_ptr<OpenDevice> device, Origin origin) : device_(std::move(device)), origin_(origin) {}
+  static std::unique_ptr<Buffer> make(std::shared_ptr<OpenDevice> device, Origin origin);
+  void set(void* pointer, uint64_t address, uint64_t bytes) noexcept;
 
   std::shared_ptr<OpenDevice> device_;
   const Origin origin_;
-  void* const pointer_;  // what is freed, or the host's address
-  const uint64_t address_, bytes_;
+  void* pointer_ = nullptr;  // what is freed, or the host's address
+  uint64_t address_ = 0, bytes_ = 0;
 };
 
 inline Buffer& buffer_of(fe_module_buffer* handle) {

@@ -17,7 +17,7 @@ struct LoadedCode {
   LoadedCode(const LoadedCode&) = delete;
   LoadedCode& operator=(const LoadedCode&) = delete;
   ~LoadedCode() {
-    make_current(device);
+    const DeviceScope scope(device);
     if (library != nullptr && cudaLibraryUnload(library) != cudaSuccess) cudaGetLastError();
   }
 };
@@ -120,11 +120,14 @@ std::optional<LoadedKernel> GeneratedKernels::load(const std::vector<uint8_t>& c
     return false;
   };
   cudaKernel_t kernel = nullptr;
+  cudaFuncAttributes attributes{};
   if (!succeeds(cudaLibraryLoadData(&loaded->library, loaded->code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                 "cudaLibraryLoadData") ||
       !succeeds(cudaLibraryGetKernel(&kernel, loaded->library, kernel_name), "cudaLibraryGetKernel"))
     return std::nullopt;
   LoadedKernel result{.function = reinterpret_cast<const void*>(kernel)};
+  // The driver loads code when it is first asked for. An error must show before the code is put into the cache.
+  if (!succeeds(cudaFuncGetAttributes(&attributes, result.function), "cudaFuncGetAttributes")) return std::nullopt;
   result.library = loaded;
   return result;
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "nvrtc/kernel_headers.h"
+#include "nvrtc/large_stack.h"
 #include "nvrtc/library_paths.h"
 
 namespace ferrule::cuda {
@@ -114,7 +115,9 @@ std::vector<uint8_t> Nvrtc::compile(const std::string& text) const {
   // As nvcc compiles the kernels of the module, so that both give the same bits.
   const std::string architecture = "--gpu-architecture=" + this->architecture();
   const std::array options = {architecture.c_str(), "-std=c++20", "-fmad=false"};
-  const int result = functions_.CompileProgram(program.handle, static_cast<int>(options.size()), options.data());
+  int result = NvrtcFunctions::success;
+  call_with_large_stack(
+      [&] { result = functions_.CompileProgram(program.handle, static_cast<int>(options.size()), options.data()); });
   if (result != NvrtcFunctions::success) {
     size_t size = 0;
     std::string log;

@@ -37,7 +37,7 @@ Mark::Mark(OpenDevice& device, bool is_timed) : device_(device.physical().number
 
 Mark::~Mark() {
   if (event_ == nullptr) return;
-  make_current(device_);
+  const DeviceScope scope(device_);
   if (cudaEventDestroy(event_) != cudaSuccess) cudaGetLastError();
 }
 
@@ -66,22 +66,25 @@ cudaError_t Event::query() const {
     error = cudaEventQuery(mark_->get());
     if (error == cudaSuccess || error == cudaErrorNotReady || is_lasting(error)) break;
     cudaGetLastError();
+    // Somebody captures a stream, and DeviceScope could not tell the driver that the query does not concern it.
+    if (error == cudaErrorStreamCaptureUnsupported) return cudaErrorNotReady;
   }
   return error;
 }
 
 bool Event::done() {
   if (!mark_) return true;
-  make_current(device_->physical().number);
+  const DeviceScope scope(device_->physical().number);
   const cudaError_t error = query();
   if (error == cudaSuccess) tell_times();
-  return error == cudaSuccess || is_lasting(error);
+  return error == cudaSuccess || (is_lasting(error) && device_->note(error, "cudaEventQuery") && device_->loss());
 }
 
 void Event::wait(int64_t timeout_ns) {
   if (!mark_) throw *loss_;
-  make_current(device_->physical().number);
+  const DeviceScope scope(device_->physical().number);
   if (timeout_ns >= 0 || cudaEventSynchronize(mark_->get()) != cudaSuccess) {
+    cudaGetLastError();
     constexpr int64_t longest_ns = std::numeric_limits<int64_t>::max() / 2;  // 146 years
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min(timeout_ns, longest_ns));
     cudaError_t error = cudaSuccess;
@@ -101,7 +104,7 @@ void Event::wait(int64_t timeout_ns) {
 
 uint64_t Event::time() {
   if (!mark_ || !since_) throw sdk::Error(FE_UNSUPPORTED, "nobody traced when the event was recorded");
-  make_current(device_->physical().number);
+  const DeviceScope scope(device_->physical().number);
   return since_->host_ns_of(mark_->get(), earliest_ns_);
 }
 

@@ -17,20 +17,29 @@ void* host_side(Buffer& buffer, uint64_t offset) { return reinterpret_cast<void*
 
 }  // namespace
 
+Queue::Work::Work(Queue& queue) : scope_(queue.device_->physical().number), is_possible_(!queue.device_->loss()) {
+  if (is_possible_) queue.device_->check(scope_.error(), "cudaSetDevice");
+}
+
+// An execution allocates nothing: nobody would free unused memory for it and try again.
 Queue::Queue(std::shared_ptr<OpenDevice> device) : device_(std::move(device)) {
-  device_->use();
-  device_->check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  const auto use = device_->use();
+  faults_ = device_->allocate(sizeof(Fault));
+  const cudaError_t error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+  if (error == cudaSuccess) return;
+  device_->free(faults_, sizeof(Fault));
+  device_->check(error, "cudaStreamCreateWithFlags");
 }
 
 Queue::~Queue() {
-  make_current(device_->physical().number);
+  const DeviceScope scope(device_->physical().number);
   try {
     const auto deadline = std::chrono::steady_clock::now() + longest_wait;
     // A query that fails for another reason than a loss says nothing about the work.
     const auto is_finished = [&] {
       const cudaError_t error = cudaStreamQuery(stream_);
-      if (error != cudaSuccess && error != cudaErrorNotReady) cudaGetLastError();
-      return error == cudaSuccess || is_lasting(error);
+      if (error != cudaErrorNotReady) device_->note(error, "cudaStreamQuery");
+      return error == cudaSuccess;
     };
     while (!device_->loss() && !is_finished()) {
       if (std::chrono::steady_clock::now() > deadline) {
@@ -42,15 +51,9 @@ Queue::~Queue() {
     }
     if (device_->loss() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
     if (cudaStreamDestroy(stream_) != cudaSuccess) cudaGetLastError();
-    if (faults_ != nullptr) device_->free(faults_, sizeof(Fault));
+    device_->free(faults_, sizeof(Fault));
   } catch (const std::exception&) {  // no memory to report with
   }
-}
-
-bool Queue::begin() {
-  if (device_->loss()) return false;
-  device_->use();
-  return true;
 }
 
 void Queue::finish(cudaError_t error, const char* call) {
@@ -58,31 +61,41 @@ void Queue::finish(cudaError_t error, const char* call) {
 }
 
 void Queue::copy_from_host(Buffer& to, uint64_t to_offset, const void* from, uint64_t size) {
-  if (size == 0 || !begin()) return;
+  if (size == 0) return;
+  const Work work = begin();
+  if (!work) return;
   finish(cudaMemcpyAsync(host_side(to, to_offset), from, size, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
 }
 
 void Queue::copy_to_host(void* to, Buffer& from, uint64_t from_offset, uint64_t size) {
-  if (size == 0 || !begin()) return;
+  if (size == 0) return;
+  const Work work = begin();
+  if (!work) return;
   finish(cudaMemcpyAsync(to, host_side(from, from_offset), size, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
 }
 
 void Queue::copy(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
-  if (size == 0 || !begin()) return;
+  if (size == 0) return;
+  const Work work = begin();
+  if (!work) return;
   finish(cudaMemcpyAsync(host_side(to, to_offset), host_side(from, from_offset), size, cudaMemcpyDefault, stream_),
          "cudaMemcpyAsync");
 }
 
 void Queue::copy_peer(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
   if (!from.is_of_device() || !to.is_of_device()) return copy(to, to_offset, from, from_offset, size);
-  if (size == 0 || !begin()) return;
+  if (size == 0) return;
+  const Work work = begin();
+  if (!work) return;
   finish(cudaMemcpyPeerAsync(host_side(to, to_offset), to.device().physical().number, host_side(from, from_offset),
                              from.device().physical().number, size, stream_),
          "cudaMemcpyPeerAsync");
 }
 
 void Queue::fill(Buffer& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
-  if (size == 0 || !begin()) return;
+  if (size == 0) return;
+  const Work work = begin();
+  if (!work) return;
   if (pattern.size() == 1) {
     const int value = std::to_integer<int>(pattern[0]);
     finish(cudaMemsetAsync(host_side(to, to_offset), value, size, stream_), "cudaMemsetAsync");
@@ -102,21 +115,15 @@ void Queue::launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void
 }
 
 Address Queue::fault_record() {
-  if (faults_ == nullptr) {
-    void* const memory = device_->allocate(sizeof(Fault));
-    if (const cudaError_t error = cudaMemsetAsync(memory, 0, sizeof(Fault), stream_); error != cudaSuccess) {
-      device_->free(memory, sizeof(Fault));
-      device_->check(error, "cudaMemsetAsync");
-    }
-    faults_ = memory;
-  }
+  if (!has_faults_) device_->check(cudaMemsetAsync(faults_, 0, sizeof(Fault), stream_), "cudaMemsetAsync");
+  has_faults_ = true;
   may_have_fault_ = true;
   return reinterpret_cast<Address>(faults_);
 }
 
 std::unique_ptr<sdk::Event> Queue::record() {
   if (const auto loss = device_->loss()) return std::make_unique<Event>(device_, loss);
-  device_->use();
+  const auto use = device_->use();
   std::unique_ptr<Event> event;
   Aftermath aftermath;
   try {
@@ -151,14 +158,14 @@ void Queue::forget_arrived_faults() {
 }
 
 void Queue::reset() {
-  device_->use();
+  const auto use = device_->use();
   const cudaError_t error = cudaStreamSynchronize(stream_);
   if (device_->note(error, "cudaStreamSynchronize") && !device_->loss()) device_->check(error, "cudaStreamSynchronize");
   device_->recover();
 }
 
 void Queue::wait_for(sdk::Event& event) {
-  if (begin()) finish(static_cast<const Event&>(event).let_wait(stream_), "cudaStreamWaitEvent");
+  if (const Work work = begin()) finish(static_cast<const Event&>(event).let_wait(stream_), "cudaStreamWaitEvent");
 }
 
 }  // namespace ferrule::cuda

@@ -28,8 +28,17 @@ class Queue final : public sdk::Queue {
   // Runs a kernel with one parameter.
   void launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void* parameters, uint32_t shared_memory);
 
-  // Makes the device current. False if it is lost.
-  bool begin();
+  // What a call that gives the queue work holds: makes the device current. False if the device is lost.
+  class Work {
+   public:
+    explicit Work(Queue& queue);
+    explicit operator bool() const { return is_possible_; }
+
+   private:
+    const DeviceScope scope_;
+    const bool is_possible_;
+  };
+  [[nodiscard]] Work begin() { return Work(*this); }
   // Notes the error of a call. Throws unless it is the loss of the device.
   void finish(cudaError_t error, const char* call);
   cudaStream_t stream() const { return stream_; }
@@ -49,7 +58,8 @@ class Queue final : public sdk::Queue {
 
   std::shared_ptr<OpenDevice> device_;
   cudaStream_t stream_ = nullptr;
-  void* faults_ = nullptr;  // a Fault in device memory
+  void* faults_ = nullptr;  // a Fault in device memory, whose bytes are 0 if `has_faults_`
+  bool has_faults_ = false;
   // Copies of it that may still be written, and what the stream passes then: an event may be released before.
   std::vector<std::pair<std::shared_ptr<const Mark>, std::shared_ptr<const Fault>>> arriving_faults_;
   // Since the last event:
