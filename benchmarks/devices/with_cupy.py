@@ -28,11 +28,14 @@ class Contender:
             count = runtime.getDeviceCount()
         except runtime.CUDARuntimeError:
             count = 0
-        # The bytes of the UUID, which follow each other without dashes in the hexadecimal text.
-        known = {bytes(runtime.getDeviceProperties(i)["uuid"])[:16].hex(): i for i in range(count)}
-        if uuid.replace("-", "") not in known:
+        known = {_first_bytes(runtime.getDeviceProperties(i)["uuid"]): i for i in range(count)}
+        try:
+            wanted = _first_bytes(bytes.fromhex(uuid.replace("-", "")))
+        except ValueError:
+            wanted = b"none"
+        if wanted not in known:
             raise NotOfferedError("CuPy does not see this device")
-        self.cupy.cuda.Device(known[uuid.replace("-", "")]).use()
+        self.cupy.cuda.Device(known[wanted]).use()
 
     def describe(self) -> dict[str, str]:
         return {"version": self.cupy.__version__}
@@ -78,3 +81,8 @@ class Contender:
             "sum 1": lambda operands: lambda x: x.sum(axis=1),
             "matmul": into(cupy.matmul),
         }
+
+
+def _first_bytes(uuid: bytes) -> bytes:
+    """The bytes of a UUID before the first 0: CuPy converts them like the characters of a C string."""
+    return bytes(uuid)[:16].split(b"\0")[0]

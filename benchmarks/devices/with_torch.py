@@ -25,11 +25,11 @@ class Contender:
             raise NotOfferedError("PyTorch is not installed") from None
         cuda = self.torch.cuda
         numbers = range(cuda.device_count()) if cuda.is_available() else range(0)
-        known = {str(cuda.get_device_properties(i).uuid).lower(): i for i in numbers}
-        if uuid not in known:
+        known = {str(getattr(cuda.get_device_properties(i), "uuid", "")).lower(): i for i in numbers}
+        if uuid not in known:  # versions before 2.4 do not tell UUIDs
             raise NotOfferedError("PyTorch does not see this device")
         cuda.set_device(known[uuid])
-        self.torch.backends.cuda.matmul.allow_tf32 = False
+        self.torch.set_float32_matmul_precision("highest")  # no tf32
         self.device = self.torch.device("cuda", known[uuid])
 
     def describe(self) -> dict[str, str]:
@@ -73,6 +73,7 @@ class Contender:
         """Replays what `run` does, as a CUDA graph."""
         graph = self.torch.cuda.CUDAGraph()
         side = self.torch.cuda.Stream()
+        side.wait_stream(self.torch.cuda.current_stream())  # which copies the operands
         with self.torch.cuda.stream(side):
             run()  # PyTorch demands a warm-up on another stream before a capture
         self.torch.cuda.current_stream().wait_stream(side)
@@ -81,13 +82,24 @@ class Contender:
         return lambda _: (graph.replay(), kept)[0]
 
     def _transfer(self, case: DeviceCase, source: NDArray[Any]) -> Prepared:
-        host = self.torch.from_numpy(source.copy())
-        host = host.pin_memory() if "pinned" in case.op else host
-        there = host.to(self.device)
-        rows = checked_rows(case)
-        if case.op.startswith("upload"):
-            return Prepared(lambda _: there.copy_(host, non_blocking=True), lambda: there[:rows].cpu().numpy())
-        return Prepared(lambda _: host.copy_(there, non_blocking=True), lambda: host[:rows].numpy())
+        given = self.torch.from_numpy(source.copy())
+        # Nothing is right before a call has copied it.
+        is_upload, is_pinned = case.op.startswith("upload"), "pinned" in case.op
+        host = given if is_upload else self.torch.zeros_like(given)
+        host = host.pin_memory() if is_pinned else host
+        there = self.torch.zeros_like(given, device=self.device) if is_upload else given.to(self.device)
+        target, origin = (there, host) if is_upload else (host, there)
+
+        def transfer(_: int = 0) -> Any:
+            return target.copy_(origin, non_blocking=True)
+
+        def output() -> NDArray[Any]:
+            transfer()
+            self.wait()
+            checked: NDArray[Any] = target[: checked_rows(case)].cpu().numpy()
+            return checked
+
+        return Prepared(transfer, output)
 
     def _function(self, case: DeviceCase, operands: list[Any]) -> Callable[..., Any]:
         torch, x = self.torch, operands[0]

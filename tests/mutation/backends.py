@@ -22,6 +22,7 @@ class Backend:
         time can be built with a fault; otherwise each fault builds the module.
     is_host: its module computes on the host. The tests of the core use it, and the hand-written faults are in it.
     target, product, options: of CMake; the product is relative to the backend's folder in the build.
+    further_targets: what the backend's tests load beside the module.
     folders: further parts of the tree that its build needs.
     support_test: the test that checks which cases the module refuses.
     """
@@ -35,6 +36,7 @@ class Backend:
     faults: tuple[dict[str, str], ...] = ()
     folders: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    further_targets: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     by_kernel_file: bool = False
     is_host: bool = False

@@ -31,6 +31,7 @@ class Layout:
     target: str
     product: str  # in the build folder
     left_out: str = ""  # a pattern of paths of files that are not copied
+    further_targets: tuple[str, ...] = ()  # built once, without a fault
 
 
 # The unit tests that use graphs: the others take longer to compile than all faults together.
@@ -58,7 +59,8 @@ def layout_of(area: str, variant: str, sanitizer: str = "") -> Layout:
     chosen = (option.format(variant=variant) for option in backend.options)
     module = ("-DFERRULE_BUILD_TESTS=OFF", *chosen, *_sanitized(sanitizer))
     product = f"{backend.folder}/{backend.product.format(variant=variant)}"
-    return Layout((*common, *backend.folders), module, backend.target.format(variant=variant), product)
+    target, parts = backend.target.format(variant=variant), (*common, *backend.folders)
+    return Layout(parts, module, target, product, further_targets=backend.further_targets)
 
 
 class Workspace:
@@ -78,7 +80,7 @@ class Workspace:
             _update(ROOT / name, self.source / name, self.layout.left_out)
         _update_file(ROOT / "CMakeLists.txt", self.source / "CMakeLists.txt")
         self._run("cmake", "-G", "Ninja", "-S", self.source, "-B", self.build_folder, *self.layout.options)
-        self.build(readonly_cache=False)
+        self.build(self.layout.target, *self.layout.further_targets, readonly_cache=False)
         self.clean.parent.mkdir(exist_ok=True)
         for path in (self.product, self.product.with_suffix(".json")):
             if path.exists():

@@ -1,22 +1,29 @@
-"""Fixtures: the module whose kernels run on the CPU, and processes that use it."""
+"""Fixtures: the module whose kernels run on the CPU, the emulated NVRTC, and processes that use them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from backend_processes import run, tested_module
 
-from csrc.backends.cuda.tests.processes import Processes
+from csrc.backends.cuda.tests.processes import Done, Processes
+
+__all__ = ["run"]
 
 
 @pytest.fixture(scope="session")
 def module() -> Path:
-    path = Path(os.environ.get("FERRULE_BACKEND_PATH", ""))
-    if path.name != "libferrule-cuda-emulated.so":
-        pytest.skip("needs the emulated module")
-    return path
+    return tested_module("libferrule-cuda-emulated.so")
+
+
+@pytest.fixture(scope="session")
+def nvrtc_library(module: Path) -> Path:
+    library = module.parents[4] / "tests" / "emulation" / "libemulated-nvrtc.so"
+    if not library.exists():
+        pytest.skip("needs the target emulated-nvrtc")
+    return library
 
 
 @pytest.fixture
@@ -25,6 +32,11 @@ def start(module: Path, tmp_path: Path) -> Processes:
 
 
 @pytest.fixture
-def run(start: Processes) -> Callable[..., str]:
-    """Runs a program with the given variables, and returns its output."""
-    return start.quiet
+def generate(nvrtc_library: Path, start: Processes) -> Callable[..., Done]:
+    """Runs a program in which all fused elementwise ops have a kernel generated, unless a variable says otherwise."""
+
+    def run(program: str, **variables: str) -> Done:
+        settings = {"FERRULE_CUDA_NVRTC": str(nvrtc_library), "FERRULE_CUDA_GENERATE_FROM": "1"}
+        return start(program, **{**settings, **variables})
+
+    return run

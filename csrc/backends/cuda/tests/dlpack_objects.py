@@ -142,6 +142,8 @@ def _library() -> ctypes.CDLL:
     library.other_copy.argtypes = (pointer, pointer, pointer, ctypes.c_size_t)
     library.other_synchronize.argtypes = (pointer,)
     library.other_wait.argtypes = (pointer, pointer)
+    library.other_begin_capture.argtypes = (pointer,)
+    library.other_end_capture.argtypes = (pointer,)
     return library
 
 

@@ -28,6 +28,10 @@ for dtype in ("int8", "uint8", "bool", "int16"):
     else:
         show(lambda x, y: (x * y + x, fe.maximum(x, y) // 3, x < y), x, y)
 """,
+    "several_blocks": """
+for dtype in ("float32", "int8", "float64"):
+    show(lambda x: x * x + x, numbers(dtype, 9001))
+""",
     "wide_integers": """
 for dtype in ("int32", "int64", "uint64"):
     x, y = (numbers(dtype, 517, low=1, high=1 << 30) for _ in range(2))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
+
+import backend_processes
 
 # `put` makes an array on the device, `attempt` gives the error of a call as text, `page` an array in pages of its own.
 PRELUDE = """
@@ -47,14 +45,16 @@ def in_threads(count, work):
 
 
 @dataclass(frozen=True)
-class Done:
-    output: str
-    log: str
+class Done(backend_processes.Done):
     calls: tuple[str, ...]  # of the CUDA runtime, with contexts, objects and requested failures among them
 
     def contexts(self) -> set[int]:
         """The devices that got a context."""
         return {int(line.removeprefix("context ")) for line in self.calls if line.startswith("context ")}
+
+    def compilations(self) -> int:
+        """How many kernels NVRTC was asked to compile."""
+        return self.calls.count("nvrtcCompileProgram")
 
     def leaks(self) -> dict[str, int]:
         """How many objects of each kind were made and not ended."""
@@ -65,35 +65,15 @@ class Done:
         return {kind: count for kind, count in counts.items() if count != 0}
 
 
-@dataclass(frozen=True)
-class Processes:
-    """Starts processes in a folder, by default without a probe."""
+class Processes(backend_processes.Processes):
+    """Their calls of the CUDA runtime are recorded."""
 
-    folder: Path
+    PRELUDE = PRELUDE
+    WITHOUT = ("CUDA_VISIBLE_DEVICES",)
 
     def __call__(self, program: str, **variables: str) -> Done:
         calls = self.folder / "calls.txt"
         calls.unlink(missing_ok=True)
-        settings = {
-            "FERRULE_CACHE_DIR": str(self.folder / "cache"),
-            "FERRULE_PROBE": "never",
-            "FERRULE_EMULATION_LOG": str(calls),
-        }
-        inherited = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
-        result = subprocess.run(
-            [sys.executable, "-c", PRELUDE + program],
-            env={**inherited, **settings, **variables},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            cwd=self.folder,
-        )
-        assert result.returncode == 0, result.stderr
+        done = super().__call__(program, **{"FERRULE_EMULATION_LOG": str(calls), **variables})
         lines = calls.read_text().splitlines() if calls.exists() else []
-        return Done(result.stdout, result.stderr, tuple(lines))
-
-    def quiet(self, program: str, **variables: str) -> str:
-        """Runs a program and returns its output. The log must be empty."""
-        done = self(program, **variables)
-        assert done.log == "", done.log
-        return done.output
+        return Done(done.output, done.log, tuple(lines))

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.contenders import NotOfferedError
 from benchmarks.devices import worker as workers
 from benchmarks.devices.aims import Aim
 from benchmarks.devices.bench import DeviceRun, Setup
@@ -25,6 +26,8 @@ from benchmarks.devices.report import as_json, limits_of
 from benchmarks.devices.sizes import SCALES, fitting
 from benchmarks.race import Heat
 from benchmarks.timing import Timing
+from csrc.backends.cuda.tests.fake_torch_and_cupy import UUID, cupy_of, torch_of
+from csrc.backends.cuda.tests.fake_torch_and_cupy import Device as EmulatedDevice
 
 ROOT = Path(__file__).resolve().parents[4]
 FULL = {case.name: case for case in cases_of(SCALES["full"])}
@@ -224,3 +227,40 @@ def test_events_time_each_call_and_a_queue_all_of_them(worker_of: Callable[[Fake
     [sample] = worker.turn(2.0)
     assert fake.calls == [0, 0, 1, 2, 3]  # one to warm up
     assert 0 < sample < 0.1
+
+
+# ---- PyTorch and CuPy, of which the tests have imitations
+
+CUPY_HAS = ("copy", "add", "transpose", "sum 0", "sum 1", "matmul")
+
+
+def peer(name: str, monkeypatch: pytest.MonkeyPatch, uuid: str = UUID) -> workers.DeviceWorker:
+    made = torch_of(EmulatedDevice()) if name == "torch" else cupy_of()
+    monkeypatch.setitem(sys.modules, name, made)
+    return workers.DeviceWorker(name, "cuda:0", uuid)
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+@pytest.mark.parametrize("case", cases_of(SCALES["small"]), ids=lambda case: case.name)
+def test_peers_compute_and_time_each_row_or_say_why_not(
+    name: str, case: DeviceCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = peer(name, monkeypatch)
+    offered = "torch cupy" if case.op in CUPY_HAS and case.dtype != "bfloat16" else "torch"
+    if case.blocks or name not in offered:
+        with pytest.raises(NotOfferedError):
+            worker.prepare(case)
+        return
+    worker.prepare(case)
+    samples = worker.turn(0.0)
+    assert samples
+    assert all(sample > 0 for sample in samples)
+    worker.finish()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_a_peer_that_sees_another_device_is_left_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for uuid in ("None", UUID.replace("6c", "6d")):
+        with pytest.raises(NotOfferedError, match="does not see this device"):
+            peer(name, monkeypatch, uuid)
+    assert "version" in peer(name, monkeypatch).describe()

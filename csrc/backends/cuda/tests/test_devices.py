@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,7 @@ x = put(np.arange(6).reshape(2, 3), device="cuda:1")
 f = fe.graph(lambda x: fe.sum(fe.exp(x) @ fe.ones((3, 3), device="cuda:1")))
 things = {
     "result": f(x),
-    "borrowed": fe.buffer_from_host_ptr(page(1024), "cuda:1"),
+    "borrowed": fe.buffer_from_host_ptr(page(1024), "cuda:1", copy=False),
     "pinned": fe.host_empty((1 << 18,), device="cuda:1"),
     "array": fe.take(x, put([1], np.int64, "cuda:1"), axis=0),
 }
@@ -261,3 +262,10 @@ for device in fe.devices(unified=False):
 def test_software_device_is_listed_as_such_and_never_the_default(run: Run) -> None:
     program = 'print(fe.device("cuda:0").kind, fe.best_device(), fe.ones(3).device)'
     assert run(program) == "software cpu:0 cpu:0\n"
+
+
+def test_the_manifest_names_ops_that_exist(module: Path, run: Run) -> None:
+    known = json.loads(run("print(json.dumps([op['name'] for op in json.loads(fe._ferrule.ops())]))"))
+    named = json.loads(module.with_suffix(".json").read_text())["ops"]
+    assert set(named) <= set(known)
+    assert {"add", "matmul", "frexp", "astype"} <= set(named)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from csrc.backends.cuda.tests.processes import Processes
+from csrc.backends.cuda.tests.processes import PRELUDE, Processes
 
 Run = Callable[..., str]
 
@@ -31,7 +31,7 @@ class Wrapped:
     def __dlpack_device__(self): return self.array.__dlpack_device__()
     def __dlpack__(self, **arguments): return self.array.__dlpack__(**arguments)
 def device_stream():
-    x = put([0])
+    x = put([0]) + 0
     producer = Producer(address_of(x), 1)
     assert fe.from_dlpack(producer).tolist() == [0]
     return producer.asked[0]["stream"]
@@ -49,11 +49,18 @@ own = device_stream()
 """
 
 
+class ExchangingProcesses(Processes):
+    PRELUDE = PRELUDE + OBJECTS
+
+
+@pytest.fixture
+def start(module: Path, tmp_path: Path) -> Processes:
+    return ExchangingProcesses(tmp_path)
+
+
 # ---- export
 def test_export_names_the_device_and_shares_the_memory(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 x = put(np.arange(12).reshape(3, 4)) + 1
 assert x.__dlpack_device__() == (2, 0)
 one, two = exported(x), exported(x, stream=other.number)
@@ -65,14 +72,11 @@ assert address_of(x[1:, 2:]) == one.address + 24
 assert np.array_equal(one.read(other), np.arange(1, 13).reshape(3, 4))
 for each in (one, two): each.release()
 """
-    )
     run(program)
 
 
 def test_memory_of_the_second_device_has_its_number(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 x = put([1, 2, 3], device="cuda:1")
 fe.eval(x)
 assert x.__dlpack_device__() == (2, 1)
@@ -84,7 +88,6 @@ print(attempt(lambda: fe.from_dlpack(Producer(one.address, 3, place=(2, 0)))))
 print(attempt(lambda: fe.from_dlpack(Producer(one.address, 3, place=(2, 7)))))
 print(attempt(lambda: exported(x, dl_device=(2, 0))))
 """
-    )
     wrong, unknown, elsewhere = run(program, FERRULE_EMULATION_DEVICES="2").splitlines()
     assert wrong.startswith("InvalidArgumentError: ")
     assert "the pointer is not memory that emulated can use" in wrong
@@ -95,9 +98,7 @@ print(attempt(lambda: exported(x, dl_device=(2, 0))))
 
 
 def test_consumer_of_an_older_dlpack_gets_its_own_copy(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 class Old(Wrapped):
     def __dlpack__(self, stream=None): return self.array.__dlpack__(stream=stream)
 x = put([1, 2, 3])
@@ -110,15 +111,13 @@ assert address_of(copied) != address_of(x)
 assert exported(x, copy=True).flags == IS_COPIED
 print(attempt(lambda: x.__dlpack__(copy=False)))
 """
-    )
     assert run(program).startswith("BufferError: __dlpack__: the array is read-only")
 
 
 @pytest.mark.parametrize("stream", ["other.number", "own", "1", "2", "-1"])
 def test_export_for_a_stream_does_not_wait_on_the_host(stream: str, run: Run) -> None:
     run(
-        OBJECTS
-        + f"""
+        f"""
 y, gate = pending([1, 2, 3])
 one = exported(y, stream={stream})
 assert not y.is_ready
@@ -130,9 +129,7 @@ one.release()
 
 
 def test_stream_of_the_consumer_waits_for_pending_work(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 for size in (3, 3000):
     reader = Stream()
     y, gate = pending(np.arange(size))
@@ -146,15 +143,12 @@ for size in (3, 3000):
     one.release()
     reader.destroy()
 """
-    )
     run(program)
 
 
 def test_consumer_that_asks_for_no_wait_reads_what_is_there(run: Run) -> None:
     """This shows that the wait in the test above is one: the values are not there without it."""
-    program = (
-        OBJECTS
-        + """
+    program = """
 reader = Stream()
 y, gate = pending(np.arange(100003))
 one = exported(y, stream=-1)
@@ -163,14 +157,11 @@ gate.open()
 one.release()
 reader.destroy()
 """
-    )
     run(program)
 
 
 def test_consumer_without_a_stream_gets_computed_memory(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 y, gate = pending([1, 2, 3])
 threading.Timer(0.1, gate.open).start()
 one = exported(y)
@@ -180,20 +171,17 @@ assert one.read(reader).tolist() == [2, 3, 4]
 one.release()
 reader.destroy()
 """
-    )
     run(program)
 
 
 @pytest.mark.parametrize("stream", ["0", "-2", "True", "1.5", "'1'", "1 << 64"])
 def test_other_streams_are_refused(stream: str, run: Run) -> None:
-    output = run(OBJECTS + f"print(attempt(lambda: exported(put([1]), stream={stream})))\n")
+    output = run(f"print(attempt(lambda: exported(put([1]), stream={stream})))\n")
     assert output.startswith("BufferError: __dlpack__: stream")
 
 
 def test_exported_memory_lives_until_it_is_released(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 device = fe.device("cuda")
 fe.synchronize(device); gc.collect(); fe.trim(device)
 before = fe.memory_stats(device).live
@@ -214,14 +202,11 @@ fe.synchronize(device); gc.collect(); fe.trim(device)
 assert fe.memory_stats(device).live == before
 reader.destroy()
 """
-    )
     run(program)
 
 
 def test_unused_capsules_give_their_memory_back(start: Processes) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 for turn in range(10):
     y = put(np.arange(100)) + turn
     for arguments in ({}, {"stream": other.number}, {"stream": 1}, {"copy": True}):
@@ -232,15 +217,12 @@ other.destroy()
 gc.collect()
 fe.unload("cuda")
 """
-    )
     assert start(program).leaks() == {}
 
 
 # ---- import
 def test_import_borrows_the_memory_and_passes_the_stream_of_the_device(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 x = put(np.arange(6))
 fe.eval(x)
 at = address_of(x)
@@ -255,14 +237,11 @@ assert copied.tolist() == list(range(6)) and address_of(copied) != at
 old = fe.from_dlpack(Producer(at, 6, versioned=False))
 assert old.tolist() == list(range(6)) and address_of(old) == at
 """
-    )
     run(program)
 
 
 def test_kernels_wait_for_work_of_the_producer(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 class Late(Producer):
     def __init__(self, address, count, waits):
         super().__init__(address, count)
@@ -283,15 +262,12 @@ for waits in (True, False):
     assert np.array_equal(found, values + 1 if waits else np.ones(1000)), waits
     other.synchronize()
 """
-    )
     run(program)
 
 
 @pytest.mark.parametrize("versioned", [True, False])
 def test_memory_is_given_back_once_after_the_last_use(versioned: bool, run: Run) -> None:
-    program = (
-        OBJECTS
-        + f"""
+    program = f"""
 x = put(np.arange(1000))
 fe.eval(x)
 producer = Producer(address_of(x), 1000, versioned={versioned}, flags=IS_COPIED)
@@ -321,14 +297,11 @@ del x
 settle()
 assert producer.given_back == 1
 """
-    )
     run(program)
 
 
 def test_pointers_that_are_no_device_memory_are_an_error_and_given_back(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 host = np.zeros(100, np.float32)
 for address in (host.ctypes.data, 0x1000, 0):
     producer = Producer(address, 100)
@@ -337,7 +310,6 @@ for address in (host.ctypes.data, 0x1000, 0):
     assert producer.given_back == 1
 assert (put([1]) + 1).tolist() == [2]
 """
-    )
     lines = run(program).splitlines()
     assert all(line.startswith("InvalidArgumentError: ") for line in lines)
     assert all("the pointer is not memory that emulated can use" in line for line in lines[:2])
@@ -345,16 +317,13 @@ assert (put([1]) + 1).tolist() == [2]
 
 
 def test_memory_of_another_process_or_device_type_is_unsupported(run: Run) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 x = put([1, 2, 3])
 fe.eval(x)
 at = address_of(x)
 places = (10, 0), (2, 1), (7, 0)
 print(json.dumps([attempt(lambda: fe.from_dlpack(Producer(at, 3, place=place))) for place in places]))
 """
-    )
     for sentence in json.loads(run(program)):
         assert sentence.startswith("UnsupportedError: ")
         assert "which no loaded device has" in sentence
@@ -362,9 +331,7 @@ print(json.dumps([attempt(lambda: fe.from_dlpack(Producer(at, 3, place=place))) 
 
 # ---- threads
 def test_threads_export_what_others_still_compute(start: Processes) -> None:
-    program = (
-        OBJECTS
-        + """
+    program = """
 f = fe.graph(lambda x, w: fe.relu(x @ w) + x)
 weights = np.random.default_rng(1).integers(-3, 3, (16, 16)).astype(np.float32)
 w = put(weights)
@@ -389,5 +356,21 @@ other.destroy()
 gc.collect()
 fe.unload("cuda")
 """
-    )
     assert start(program).leaks() == {}
+
+
+def test_memory_of_the_host_that_kernels_use_by_its_addresses_is_not_exported(run: Run) -> None:
+    """Consumers ask the driver about the pointer, which it does not know."""
+    program = """
+memory = np.arange(3, dtype=np.float32)
+x = fe.buffer_from_host_ptr(memory, "cuda")
+print(x.placement, "|", attempt(lambda: exported(x)))
+one = exported(x + 1)
+print(one.read(other).tolist())
+one.release()
+"""
+    variables = {"FERRULE_EMULATION_PAGEABLE": "1", "FERRULE_EMULATION_INTEGRATED": "1"}
+    refused, copied = run(program, **variables).splitlines()
+    assert refused.startswith("borrowed | ")
+    assert "it is memory of the host that emulated uses by the host's addresses" in refused
+    assert copied == "[1.0, 2.0, 3.0]"

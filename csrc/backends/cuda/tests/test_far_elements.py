@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from csrc.backends.cuda.tests.processes import Processes
+
 Run = Callable[..., str]
 
 # `far(dtype, width)` makes an array of two rows on the device, and NumPy's array of the same values.
@@ -25,7 +27,7 @@ def far(dtype, width, least=-9, most=9):
     mapped = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | no_reserve)
     rows = np.frombuffer(mapped, dtype).reshape(2, distance)[:, :width]
     rows[:] = np.random.default_rng(width).integers(least, most, (2, width))
-    registered.append(fe.buffer_from_host_ptr(rows, "cuda"))
+    registered.append(fe.buffer_from_host_ptr(rows, "cuda", copy=False))
     assert registered[-1].placement == "borrowed"
     # As another library's array to which nobody writes: views of it are read in place, and not copied.
     producer = Producer(rows.ctypes.data, 2, width, dtype=dtype, strides=(distance, 1), flags=IS_COPIED)
@@ -124,6 +126,19 @@ for name in ("q8_0", "q4_0"):
     assert packed.tobytes() == fe.to_packed(put(rows).astype(name)).tobytes()
 """,
 }
+
+
+def test_far_elements_of_generated_kernels_are_those_of_the_module(module: Path, start: Processes) -> None:
+    library = module.parents[4] / "tests" / "emulation" / "libemulated-nvrtc.so"
+    if not library.exists():
+        pytest.skip("needs the target emulated-nvrtc")
+    program = """
+x, rows = far("float32", 300)
+same(of(lambda x: x * x, x), rows * rows)
+same(of(lambda x: x[::-1, ::-2] - x[:, :150], x), rows[::-1, ::-2] - rows[:, :150])
+"""
+    settings = {"FERRULE_CUDA_NVRTC": str(library), "FERRULE_CUDA_GENERATE_FROM": "0"}
+    assert start(FAR + program, **settings).calls.count("nvrtcCompileProgram") >= 2
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,7 @@ x = None
 del f
 if row.state == "loaded": fe.unload("cuda")
 """
+INTEGRATED = {"FERRULE_EMULATION_INTEGRATED": "1"}  # such devices borrow by default
 TYPED = re.compile(r"(DeviceLost|OutOfMemory|Unsupported|Internal)Error: .*(emulated|cuda:0).*cuda[A-Z]\w+", re.DOTALL)
 
 
@@ -84,7 +86,7 @@ def check(done: Done, lasts: bool) -> None:
 @pytest.mark.parametrize("number", range(1, 24, 2))
 def test_lasting_fault_of_any_operation_loses_the_device_for_good(number: int, start: Processes) -> None:
     """An operation is a kernel, a copy or a fill, which the stream runs later than the call."""
-    done = start(WORKLOAD, FERRULE_EMULATION_FAULT_AT=f"{number}:cudaErrorECCUncorrectable")
+    done = start(WORKLOAD, **INTEGRATED, FERRULE_EMULATION_FAULT_AT=f"{number}:cudaErrorECCUncorrectable")
     check(done, True)
     _, _, steps, again = json.loads(done.output)
     assert any("emulated was lost: " in step for step in steps), "the workload has fewer operations"
@@ -128,6 +130,8 @@ FUNCTIONS = [
     "cudaGraphExecDestroy",
     "cudaGraphDestroy",
     "cudaLibraryUnload",
+    "cudaThreadExchangeStreamCaptureMode",
+    "cudaGetDriverEntryPointByVersion",
 ]
 
 
@@ -163,7 +167,7 @@ def without(done: Done, function: str) -> dict[str, int]:
     ],
 )
 def test_call_that_fails_once_is_at_most_one_error(function: str, number: int, start: Processes) -> None:
-    done = start(WORKLOAD, FERRULE_EMULATION_CALL_FAILS=f"{function}:{number}:cudaErrorMemoryAllocation")
+    done = start(WORKLOAD, **INTEGRATED, FERRULE_EMULATION_CALL_FAILS=f"{function}:{number}:cudaErrorMemoryAllocation")
     assert f"failed {function}" in done.calls
     check(done, False)
     assert without(done, function) == {}
@@ -171,7 +175,7 @@ def test_call_that_fails_once_is_at_most_one_error(function: str, number: int, s
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_call_that_finds_the_device_lost_is_an_error_until_the_process_ends(function: str, start: Processes) -> None:
-    done = start(WORKLOAD, FERRULE_EMULATION_CALL_FAILS=f"{function}:1:cudaErrorIllegalAddress")
+    done = start(WORKLOAD, **INTEGRATED, FERRULE_EMULATION_CALL_FAILS=f"{function}:1:cudaErrorIllegalAddress")
     assert f"failed {function}" in done.calls
     check(done, True)
     assert without(done, function) == {}
@@ -179,10 +183,10 @@ def test_call_that_finds_the_device_lost_is_an_error_until_the_process_ends(func
 
 def test_any_call_may_be_the_first_that_fails(start: Processes) -> None:
     """All calls of the workload, by number, in steps: neighbours are calls of the same kind."""
-    count = len([line for line in start(WORKLOAD).calls if line.startswith("cuda")])
+    count = len([line for line in start(WORKLOAD, **INTEGRATED).calls if line.startswith("cuda")])
     assert count > 150
     for number in range(1, count, 17):
-        check(start(WORKLOAD, FERRULE_EMULATION_CALL_FAILS=f"*:{number}:cudaErrorLaunchFailure"), True)
+        check(start(WORKLOAD, **INTEGRATED, FERRULE_EMULATION_CALL_FAILS=f"*:{number}:cudaErrorLaunchFailure"), True)
 
 
 def test_requested_loss_ends_with_a_refresh(run: Run) -> None:
@@ -231,3 +235,69 @@ print(json.dumps([len(errors), [error for error in errors if isinstance(error, s
     assert count == 20
     assert len(errors) >= 10
     assert all(error.startswith("DeviceLostError: ") and "cudaErrorIllegalAddress" in error for error in errors)
+
+
+def test_lasting_error_that_is_of_no_device_loses_none(run: Run) -> None:
+    program = """
+memory = page(1024)
+x = put([1, 2])
+y = fe.buffer_from_host_ptr(memory, "cuda")
+print(y.placement)
+print(attempt(lambda: x + 1), attempt(lambda: y[:2] + 1))
+"""
+    placement, sums = run(
+        program, **INTEGRATED, FERRULE_EMULATION_CALL_FAILS="cudaHostRegister:1:cudaErrorUnknown:passes"
+    ).splitlines()
+    assert placement.startswith("copied: the driver does not register this memory (cudaErrorUnknown")
+    assert sums == "[2.0, 3.0] [1.0, 1.0]"
+
+
+def test_device_that_waits_for_a_lost_one_is_not_lost(run: Run) -> None:
+    """The driver returns the error of an event's device to the device whose queue is to wait for the event."""
+    program = """
+import time
+x, y = put([1, 2], device="cuda:0"), put([3, 4], device="cuda:1")
+fe.eval(x), fe.eval(y)
+bad = x + 1
+fe.eval(bad, wait=False)
+time.sleep(0.1)
+print(json.dumps([attempt(lambda: bad.to_device("cuda:1")), attempt(lambda: y * 2)]))
+print(json.dumps([attempt(lambda: x + 1), attempt(lambda: y + 1)]))
+"""
+    # The operations are two uploads and the kernel that fails.
+    first, second = map(
+        json.loads,
+        run(program, FERRULE_EMULATION_DEVICES="2", FERRULE_EMULATION_FAULT_AT="3:cudaErrorLaunchTimeout").splitlines(),
+    )
+    assert first[0].startswith("DeviceLostError: ")
+    assert first[1] == [6, 8]
+    assert second[0].startswith("DeviceLostError: device cuda:0 was lost (emulated was lost: ")
+    assert second[1] == [4, 5]
+
+
+def test_requested_loss_waits_for_the_work_of_the_device(run: Run) -> None:
+    """Memory of a lost device is used again at once."""
+    program = f"""
+import sys, time
+sys.path.insert(0, {str(Path(__file__).resolve().parents[4])!r})
+from csrc.backends.cuda.tests.dlpack_objects import Stream
+x = put([1, 2])
+class Asked:
+    def __dlpack_device__(self): return (2, 0)
+    def __dlpack__(self, stream=None, **_):
+        self.stream = stream
+        raise BufferError("nothing to give")
+asked = Asked()
+attempt(lambda: fe.from_dlpack(asked))
+other = Stream()
+gate = other.hold()
+other.keeps_waiting(asked.stream)
+fe.eval(x + 1, wait=False)
+is_open = []
+threading.Timer(0.2, lambda: (is_open.append(True), gate.open())).start()
+print(attempt(lambda: fe.eval(x + 2, wait=False)), is_open)
+print(attempt(lambda: x + 3)[:15])
+"""
+    first, second = run(program, FERRULE_CUDA_DEVICE_LOST_AT="2").splitlines()
+    assert first.endswith(" [True]")
+    assert second == "DeviceLostError"

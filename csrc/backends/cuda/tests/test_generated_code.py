@@ -62,16 +62,13 @@ class Nvrtc:
 
 
 @pytest.fixture(scope="session")
-def texts(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def texts(nvrtc_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the texts of all regions, their options, and the headers that they include."""
-    library = module.parents[4] / "tests" / "emulation" / "libemulated-nvrtc.so"
-    if not library.exists():
-        pytest.skip("needs the target emulated-nvrtc")
     folder = tmp_path_factory.mktemp("texts")
     start = Processes(tmp_path_factory.mktemp("process"))
     start(
         SHOW + "".join(REGIONS.values()),
-        FERRULE_CUDA_NVRTC=str(library),
+        FERRULE_CUDA_NVRTC=str(nvrtc_library),
         FERRULE_CUDA_GENERATE_FROM="1",
         FERRULE_EMULATION_NVRTC="fails",
         FERRULE_EMULATION_NVRTC_FOLDER=str(folder),

@@ -9,27 +9,16 @@ from pathlib import Path
 import pytest
 
 from csrc.backends.cuda.tests.elementwise_regions import REGIONS, SHOW
-from csrc.backends.cuda.tests.processes import Done, Processes
+from csrc.backends.cuda.tests.processes import Done
 
 Generate = Callable[..., Done]
+Damage = Callable[[bytes], bytes]
 
 
 @pytest.fixture
-def generate(module: Path, start: Processes) -> Generate:
-    """Runs a program in which all fused elementwise ops have a kernel generated, unless a variable says otherwise."""
-    library = module.parents[4] / "tests" / "emulation" / "libemulated-nvrtc.so"
-    if not library.exists():
-        pytest.skip("needs the target emulated-nvrtc")
-
-    def run(program: str, **variables: str) -> Done:
-        settings = {"FERRULE_CUDA_NVRTC": str(library), "FERRULE_CUDA_GENERATE_FROM": "1"}
-        return start(SHOW + program, **{**settings, **variables})
-
-    return run
-
-
-def compilations(done: Done) -> int:
-    return done.calls.count("nvrtcCompileProgram")
+def generate(generate: Generate) -> Generate:
+    """`generate` for programs that begin with SHOW."""
+    return lambda program, **variables: generate(SHOW + program, **variables)
 
 
 @pytest.mark.parametrize("region", REGIONS)
@@ -37,8 +26,8 @@ def test_bits_are_those_of_the_kernels_of_the_module(region: str, generate: Gene
     own = generate(REGIONS[region], FERRULE_CUDA_NVRTC="0")
     generated = generate(REGIONS[region])
     assert (own.log, generated.log) == ("", "")
-    assert compilations(own) == 0
-    assert compilations(generated) > 0
+    assert own.compilations() == 0
+    assert generated.compilations() > 0
     assert own.output.count("(") > 0
     assert generated.output == own.output
 
@@ -52,7 +41,7 @@ print(attempt(lambda: f(put([2, 3], "int32"), put([0, 1], "int32"))))
 """
     own, generated = generate(program, FERRULE_CUDA_NVRTC="0"), generate(program)
     assert generated.output == own.output
-    assert compilations(generated) > 0
+    assert generated.compilations() > 0
     first, error, last = generated.output.splitlines()
     assert (first, last) == ("[9, 82]", "[2, 4]")
     assert "negative" in error
@@ -66,9 +55,9 @@ print(np.asarray(f(put(np.linspace(0, 1, 70000)))).tobytes().hex()[:400])
 
 def test_only_large_regions_of_several_ops_are_compiled(generate: Generate) -> None:
     default = {"FERRULE_CUDA_GENERATE_FROM": "65536"}
-    assert compilations(generate(LARGE, **default)) == 1
-    assert compilations(generate(LARGE.replace("70000", "60000"), **default)) == 0
-    assert compilations(generate("print(fe.exp(put(np.zeros(70000))).shape)", **default)) == 0
+    assert generate(LARGE, **default).compilations() == 1
+    assert generate(LARGE.replace("70000", "60000"), **default).compilations() == 0
+    assert generate("print(fe.exp(put(np.zeros(70000))).shape)", **default).compilations() == 0
 
 
 def test_shapes_scalars_and_later_compilations_share_a_kernel(generate: Generate) -> None:
@@ -77,31 +66,93 @@ for size, factor in ((100, 2.5), (333, 3.5), (70000, 1e-3)):
     f = fe.graph(lambda x: fe.exp(x) * factor + x)
     print(f(put(np.ones(size)))[0])
 """
-    assert compilations(generate(program)) == 1
+    assert generate(program).compilations() == 1
 
 
 def test_second_process_compiles_nothing(generate: Generate) -> None:
     first, second = generate(LARGE), generate(LARGE)
-    assert (compilations(first), compilations(second)) == (1, 0)
+    assert (first.compilations(), second.compilations()) == (1, 0)
     assert first.output == second.output
     # A third process with another region keeps the first one's kernel.
-    assert compilations(generate(LARGE.replace("* 2", "- 2"))) == 1
-    assert compilations(generate(LARGE)) == 0
+    assert generate(LARGE.replace("* 2", "- 2")).compilations() == 1
+    assert generate(LARGE).compilations() == 0
 
 
-def test_damaged_cache_is_written_again(generate: Generate, tmp_path: Path) -> None:
+def entries_of(folder: Path) -> list[Path]:
+    """The files of kernels in the cache of processes that run in a folder."""
+    files = [path for path in (folder / "cache").rglob("*") if path.is_file()]
+    return [path for path in files if b"FERRULE_KERNEL" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[: len(content) // 2] + b"?" + content[len(content) // 2 + 1 :],
+        lambda content: content[: len(content) // 2],
+        lambda content: content + b"?",
+        lambda content: b"",
+    ],
+    ids=["a byte", "half of it", "a byte more", "all"],
+)
+def test_damaged_cache_is_written_again(damage: Damage, generate: Generate, tmp_path: Path) -> None:
     first = generate(LARGE)
-    entries = [
-        path for path in (tmp_path / "cache").rglob("*") if path.is_file() and b"FERRULE_KERNEL" in path.read_bytes()
-    ]
-    assert entries
-    for path in entries:
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 0xFF
-        path.write_bytes(content)
+    [entry] = entries_of(tmp_path)
+    entry.write_bytes(damage(entry.read_bytes()))
     second, third = generate(LARGE), generate(LARGE)
-    assert (compilations(second), compilations(third)) == (1, 0)
+    assert (second.log, third.log) == ("", "")
+    assert (second.compilations(), third.compilations()) == (1, 0)
     assert first.output == second.output == third.output
+
+
+def test_cache_keeps_the_newest_16_mib(generate: Generate, tmp_path: Path) -> None:
+    regions = [LARGE.replace("* 2", f"{op} 2") for op in "*-+"]
+    for region in regions:
+        assert generate(region, FERRULE_EMULATION_NVRTC="size:7000000").compilations() == 1
+    [entry] = entries_of(tmp_path)
+    assert 14_000_000 < entry.stat().st_size < 16 << 20
+    assert [generate(region).compilations() for region in regions[::-1]] == [0, 0, 1]
+
+
+# `region` makes one of 256 kernels. Their machine code is the same here, as only their number matters.
+MANY = """
+import gc
+def region(number):
+    def function(x):
+        for bit in range(8): x = x + x if number >> bit & 1 else x * x
+        return x
+    graph = fe.graph(function)
+    fe.eval(graph(x))
+    return graph
+
+def logged(call):
+    with open(os.environ["FERRULE_EMULATION_LOG"]) as file: return file.read().splitlines().count(call)
+
+x = put([1, 2, 3])
+used = [region(number) for number in range(3)]
+for number in range(3, 150): region(number)
+gc.collect()
+"""
+
+
+def test_open_device_keeps_128_unused_kernels_and_all_used_ones(generate: Generate) -> None:
+    program = """
+region(200)  # 147 others are unused
+print(logged("- library"))
+del used
+gc.collect()
+region(201)  # 132 others
+print(logged("- library"))
+before = logged("nvrtcCompileProgram")
+region(149)
+recent = logged("nvrtcCompileProgram")
+region(5)
+print(before, recent, logged("nvrtcCompileProgram"))
+del x
+fe.unload("cuda")
+"""
+    done = generate(MANY + program, FERRULE_EMULATION_NVRTC="first")
+    assert done.output.split() == ["19", "23", "152", "152", "153"]
+    assert done.leaks() == {}
 
 
 def test_code_that_cannot_be_loaded_from_the_cache_is_compiled_again(generate: Generate) -> None:
@@ -109,7 +160,7 @@ def test_code_that_cannot_be_loaded_from_the_cache_is_compiled_again(generate: G
     # The kernels of the cache are loaded before those of the module.
     second = generate(LARGE, FERRULE_EMULATION_CALL_FAILS="cudaLibraryLoadData:1:cudaErrorInvalidKernelImage")
     assert "failed cudaLibraryLoadData" in second.calls
-    assert compilations(second) == 1
+    assert second.compilations() == 1
     assert first.output == second.output
 
 
@@ -129,7 +180,7 @@ def test_missing_nvrtc_is_one_line_of_the_log(variables: dict[str, str], reason:
     told = generate(LARGE, FERRULE_LOG="info", **variables)
     assert own.output == quiet.output == told.output
     assert quiet.log == ""
-    assert compilations(told) == 0
+    assert told.compilations() == 0
 
 
 @pytest.mark.parametrize(
@@ -148,13 +199,13 @@ def test_failing_compilation_is_one_warning(failure: str, reason: str, generate:
     assert failing.log.count("a generated kernel cannot be used") == 1
     assert reason in failing.log
     # Nothing of it is in the cache.
-    assert compilations(generate(LARGE)) == 1
+    assert generate(LARGE).compilations() == 1
 
 
 def test_other_version_compiles_only_what_has_the_same_bits(generate: Generate) -> None:
     other = {"FERRULE_EMULATION_NVRTC": "version:12.8"}
-    assert compilations(generate(LARGE, **other)) == 0  # exp may be another
-    assert compilations(generate(LARGE.replace("fe.exp", "fe.sqrt"), **other)) == 1
+    assert generate(LARGE, **other).compilations() == 0  # exp may be another
+    assert generate(LARGE.replace("fe.exp", "fe.sqrt"), **other).compilations() == 1
 
 
 def test_threads_that_compile_one_region_at_once_compile_it_once(generate: Generate) -> None:
@@ -169,19 +220,19 @@ print(len(set(results)), None in results)
 """
     done = generate(program)
     assert done.output.split() == ["1", "False"]
-    assert compilations(done) == 1
+    assert done.compilations() == 1
 
 
 def test_closed_device_has_unloaded_its_kernels(generate: Generate) -> None:
     done = generate(LARGE + 'del f\nfe.unload("cuda")\n')
-    assert compilations(done) == 1
+    assert done.compilations() == 1
     assert done.leaks() == {}
 
 
 def test_zero_generates_kernels_for_single_ops_too(generate: Generate) -> None:
     program = "print(fe.exp(put([0, 1])).tolist())"
-    assert compilations(generate(program)) == 0
-    assert compilations(generate(program, FERRULE_CUDA_GENERATE_FROM="0")) == 1
+    assert generate(program).compilations() == 0
+    assert generate(program, FERRULE_CUDA_GENERATE_FROM="0").compilations() == 1
 
 
 def test_negative_number_of_elements_is_an_error(generate: Generate) -> None:

@@ -104,7 +104,86 @@ fe.unload("cuda")
     assert start(program).leaks() == {}
 
 
-# ---- memory of the host that kernels access themselves
+# ---- memory of the host that kernels access themselves: that of integrated GPUs is the host's, too
+
+INTEGRATED = {"FERRULE_EMULATION_INTEGRATED": "1"}
+
+FILE = """
+header = {
+    "first": {"dtype": "F32", "shape": [1000], "data_offsets": [0, 4000]},
+    "second": {"dtype": "BF16", "shape": [100, 50], "data_offsets": [4000, 14000]},
+    "bools": {"dtype": "BOOL", "shape": [3], "data_offsets": [14000, 14003]},
+    "odd": {"dtype": "F32", "shape": [2], "data_offsets": [14003, 14011]},
+}
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+first = np.arange(1000, dtype=np.float32)
+odd = np.array([5, 7], np.float32)
+with open("weights", "wb") as file:
+    file.write(len(text).to_bytes(8, "little") + text + first.tobytes() + np.full(5000, 0x3F80, np.uint16).tobytes())
+    file.write(bytes([1, 0, 1]) + odd.tobytes())
+def used():
+    stats = fe.memory_stats("cuda")
+    return stats.live, stats.borrowed
+fe.eval(fe.ones(3, device="cuda"))
+weights = fe.io.open_safetensors("weights", "cuda")
+"""
+OWN = "copied: cuda:0 has memory of its own, which it reads faster"
+
+
+def test_discrete_gpu_copies_tensors_of_mapped_files_when_they_are_first_looked_up(start: Processes) -> None:
+    program = """
+before = used()
+x = weights["first"]
+placement, after = x.placement, used()
+print(placement, "|", after[0] - before[0], after[1] - before[1])
+again = weights["first"]
+again[0] = 9
+print(used()[0] - after[0] <= again.nbytes, np.array_equal(np.asarray(x), first), np.asarray(weights["first"])[0])
+second = weights["second"].astype("float32").tolist()
+print(second == [[1] * 50] * 100, weights["bools"].tolist(), weights["odd"].tolist())
+del x, again, weights
+fe.unload("cuda")
+"""
+    done = start(FILE + program)
+    placement, *lines = done.output.splitlines()
+    assert placement == f"{OWN} | 4096 0"  # in multiples of 256
+    assert lines == ["True True 0.0", "True [True, False, True] [5.0, 7.0]"]
+    assert "cudaHostRegister" not in done.calls
+    assert done.leaks() == {}
+
+
+def test_integrated_gpu_borrows_a_mapped_file_once(start: Processes) -> None:
+    program = """
+x, y = weights["first"], weights["second"]
+print(x.placement, y.placement, np.array_equal(np.asarray(x + 1), first + 1), weights["odd"].tolist())
+del x, y, weights
+fe.unload("cuda")
+"""
+    done = start(FILE + program, **INTEGRATED)
+    assert done.output == "borrowed borrowed True [5.0, 7.0]\n"
+    assert done.calls.count("cudaHostRegister") == 1
+    assert done.leaks() == {}
+
+
+@pytest.mark.parametrize("pageable", ["0", "1"])
+def test_discrete_gpu_borrows_only_if_the_caller_insists(pageable: str, start: Processes) -> None:
+    program = """
+memory = page(2048)
+memory[:] = np.arange(2048)
+with open("values", "wb") as file: file.write(memory.tobytes())
+mapped = np.memmap("values", np.float32, "r")
+print("borrows" in fe.device("cuda").info["capabilities"])
+for x in (memory, mapped):
+    for make in (fe.asarray, fe.buffer_from_host_ptr):
+        for copy in (None, False):
+            y = make(x, device="cuda", copy=copy)
+            print(y.placement, np.array_equal(np.asarray(y + 1), memory + 1), sep="|")
+            del y
+            fe.synchronize("cuda")
+"""
+    lines = start(program, FERRULE_EMULATION_PAGEABLE=pageable).output.splitlines()
+    assert lines == ["False"] + [f"{OWN}|True", "borrowed|True"] * 4
 
 
 def test_pages_are_borrowed_and_seen_by_kernels(start: Processes) -> None:
@@ -118,7 +197,7 @@ print(np.array_equal(np.asarray(x * 2), 2 * memory), not np.asarray(y + 0).any()
 del x, y
 fe.unload("cuda")
 """
-    done = start(program)
+    done = start(program, **INTEGRATED)
     assert done.output.split() == ["borrowed", "borrowed", "True", "True"]
     assert done.leaks() == {}
     assert done.calls.count("cudaHostRegister") == 2
@@ -134,7 +213,7 @@ print(x.placement, np.array_equal(np.asarray(x + 1), whole{part} + 1))
 del x
 fe.unload("cuda")
 """
-    done = start(program)
+    done = start(program, **INTEGRATED)
     assert done.output == "borrowed True\n"
     assert done.leaks() == {}
 
@@ -142,7 +221,7 @@ fe.unload("cuda")
 @pytest.mark.parametrize(
     ("memory", "reason"),
     [
-        ("np.zeros(1000, np.float32)", "pointer is not a multiple of 4096"),
+        ("np.zeros(1001, np.float32)[1:]", "pointer is not a multiple of 4096"),
         ("page(1024, np.uint8)[3:99].view(np.float32)", "pointer is not a multiple of the item's 4 bytes"),
     ],
 )
@@ -155,7 +234,7 @@ print(x.placement)
 assert np.array_equal(np.asarray(x + 1), memory + 1)
 print(attempt(lambda: fe.buffer_from_host_ptr(memory, "cuda", copy=False)))
 """
-    done = start(program)
+    done = start(program, **INTEGRATED)
     placement, error = done.output.splitlines()
     assert placement == f"copied: {reason}"
     assert error.startswith("InvalidArgumentError: ")
@@ -175,7 +254,7 @@ print(odd.placement, "|", np.asarray(odd + 1).tolist() == [1] * 24)
 del x, y, odd
 fe.unload("cuda")
 """
-    done = start(program, FERRULE_EMULATION_PAGEABLE="1")
+    done = start(program, FERRULE_EMULATION_PAGEABLE="1", **INTEGRATED)
     placements, are_equal, of_odd = done.output.splitlines()
     assert (placements, are_equal) == ("borrowed borrowed", "True True")
     assert of_odd == "copied: pointer is not a multiple of the item's 4 bytes | True"
@@ -196,7 +275,7 @@ del first, second, part
 fe.synchronize("cuda")
 print(fe.buffer_from_host_ptr(memory, "cuda").placement)
 """
-    placements, sums, again = start(program).output.splitlines()
+    placements, sums, again = start(program, **INTEGRATED).output.splitlines()
     assert placements.startswith(
         "borrowed | copied: the driver does not register this memory (cudaErrorHostMemoryAlready"
     )
@@ -210,7 +289,7 @@ import gc, weakref
 for turn in range(20):
     memory = page(1 << 16)
     memory[:] = turn
-    x = fe.buffer_from_host_ptr(memory, "cuda")
+    x = fe.buffer_from_host_ptr(memory, "cuda", copy=False)
     y = x @ fe.ones((1 << 16,), device="cuda")
     fe.eval(y, wait=False)
     del memory, x
@@ -229,7 +308,7 @@ def test_device_that_cannot_register_memory_copies_it(run: Run) -> None:
 x = fe.buffer_from_host_ptr(page(1024) , "cuda")
 print(x.placement, np.asarray(x + 1)[0])
 """
-    output = run(program, FERRULE_EMULATION_CALL_FAILS="cudaHostRegister:1:cudaErrorNotPermitted")
+    output = run(program, FERRULE_EMULATION_CALL_FAILS="cudaHostRegister:1:cudaErrorNotPermitted", **INTEGRATED)
     assert output.startswith("copied: the driver does not register this memory (cudaErrorNotPermitted")
     assert output.endswith("1.0\n")
 
@@ -272,3 +351,49 @@ print(len(first) == len(second), len(first) in (3, 4), attempt(lambda: put([1], 
 """
     same, few, _ = run(program, FERRULE_EMULATION_DEVICES="2", FERRULE_EMULATION_MEMORY=str(4 << 20)).split(" ", 2)
     assert (same, few) == ("True", "True")
+
+
+def test_execution_allocates_nothing_from_the_driver(run: Run) -> None:
+    """All memory is ferrule's, in its cache: a record of faults or stored scalars would not find any."""
+    program = """
+x, index = put(np.arange(8)), put([1], np.int64)
+scaled = fe.graph(lambda x, s: x * s + s)
+fe.eval(x + 1, index)
+arrays = []
+for size in (1 << 20, 1 << 16, 1 << 12, 1 << 8):
+    try:
+        while True:
+            arrays.append(put(np.zeros(size // 4)))
+            fe.eval(arrays[-1])
+    except fe.OutOfMemoryError:
+        pass
+free = fe.device("cuda").memory[0]
+del arrays
+print(json.dumps([free, attempt(lambda: fe.take(x, index, axis=0)), attempt(lambda: scaled(x, 3.0))]))
+"""
+    free, taken, scaled = json.loads(run(program, FERRULE_EMULATION_MEMORY=str(4 << 20)))
+    assert free < 256
+    assert taken == [1]
+    assert scaled == [3 * x + 3 for x in range(8)]
+
+
+def test_memory_without_pages_is_copied_by_a_device_that_reads_all_others(run: Run) -> None:
+    """Such as a device's registers, or the clock's page that Linux shows to each process."""
+    program = """
+def flags_of(name):
+    lines = open("/proc/self/smaps").read().splitlines()
+    [at] = [i for i, line in enumerate(lines) if line.endswith(name)]
+    return int(lines[at].split("-")[0], 16), next(line for line in lines[at:] if line.startswith("VmFlags:")).split()
+try: address, flags = flags_of("[vvar]")
+except (OSError, ValueError): address, flags = 0, []
+if "pf" not in flags and "io" not in flags: print("no such memory")
+else: print(fe.buffer_from_host_ptr((address, 4096), "cuda", access="r").placement)
+memory = np.arange(4.0)
+print(fe.buffer_from_host_ptr(memory, "cuda").placement)
+"""
+    special, ordinary = run(program, FERRULE_EMULATION_PAGEABLE="1", **INTEGRATED).splitlines()
+    if special == "no such memory":
+        pytest.skip("the system shows no such memory")
+    assert special.startswith("copied: ")
+    assert "memory of a device" in special
+    assert ordinary == "borrowed"

@@ -53,3 +53,23 @@ for rows, columns, k, length in sizes:
 @pytest.mark.parametrize("dtype", [*TOLERANCES, "int8", "int64"])
 def test_nothing_beside_the_rows_enters_the_sums(dtype: str, run: Run) -> None:
     run(f"dtype = {dtype!r}\n" + INSIDE)
+
+
+# Tiles are numbered by groups of eight rows of them: here nine rows of tiles, the last one of a group of its own, and
+# several columns. With few multiprocessors the tiles are large ones, of 128 rows.
+GROUPS = """
+rng = np.random.default_rng(0)
+for m, n, k in ((1030, 140, 64), (580, 140, 64), (270, 70, 40), (140, 16, 40)):
+    a, b = (rng.integers(-4, 5, shape).astype("float32") for shape in ((m, k), (k, n)))
+    x, w = (fe.asarray(each, device="cuda").astype(dtype) for each in (a, b))
+    want = (a @ b).astype(dtype if "int" in dtype else "float32")
+    got = np.asarray((x @ w).astype("float32"))
+    np.testing.assert_allclose(got, want, rtol=8e-3 if dtype == "bfloat16" else 1e-3, atol=0, err_msg=str((m, n, k)))
+"""
+
+
+@pytest.mark.parametrize("capability", ["8.0", "9.0"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64", "int8"])
+def test_tiles_of_the_last_group_of_rows_are_computed(dtype: str, capability: str, run: Run) -> None:
+    variables = {"FERRULE_EMULATION_MULTIPROCESSORS": "2", "FERRULE_EMULATION_CAPABILITY": capability}
+    run(f"dtype = {dtype!r}\n" + GROUPS, **variables)

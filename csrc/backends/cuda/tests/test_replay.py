@@ -179,3 +179,22 @@ for turn in range(20): x, y = f(x), 1 + y
 print(json.dumps([np.asarray(x).tolist() == y.tolist()]))
 """
     assert json.loads(run(program)) == [True]
+
+
+def test_scratch_memory_suffices_for_the_node_that_needs_most(run: Run) -> None:
+    # A product whose K is split needs scratch memory for its segments, a long sum less, and softmax none.
+    run("""
+generator = np.random.default_rng(1)
+x, w, long = (generator.integers(-3, 4, shape).astype(np.float32) for shape in ((3, 3000), (3000, 70), (2, 40000)))
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+there = [put(array) for array in (x, w, long)]
+first = fe.graph(lambda x, w, long: fe.softmax(fe.sum(long, axis=1)[:, None] + (x @ w)[:2] * 0.01, axis=-1))
+zeros = lambda x: fe.sum(x * 0, axis=1)[:, None]
+last = fe.graph(lambda x, w, long: fe.softmax(fe.softmax(zeros(long) + x[:2], axis=-1) @ w, axis=-1))
+for _ in range(3):
+    want = softmax(long.sum(axis=1)[:, None] + (x @ w)[:2] * 0.01)
+    np.testing.assert_allclose(np.asarray(first(*there)), want, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(last(*there)), softmax(softmax(x[:2]) @ w), rtol=1e-4, atol=1e-6)
+""")

@@ -25,8 +25,8 @@ def same(got, want, tolerance=1e-5):
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
-def normalized(x):
-    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+def normalized(x, epsilon=1e-5):
+    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + epsilon)
 """
 
 PROGRAMS = {
@@ -36,6 +36,10 @@ for rows, width in ((5, 20), (3, 600), (1, 9001)):
     for dtype, tolerance in (("float32", 1e-5), ("float16", 1e-2)):
         same(fe.softmax(on_device(x, dtype), axis=-1), softmax(x), tolerance)
         same(fe.layer_norm(on_device(x, dtype)), normalized(x), tolerance)
+        # With an epsilon that a rounding cannot hide.
+        root = np.sqrt((x * x).mean(axis=-1, keepdims=True) + 0.5)
+        same(fe.rms_norm(on_device(x, dtype), epsilon=0.5), x / root, tolerance)
+        same(fe.layer_norm(on_device(x, dtype), epsilon=0.5), normalized(x, 0.5), tolerance)
 """,
     "reduction": """
 for shape in ((3, 50), (2, 9000), (1, 40000), (300, 40), (2000, 8)):
@@ -77,6 +81,16 @@ for dtype in ("int8", "float16", "float32", "int64"):
         there = on_device(x, dtype)
         assert (np.asarray(fe.concat([there.mT, there.mT], axis=-1))[..., :shape[-2]] == x.swapaxes(-1, -2)).all()
         assert (np.asarray(there.mT.reshape((-1,))) == x.swapaxes(-1, -2).ravel()).all()
+""",
+    "compaction": """
+# More than 4096 chunks of 4096 items: two rounds of the sum over the chunks.
+mask = np.zeros(4098 * 4096, bool)
+mask[rng.integers(0, mask.size, 500)] = mask[-1] = True
+there = fe.asarray(mask, device="cuda")
+assert (np.asarray(fe.nonzero(there)[0]) == np.flatnonzero(mask)).all()
+x, keep = random(7, 9001, 3), rng.uniform(0, 1, 9001) < 0.4
+got = fe.compress(fe.asarray(keep, device="cuda"), on_device(x), axis=1)
+assert (np.asarray(got) == x[:, keep]).all()
 """,
     "blocks": """
 x, w = random(33, 256), random(70, 256)

@@ -20,6 +20,7 @@ PATHS = {
     "TMA": re.compile(r"UTMALDG|UBLKCP"),
     "ldmatrix": re.compile(r"LDSM\b"),
     "mma": re.compile(r"[HID]MMA\b"),
+    "mma.tf32": re.compile(r"HMMA\.1688\.F32\.TF32\b"),
     "wgmma": re.compile(r"[HI]GMMA\b"),
 }
 

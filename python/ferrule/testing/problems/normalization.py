@@ -50,7 +50,7 @@ def norms(most: int) -> Family:
         ),
         empty=(problem((0, 5), most), problem((3, 0), most)),
         single=(problem((1,), most), problem((4, 1))),
-        large=(problem((301, 203), most), problem((3, 20_001), most)),
+        large=(problem((301, 203), most), problem((3, 20_001), most, 0.5)),
         draw=draw,
         batches=(
             Batch(problem((67, 96), most), (0, *(None,) * most)),
