@@ -42,14 +42,15 @@
 #endif
 // A kernel with one parameter, the struct `p`, and blocks of at most `threads` threads. All threads read one copy of
 // `p`, as with __grid_constant__. Modules find the kernel by its record (emulation/code_image.h).
-#define FERRULE_KERNEL(name, Parameters, threads, ...)                                                                 \
-  static_assert(std::is_trivially_copyable_v<Parameters> && alignof(Parameters) <= 128 && sizeof(Parameters) <= 32764); \
-  static_assert((threads) > 0 && (threads) <= 1024);                                                                   \
-  extern "C" [[gnu::visibility("hidden")]] void name(const Parameters& p);                                             \
-  static void name##_call(const void* parameters) { name(*static_cast<const Parameters*>(parameters)); }               \
-  static constexpr ::emulation::KernelRecord name##_record = {#name, name##_call, sizeof(Parameters), threads};        \
-  [[gnu::section("emulated_kernels"),                                                                                  \
-    FERRULE_EMULATION_KEPT]] static constinit const ::emulation::KernelRecord* name##_entry = &name##_record;          \
+#define FERRULE_KERNEL(name, Parameters, threads, ...)                                                          \
+  static_assert(std::is_trivially_copyable_v<Parameters> && alignof(Parameters) <= 128 &&                       \
+                sizeof(Parameters) <= 32764);                                                                   \
+  static_assert((threads) > 0 && (threads) <= 1024);                                                            \
+  extern "C" [[gnu::visibility("hidden")]] void name(const Parameters& p);                                      \
+  static void name##_call(const void* parameters) { name(*static_cast<const Parameters*>(parameters)); }        \
+  static constexpr ::emulation::KernelRecord name##_record = {#name, name##_call, sizeof(Parameters), threads}; \
+  [[gnu::section("emulated_kernels"),                                                                           \
+    FERRULE_EMULATION_KEPT]] static constinit const ::emulation::KernelRecord* name##_entry = &name##_record;   \
   extern "C" void name([[maybe_unused]] const Parameters& p)
 
 // ---- shared memory
