@@ -37,7 +37,7 @@ std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uin
   return buffer;
 }
 
-std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
+std::unique_ptr<Buffer> Buffer::borrow(const std::shared_ptr<OpenDevice>& device, void* pointer, uint64_t size,
                                        fe_access access) {
   const PhysicalDevice& physical = device->physical();
   auto buffer = make(device, physical.reads_pageable ? Origin::pageable : Origin::registered);
@@ -67,7 +67,7 @@ std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void*
   return buffer;
 }
 
-std::unique_ptr<Buffer> Buffer::import(std::shared_ptr<OpenDevice> device, const fe_native_memory& memory) {
+std::unique_ptr<Buffer> Buffer::import(const std::shared_ptr<OpenDevice>& device, const fe_native_memory& memory) {
   const int own = device->physical().number;
   const bool is_own = memory.device_type == dl_cuda && memory.device_id == own;
   if (!is_own && memory.device_type != dl_cuda_managed && memory.device_type != dl_cuda_host)

@@ -11,10 +11,10 @@ class Buffer final : public sdk::Buffer {
   static std::unique_ptr<Buffer> allocate(std::shared_ptr<OpenDevice> device, uint64_t size);
   // Host memory, by its own address where the device can use that (with HMM, or by the host's page tables), else
   // registered with the driver while the buffer exists. Throws FE_UNSUPPORTED with the reason.
-  static std::unique_ptr<Buffer> borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
+  static std::unique_ptr<Buffer> borrow(const std::shared_ptr<OpenDevice>& device, void* pointer, uint64_t size,
                                         fe_access access);
   // Another library's memory, which outlives the buffer.
-  static std::unique_ptr<Buffer> import(std::shared_ptr<OpenDevice> device, const fe_native_memory& memory);
+  static std::unique_ptr<Buffer> import(const std::shared_ptr<OpenDevice>& device, const fe_native_memory& memory);
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() override;
