@@ -369,7 +369,8 @@ __global__ void multiplies_registers(const std::uint16_t* a, float* out, bool ad
   FERRULE_DYNAMIC_SHARED(std::byte, memory);
   std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
   for (unsigned i = threadIdx.x; i < 16 * 64; i += 128) {
-    const std::uint16_t item = float16_bits(static_cast<float>(i / 64 * 3 + i % 64));
+    const auto row = i / 64, column = i % 64;
+    const std::uint16_t item = float16_bits(static_cast<float>(row * 3 + column));
     std::memcpy(tile + swizzled(i * std::size_t{2}, 128), &item, 2);
   }
   fence_proxy_async();
