@@ -106,12 +106,14 @@ class SafeTensors(Mapping[str, Array]):
         is_aligned = tensor.begin % size == 0
         if self._region is not None and is_aligned:
             return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
-        if name not in self._copies:
-            raw = self._raw[tensor.begin : tensor.end]
-            host = (raw if is_aligned else raw.copy()).view(as_dtype(dtype)).reshape(tensor.shape)
-            made = Array._of(from_host(host, self._device, None, "open_safetensors", owned=not is_aligned))
-            self._copies.setdefault(name, made)
-        return self._copies[name]._another("open_safetensors")
+        if name in self._copies:
+            return self._copies[name]._another("open_safetensors")
+        raw = self._raw[tensor.begin : tensor.end]
+        host = (raw if is_aligned else raw.copy()).view(as_dtype(dtype)).reshape(tensor.shape)
+        made = Array._of(from_host(host, self._device, None, "open_safetensors", owned=not is_aligned))
+        if self._region is not None:
+            return made
+        return self._copies.setdefault(name, made)._another("open_safetensors")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)

@@ -8,7 +8,8 @@
 using namespace emulation;
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  if (const cudaError_t error = begin_call("cudaThreadExchangeStreamCaptureMode"); error != cudaSuccess)
+  // As in CUDA 13, a thread without a context gets one.
+  if (const cudaError_t error = begin_device_call("cudaThreadExchangeStreamCaptureMode"); error != cudaSuccess)
     return noted(error);
   if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
     return noted(cudaErrorInvalidValue);

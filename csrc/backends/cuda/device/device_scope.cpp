@@ -35,15 +35,16 @@ bool exchange_mode(cudaStreamCaptureMode& mode) {
 }  // namespace
 
 DeviceScope::DeviceScope(int device) noexcept
-    : has_mode_(exchange_mode(mode_)),
-      has_context_(contexts().get != nullptr && contexts().set != nullptr && contexts().get(&context_) == CUDA_SUCCESS),
-      error_(cudaSetDevice(device)) {
+    : has_context_(contexts().get != nullptr && contexts().set != nullptr && contexts().get(&context_) == CUDA_SUCCESS),
+      error_(cudaSetDevice(device)),
+      // Not before: the runtime would give a thread without a context that of device 0.
+      has_mode_(error_ == cudaSuccess && exchange_mode(mode_)) {
   if (error_ != cudaSuccess) cudaGetLastError();
 }
 
 DeviceScope::~DeviceScope() {
-  if (has_context_) contexts().set(context_);
   if (has_mode_) exchange_mode(mode_);
+  if (has_context_) contexts().set(context_);
 }
 
 }  // namespace ferrule::cuda

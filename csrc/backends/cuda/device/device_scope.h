@@ -20,11 +20,11 @@ class DeviceScope {
   cudaError_t error() const { return error_; }
 
  private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // before; relaxed while the scope exists
-  const bool has_mode_;
   CUcontext context_ = nullptr;  // before
   const bool has_context_;
   const cudaError_t error_;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // before; relaxed while the scope exists
+  const bool has_mode_;
 };
 
 }  // namespace ferrule::cuda

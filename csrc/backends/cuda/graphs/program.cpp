@@ -82,7 +82,8 @@ Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, 
       steps_(std::move(steps)),
       scalar_count_(view.scalar_count),
       scratch_(scratch) {
-  has_calls_ = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.launch.call != nullptr; });
+  const bool has_calls =
+      std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.launch.call != nullptr; });
   stores_scalars_ = std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
     return std::any_of(step.launch.bindings.begin(), step.launch.bindings.end(), [&](const Binding& binding) {
       return binding.what == Binding::What::value && addresses_.is_scalar(binding.value);
@@ -94,6 +95,8 @@ Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, 
     std::vector<Step> storing = steps_that_store(scalar_count_, *device_);
     steps_.insert(steps_.begin(), std::make_move_iterator(storing.begin()), std::make_move_iterator(storing.end()));
   }
+  can_replay_ = device_->settings().graphs && !has_calls && steps_.size() >= 2;
+  if (!can_replay_) return;
   const MemoryRanges memory(view);
   std::vector<std::vector<MemoryAccess>> accesses;
   accesses.reserve(steps_.size());
@@ -280,8 +283,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
   }
   // Changing most of a graph costs more than launching its kernels.
   const bool is_much_changed = 2 * uint64_t{frame.changed} > steps_.size();
-  if (device_->settings().graphs && !has_calls_ && steps_.size() >= 2 && frame.executions >= 2 && !is_much_changed &&
-      !frame.has_failed)
+  if (can_replay_ && frame.executions >= 2 && !is_much_changed && !frame.has_failed)
     replay(frame, queue);
   else
     launch(frame, queue);

@@ -56,7 +56,7 @@ class Program {
   const uint32_t scalar_count_;
   uint64_t scratch_;
   uint64_t scalars_offset_ = 0;  // of stored scalars, in the scratch memory
-  bool has_calls_ = false;       // of libraries, which a CUDA graph of kernels cannot contain
+  bool can_replay_ = false;      // as a CUDA graph, which cannot contain calls of libraries
   bool stores_scalars_ = false;  // the first step stores the scalars in memory, as some kernel reads them there
   std::mutex mutex_;
   // By queue. A queue may be gone: its work is done then, and a new queue at the same address may use the frame.
