@@ -174,6 +174,20 @@ for m, n, k, tile, lefts, rights in ((150, 264, 40, "large", (as_it_is, turned),
             nodes = fe.graph(layer).trace(a, b, row, matrix).placement()["nodes"]
             assert any(f"matmul_{{tile}}_then" in str(node["kernel"]) for node in nodes), nodes
 """,
+        FERRULE_EMULATION_CAPABILITY="10.0",
+        FERRULE_EMULATION_MULTIPROCESSORS="2",
+    )
+
+
+def test_wide_tiles_leave_fused_ops_to_a_second_launch_below_9_0(run_checks: Run) -> None:
+    run_checks(
+        """
+a, b, row = normal(150, 40, dtype="float16"), normal(40, 264, dtype="float16"), normal(264, dtype="float16")
+check(lambda a, b, row: fe.relu(a @ b + row), lambda a, b, row: np.maximum(a @ b + row, 0), 0.03, a, b, row, ops=("matmul", "fused"),
+      launches=2)
+nodes = fe.graph(lambda a, b, row: fe.relu(a @ b + row)).trace(a, b, row).placement()["nodes"]
+assert not any("_then" in str(node["kernel"]) for node in nodes), nodes
+""",
         FERRULE_EMULATION_CAPABILITY="8.0",
         FERRULE_EMULATION_MULTIPROCESSORS="2",
     )

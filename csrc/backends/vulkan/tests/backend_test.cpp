@@ -94,7 +94,7 @@ TEST_F(VulkanBackend, DescribesItsDevicesWithoutOpeningThem) {
     EXPECT_NE(std::string(found.description).find("Vulkan 1."), std::string::npos) << found.description;
     EXPECT_GT(found.total_memory, 0u);
     EXPECT_GE(found.max_allocation, uint64_t{1} << 30);
-    EXPECT_EQ(found.flags, 0u);
+    EXPECT_EQ(found.flags, FE_DEVICE_FLAG_UNIFIED_MEMORY);
     // Software devices have no UUID.
     EXPECT_EQ(found.uuid == nullptr, found.kind == FE_DEVICE_SOFTWARE);
   }

@@ -57,8 +57,9 @@ Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities, bo
   const uint32_t longer_rows = is_tf32 ? 2 - p.a_along_k - p.b_along_k : 0;
   const auto tile = [&](const char* name, uint32_t m, uint32_t n, uint32_t threads, uint32_t depth, uint32_t stages) {
     const uint32_t shared = ((m + n) * depth * 2 + longer_rows * depth / 2 * 32) * stages;
-    // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_then.h).
-    return Tile{name, m, n, threads, shared, true, std::max(shared, m * (n + 8) * (is_tf32 ? 4 : 2))};
+    // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_then.h, which has code for them).
+    const bool has_then = is_tf32 || n < 128 || capabilities.compute >= 90;
+    return Tile{name, m, n, threads, shared, has_then, std::max(shared, m * (n + 8) * (is_tf32 ? 4 : 2))};
   };
   if (p.m <= few) return tile("rows", 16, 32, 64, 128, 4);
   if (p.n <= few) return tile("columns", 64, 16, 128, 128, 3);

@@ -5,7 +5,7 @@ namespace ferrule::cuda {
 
 static_assert(SmallTile::threads == 128);
 
-FERRULE_KERNEL(matmul_small_then_f16, MatmulThenParameters, 128) { multiply_then<SmallTile, Half>(p); }
-FERRULE_KERNEL(matmul_small_then_bf16, MatmulThenParameters, 128) { multiply_then<SmallTile, BFloat16>(p); }
+FERRULE_KERNEL(matmul_small_then_f16, MatmulThenParameters, 128, 3) { multiply_then<SmallTile, Half>(p); }
+FERRULE_KERNEL(matmul_small_then_bf16, MatmulThenParameters, 128, 3) { multiply_then<SmallTile, BFloat16>(p); }
 
 }  // namespace ferrule::cuda

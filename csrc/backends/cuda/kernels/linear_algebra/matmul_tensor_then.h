@@ -33,9 +33,17 @@ __device__ __forceinline__ void lay_out_totals(const MatmulParameters& p, const 
   }
 }
 
+// Whether there is code for tiles of halves that are 128 wide or wider: below compute capability 9.0 they would need
+// more registers than there are. As in matmul.cpp.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+inline constexpr bool has_wide_then = false;
+#else
+inline constexpr bool has_wide_then = true;
+#endif
+
 template <class Product, class Item>
 __device__ __forceinline__ void multiply_then(const MatmulThenParameters& q) {
-  if constexpr (has_mma_m16n8k16) {
+  if constexpr (has_mma_m16n8k16 && (sizeof(Item) == 4 || Product::columns < 128 || has_wide_then)) {
     const MatmulParameters& p = q.product;
     {
       float sums[Product::count], totals[Product::count];

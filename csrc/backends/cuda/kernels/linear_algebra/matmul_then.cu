@@ -16,9 +16,9 @@ __device__ __forceinline__ void multiply_then(const MatmulThenParameters& q) {
 
 }  // namespace
 
-FERRULE_KERNEL(matmul_then_f32_64x64, MatmulThenParameters, 256) { multiply_then<64, 64, 16, 4, 4>(p); }
+FERRULE_KERNEL(matmul_then_f32_64x64, MatmulThenParameters, 256, 3) { multiply_then<64, 64, 16, 4, 4>(p); }
 FERRULE_KERNEL(matmul_then_f32_32x32, MatmulThenParameters, 256) { multiply_then<32, 32, 32, 2, 2>(p); }
 FERRULE_KERNEL(matmul_then_f32_16x128, MatmulThenParameters, 128) { multiply_then<16, 128, 32, 8, 2>(p); }
-FERRULE_KERNEL(matmul_then_f32_4x128, MatmulThenParameters, 128) { multiply_then<4, 128, 32, 2, 2>(p); }
+FERRULE_KERNEL(matmul_then_f32_4x128, MatmulThenParameters, 128, 4) { multiply_then<4, 128, 32, 2, 2>(p); }
 
 }  // namespace ferrule::cuda
