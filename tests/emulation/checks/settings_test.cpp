@@ -290,6 +290,8 @@ TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_MIG", "8"},
                                         {"FERRULE_EMULATION_MULTIPROCESSORS", "-1"},
                                         {"FERRULE_EMULATION_INTEGRATED", "2"},
+                                        {"FERRULE_EMULATION_ORDER", "Reverse"},
+                                        {"FERRULE_EMULATION_ORDER", "7th"},
                                         {"FERRULE_EMULATION_PAGEABLE", "2"},
                                         {"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:cudaErrorUnknown"},
                                         {"FERRULE_EMULATION_FAULT_AT", "3:cudaErrorUnheardOf"}})

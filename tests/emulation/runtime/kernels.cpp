@@ -1,11 +1,13 @@
 // Kernels: the libraries that have them, their attributes, launches.
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
 #include "emulation/code_image.h"
 #include "emulation/launch.h"
 #include "runtime/compiled_libraries.h"
+#include "runtime/settings.h"
 #include "runtime/state.h"
 
 // Its address is the kernel's handle.
@@ -57,7 +59,9 @@ Order order_from_environment(std::uint64_t& seed) {
   const char* const text = std::getenv("FERRULE_EMULATION_ORDER");
   if (text == nullptr || std::strcmp(text, "forward") == 0) return Order::forward;
   if (std::strcmp(text, "reverse") == 0) return Order::reverse;
-  seed = std::strtoull(text, nullptr, 10);
+  const char* const end = text + std::strlen(text);
+  if (const auto read = std::from_chars(text, end, seed); read.ec != std::errc() || read.ptr != end)
+    refuse("FERRULE_EMULATION_ORDER", text, "forward, reverse or a number");
   return Order::random;
 }
 

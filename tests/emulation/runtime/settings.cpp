@@ -6,13 +6,16 @@
 #include <cstring>
 #include <string>
 
-namespace emulation {
-namespace {
+#include "runtime/state.h"
 
-[[noreturn]] void refuse(const char* variable, const char* text, const char* wanted) {
+namespace emulation {
+
+void refuse(const char* variable, const char* text, const char* wanted) {
   std::fprintf(stderr, "%s=%s: %s is needed\n", variable, text, wanted);
   std::_Exit(1);
 }
+
+namespace {
 
 // Reads a number from the beginning of `text`; the rest is left there.
 template <class T>
@@ -129,6 +132,8 @@ Settings read() {
   set_compute_mode(made);
   set_fault_at(made);
   set_failing_call(made);
+  std::uint64_t seed = 0;
+  order_from_environment(seed);  // which is read again at each launch
   if (const char* const log = std::getenv("FERRULE_EMULATION_LOG")) made.log = log;
   return made;
 }

@@ -38,6 +38,7 @@ struct Settings {
 };
 // Ends the process for a value that it does not understand.
 const Settings& settings();
+[[noreturn]] void refuse(const char* variable, const char* text, const char* wanted);
 
 // Of the table of errors, by name; cudaSuccess if there is none.
 cudaError_t error_of_name(std::string_view name);

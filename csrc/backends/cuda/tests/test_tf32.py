@@ -239,6 +239,16 @@ def test_other_values_are_refused(run: Run, value: str) -> None:
     assert error == f"InvalidArgumentError: emulated cannot be opened: {sentence}"
 
 
+def test_doctor_does_not_take_rounded_products_for_wrong_ones(run: Run) -> None:
+    # As a module, which is what a user runs; its exit is 1 if it finds a device that computes wrongly.
+    program = """
+import subprocess, sys
+done = subprocess.run([sys.executable, "-m", "ferrule", "doctor", "cuda"], capture_output=True, text=True)
+assert done.returncode == 0 and "softmax(x @ w + b)" in done.stdout, done.stdout + done.stderr
+"""
+    run(program, FERRULE_CUDA_TF32="1")
+
+
 def test_cublaslt_uses_tf32_only_with_both_options(module: Path, start: Processes) -> None:
     library = module.parents[4] / "tests" / "emulation" / "libemulated-cublaslt.so"
     if not library.exists():
