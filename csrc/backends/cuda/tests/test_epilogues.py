@@ -183,9 +183,9 @@ def test_wide_tiles_leave_fused_ops_to_a_second_launch_below_9_0(run_checks: Run
     run_checks(
         """
 a, b, row = normal(150, 40, dtype="float16"), normal(40, 264, dtype="float16"), normal(264, dtype="float16")
-check(lambda a, b, row: fe.relu(a @ b + row), lambda a, b, row: np.maximum(a @ b + row, 0), 0.03, a, b, row, ops=("matmul", "fused"),
-      launches=2)
-nodes = fe.graph(lambda a, b, row: fe.relu(a @ b + row)).trace(a, b, row).placement()["nodes"]
+layer, truth = lambda a, b, row: fe.relu(a @ b + row), lambda a, b, row: np.maximum(a @ b + row, 0)
+check(layer, truth, 0.03, a, b, row, ops=("matmul", "fused"), launches=2)
+nodes = fe.graph(layer).trace(a, b, row).placement()["nodes"]
 assert not any("_then" in str(node["kernel"]) for node in nodes), nodes
 """,
         FERRULE_EMULATION_CAPABILITY="8.0",
