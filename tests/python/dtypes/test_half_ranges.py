@@ -125,6 +125,17 @@ def test_layer_norm_of_large_halves_is_right(row: Host, half: np.dtype[Any]) -> 
     np.testing.assert_allclose(got.astype("float64"), exact, rtol=step / 2 + 1e-5, atol=1e-5 + lost)
 
 
+def test_rms_norm_of_large_halves_is_right(row: Host, half: np.dtype[Any]) -> None:
+    host = np.stack([row, row[::-1]])
+    wide = host.astype("float64")
+    weight = RANDOM.standard_normal(row.size).astype(half)
+    exact = wide / np.sqrt((wide**2).mean(-1, keepdims=True) + 1e-5) * weight.astype("float64")
+    got = np.asarray(fe.rms_norm(fe.asarray(host), fe.asarray(weight)))
+    assert got.dtype == half
+    step = float(ml_dtypes.finfo(half).eps)
+    np.testing.assert_allclose(got.astype("float64"), exact, rtol=step / 2 + 1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("size", [16, 300])  # 300 is longer than the kernel supports
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_with_scores_beyond_half_range_is_right(size: int, masked: bool, half: np.dtype[Any]) -> None:
@@ -174,7 +185,8 @@ def test_elementwise_composites_of_large_halves_are_right(name: str, half: np.dt
 
 def test_every_composite_has_a_test_here() -> None:
     """Every composite op must be tested with values that overflow or underflow a half on the way."""
-    tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention", *ELEMENTWISE}
+    tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
+    tried |= set(ELEMENTWISE)
     composite = {name for name, row in op_rows().items() if row["kind"] == "composite"}
     assert composite <= tried
 
