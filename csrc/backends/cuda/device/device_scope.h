@@ -16,7 +16,7 @@ class DeviceScope {
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
   ~DeviceScope();
-  // Of making the device current. Destructors ignore it: it shows in the next call.
+  // The error of making the device current. Destructors ignore it, as the next call meets it again.
   cudaError_t error() const { return error_; }
 
  private:

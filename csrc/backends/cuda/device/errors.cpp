@@ -25,7 +25,7 @@ constexpr std::array lasting = {214,   // cudaErrorECCUncorrectable
                                 810,   // cudaErrorMpsClientTerminated
                                 999};  // cudaErrorUnknown
 
-// Of a call about a stream or event that somebody captures: from cudaErrorStreamCaptureUnsupported to
+// Whether a call failed because somebody captures the stream or event: cudaErrorStreamCaptureUnsupported to
 // cudaErrorStreamCaptureWrongThread.
 bool is_of_capture(cudaError_t error) { return error >= 900 && error <= 908; }
 

@@ -82,6 +82,17 @@ __device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, uint32_t parity
 #endif
 }
 
+// The next slot of a ring of tiles. The parity of a slot's phase changes with each turn of the ring.
+template <uint32_t STAGES>
+struct RingPlace {
+  uint32_t slot = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++slot != STAGES) return;
+    slot = 0;
+    parity ^= 1;
+  }
+};
+
 // ---- TMA
 // Starts to read the map of a tensor, which is in the kernel's parameters, for the first copy.
 __device__ __forceinline__ void prefetch_map(const void* map) {

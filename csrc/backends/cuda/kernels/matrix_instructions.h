@@ -70,18 +70,6 @@ __device__ __forceinline__ void mma_m16n8k16<BFloat16>(float (&c)[4], const uint
 #endif
 }
 
-// c += a b, for A of 16 x 8 and B of 8 x 8 float16 items.
-__device__ __forceinline__ void mma_m16n8k8_f16(float (&c)[4], const uint32_t (&a)[2], uint32_t b) {
-#ifndef __CUDA_ARCH__
-  // The same as m16n8k16 with zeros in the second half of K.
-  emulated::mma<emulation::Float16>(c, {{a[0], a[1], 0, 0}, {b, 0}});
-#else
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(b));
-#endif
-}
-
 // The tf32 nearest to a float, in its upper 19 bits; ties go away from zero, and NaN becomes 0x7fffffff.
 __device__ __forceinline__ uint32_t tf32_bits(uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

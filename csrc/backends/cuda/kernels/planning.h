@@ -36,6 +36,17 @@ inline std::optional<std::string> general_refusal(const sdk::Node& node) {
   return std::nullopt;
 }
 
+// Whether the first `count` inputs, of 2 bytes an item, begin where tensor maps can: at a multiple of 16 bytes of their
+// storage. An offset that changes between executions may be anything.
+inline bool begin_at_mapped_addresses(const PlannedNode& node, uint32_t count) {
+  constexpr int64_t items = 8;
+  for (uint32_t i = 0; i < count; ++i) {
+    const fe_value& value = *node.view().values[node.input_value(i)];
+    if (value.offset_slot >= 0 || value.offset % items != 0) return false;
+  }
+  return true;
+}
+
 inline Plan plan_named(std::string kernel) {
   Plan plan;
   plan.support.kernel = std::move(kernel);

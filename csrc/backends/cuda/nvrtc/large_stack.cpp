@@ -54,7 +54,8 @@ void run_in_large_thread(LargeStackCall& call) {
   pthread_t thread{};
   sigset_t all, before;
   sigfillset(&all);
-  // What a fault of the thread itself raises: blocked, it would end the process without the owner's handler.
+  // These signals tell of a fault of the thread itself. If they were blocked, the process would end without its
+  // handler.
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, fault);
   int error = pthread_attr_init(&attributes);
   if (error == 0) {

@@ -28,7 +28,7 @@ class Queue final : public sdk::Queue {
   // Runs a kernel with one parameter.
   void launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void* parameters, uint32_t shared_memory);
 
-  // What a call that gives the queue work holds: makes the device current. False if the device is lost.
+  // Held by each call that gives the queue work: makes the device current. False if the device is lost.
   class Work {
    public:
     explicit Work(Queue& queue);

@@ -113,7 +113,7 @@ class Tensor:
         return self._then(lambda x: x[key], self.values[key].shape)
 
     @property
-    def T(self) -> Tensor:  # noqa: N802
+    def T(self) -> Tensor:  # noqa: N802 (PyTorch's name)
         return self._then(lambda x: x.T, self.shape[::-1])
 
     def __matmul__(self, other: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from csrc.backends.cuda.tests.processes import Processes
 
 Run = Callable[..., str]
 
-# What a program does with ferrule, by name.
+# Things that a program does with ferrule, by name: each may change the state of the thread that does it.
 USES = f"""
 import gc, sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[4])!r})

@@ -10,7 +10,6 @@ using P = AttentionParameters;
 constexpr uint32_t shortest_head = 33;  // the tiles have 64 columns at least
 // More fill more than half of the rows of a thread block. An estimate, not measured.
 constexpr uint32_t fewest_queries = 65;
-constexpr int64_t mapped_items = 8;  // an address of a tensor map is a multiple of so many
 
 std::optional<TensorMapShape> map_of(uint32_t width, uint32_t rows, int64_t row_stride, const Layout& batches) {
   if (row_stride <= 0) return std::nullopt;
@@ -36,13 +35,8 @@ std::optional<HopperAttention> hopper_attention_of(const AttentionParameters& p,
                                                    const Capabilities& capabilities) {
   const uint32_t head = std::max(p.head, p.value_head);
   if (!capabilities.has_wgmma || head < shortest_head || head > 128 || p.mask_kind != P::no_mask ||
-      p.queries < fewest_queries)
+      p.queries < fewest_queries || !begin_at_mapped_addresses(node, P::mask))
     return std::nullopt;
-  // What moves between executions may come to lie where nothing can be mapped.
-  for (uint32_t i = 0; i < P::mask; ++i) {
-    const fe_value& value = *node.view().values[node.input_value(i)];
-    if (value.offset_slot >= 0 || value.offset % mapped_items != 0) return std::nullopt;
-  }
   HopperAttention found{};
   found.columns = head <= 64 ? 64 : 128;
   found.shared_memory = head <= 64 ? AttentionHopperShape<64>::shared_bytes : AttentionHopperShape<128>::shared_bytes;

@@ -117,7 +117,7 @@ struct HopperAttention : AttentionBlock<AttentionHopperShape<COLUMNS>> {
   };
 
   __device__ __forceinline__ void consume() const {
-    // Of one lane for its warp, so that descriptors are computed once for a warp, in uniform registers.
+    // Read from lane 0: the compiler then knows that a warp has one value, and computes its descriptors once.
     const uint32_t group = __shfl_sync(0xffffffffu, threadIdx.x / group_threads, 0) - 1;
     const uint32_t group_row = group * 64, warp_row = first_row + group_row + threadIdx.x % group_threads / 32 * 16;
     // Blocks of which a row of the warp group keeps something.

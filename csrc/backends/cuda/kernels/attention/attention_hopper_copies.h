@@ -12,17 +12,6 @@ namespace ferrule::cuda::attention {
 inline constexpr uint32_t group_threads = 128;  // of a warp group
 inline constexpr uint32_t key_block = attention_wide_block;
 
-// The next tile of a ring. The parity of its phase changes with each turn.
-template <uint32_t STAGES>
-struct RingPlace {
-  uint32_t slot = 0, parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++slot != STAGES) return;
-    slot = 0;
-    parity ^= 1;
-  }
-};
-
 // mbarriers of a ring: a tile is there; nobody reads it any more.
 template <uint32_t STAGES>
 struct RingBarriers {

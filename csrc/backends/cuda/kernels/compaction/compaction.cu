@@ -47,7 +47,7 @@ __device__ __forceinline__ void copy_slices(const CompactionSlicesParameters& p)
 FERRULE_KERNEL(compaction_count, FoundItems, compaction_threads) {
   FERRULE_SHARED(uint32_t, found_by_warp, [compaction_warps]);
   uint32_t found = 0;
-  with_item(p.item_bytes, [&](auto item) { found = found_bits<decltype(item)>(p); });
+  with_unit<uint4>(p.item_bytes, [&](auto item) { found = found_bits<decltype(item)>(p); });
   const uint32_t sum = sum_up_to_lane(static_cast<uint32_t>(__popc(found)));
   if (threadIdx.x % 32 == 31) found_by_warp[threadIdx.x / 32] = sum;
   __syncthreads();

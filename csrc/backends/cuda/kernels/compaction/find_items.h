@@ -4,28 +4,12 @@
 
 #include "kernels/compaction/compaction.h"
 #include "kernels/device.h"
+#include "kernels/movement/units.h"
 
 namespace ferrule::cuda {
 
 inline constexpr uint32_t compaction_warps = compaction_threads / 32;
 static_assert(compaction_chunk == 16 * compaction_threads);
-
-// Calls `work` with a value of a type that has the bytes of an item.
-template <class Work>
-__device__ __forceinline__ void with_item(uint32_t item_bytes, const Work& work) {
-  switch (item_bytes) {
-    case 1:
-      return work(uint8_t{});
-    case 2:
-      return work(uint16_t{});
-    case 4:
-      return work(uint32_t{});
-    case 8:
-      return work(uint64_t{});
-    default:
-      return work(uint4{});
-  }
-}
 
 // ---- items of 1 or 2 bytes
 // 16 bytes from item `first` on, with zeros behind the last item.
@@ -140,7 +124,7 @@ __device__ __forceinline__ void for_each_found(const FoundItems& p, const Write&
   FERRULE_SHARED(uint16_t, items, [compaction_chunk]);
   FERRULE_SHARED(uint32_t, found_by_warp, [compaction_warps]);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  with_item(p.item_bytes, [&](auto item) { list_found<decltype(item)>(p, lists); });
+  with_unit<uint4>(p.item_bytes, [&](auto item) { list_found<decltype(item)>(p, lists); });
   __syncthreads();
   const uint32_t bits = lists[threadIdx.x], own = static_cast<uint32_t>(__popc(bits)), sum = sum_up_to_lane(own);
   if (lane == 31) found_by_warp[warp] = sum;

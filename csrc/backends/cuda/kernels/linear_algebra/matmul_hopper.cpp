@@ -6,7 +6,6 @@ namespace ferrule::cuda {
 namespace {
 
 constexpr uint32_t shortest_k = 64;  // of less, a step would mostly multiply zeros
-constexpr int64_t mapped_items = 8;  // an address of a tensor map is a multiple of so many
 constexpr uint32_t row_items = 64;   // of a tile in shared memory
 
 struct MappedOperand {
@@ -49,12 +48,7 @@ bool choose(HopperProduct& found, const char* name, const MatmulParameters& p, c
 
 std::optional<HopperProduct> hopper_product_of(const MatmulParameters& p, const PlannedNode& node,
                                                const Capabilities& capabilities) {
-  if (!capabilities.has_wgmma || p.k < shortest_k) return std::nullopt;
-  // What moves between executions may come to lie where nothing can be mapped.
-  for (uint32_t i = 0; i < 2; ++i) {
-    const fe_value& value = *node.view().values[node.input_value(i)];
-    if (value.offset_slot >= 0 || value.offset % mapped_items != 0) return std::nullopt;
-  }
+  if (!capabilities.has_wgmma || p.k < shortest_k || !begin_at_mapped_addresses(node, 2)) return std::nullopt;
   HopperProduct found{};
   if (choose<HopperLarge>(found, "hopper_large", p, capabilities) ||
       choose<HopperMedium>(found, "hopper_medium", p, capabilities))

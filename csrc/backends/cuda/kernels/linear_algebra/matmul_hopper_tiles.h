@@ -78,17 +78,6 @@ struct HopperOperand {
   }
 };
 
-// The next slot of the ring. The parity of a slot's phase changes with each turn of the ring.
-struct RingPlace {
-  uint32_t slot, parity;
-  template <uint32_t STAGES>
-  __device__ __forceinline__ void advance() {
-    if (++slot != STAGES) return;
-    slot = 0;
-    parity ^= 1;
-  }
-};
-
 // Exchanges pairs in each four lanes: value i of lane j becomes value j of lane i.
 __device__ __forceinline__ void transpose_pairs(float (&values)[8]) {
   const uint32_t lane = threadIdx.x % 32;
@@ -127,7 +116,7 @@ struct HopperProduct {
     const MatmulParameters& product = p.product;
     const bool a_is_mapped = is_mapped(p.a), b_is_mapped = is_mapped(p.b);
     if (a_is_mapped && b_is_mapped && threadIdx.x != 0) return;
-    RingPlace next{0, 1};
+    RingPlace<Shape::stages> next{0, 1};
 #pragma unroll 1
     for (uint32_t tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
       const TilePlace place = place_of_tile<Shape::m, Shape::n>(product, tile);
@@ -152,13 +141,14 @@ struct HopperProduct {
           fence_proxy_async();
           mbarrier_arrive(barrier);
         }
-        next.advance<Shape::stages>();
+        next.advance();
       }
     }
   }
 
   // Multiplies the tiles of a slot; 64 rows of A from `row` on.
-  __device__ __forceinline__ void multiply(float (&sums)[count], const RingPlace& at, uint32_t row) const {
+  __device__ __forceinline__ void multiply(float (&sums)[count], const RingPlace<Shape::stages>& at,
+                                           uint32_t row) const {
     mbarrier_wait(full + at.slot, at.parity);
     wgmma_begin(sums);
 #pragma unroll
@@ -194,12 +184,12 @@ struct HopperProduct {
 
   __device__ __forceinline__ void consume(const MatmulHopperParameters& parameters) const {
     const MatmulParameters& p = parameters.product;
-    // Of one lane for its warp, so that descriptors are computed once for a warp, in uniform registers.
+    // Read from lane 0: the compiler then knows that a warp has one value, and computes its descriptors once.
     const uint32_t group = __shfl_sync(0xffffffffu, threadIdx.x / group_threads, 0), row = (group - 1) * 64;
     float sums[count], totals[count];
     // Both fit in the registers for 64 sums alone (matmul_tiles.h).
     const uint32_t zero = count <= 64 ? 0 : p.zero;
-    RingPlace next{0, 0};
+    RingPlace<Shape::stages> next{0, 0};
 #pragma unroll 1
     for (uint32_t tile = blockIdx.x; tile < parameters.tiles; tile += gridDim.x) {
       const TilePlace place = place_of_tile<Shape::m, Shape::n>(p, tile);
@@ -215,14 +205,14 @@ struct HopperProduct {
         // The instructions of one slot run while those of the next one are issued.
         uint32_t last = next.slot;
         multiply(sums, next, row);
-        next.advance<Shape::stages>();
+        next.advance();
 #pragma unroll 1
         for (uint32_t k = start + Shape::depth; k < stop; k += Shape::depth) {
           multiply(sums, next, row);
           wgmma_wait<1>(sums);
           release(last);
           last = next.slot;
-          next.advance<Shape::stages>();
+          next.advance();
         }
         wgmma_wait<0>(sums);
         release(last);

@@ -15,8 +15,8 @@ __device__ __forceinline__ uint32_t unit_bytes(uint64_t bits) {
   return low == 0 ? 16 : low & (~low + 1);
 }
 
-// Calls `work` with a unit of the given size.
-template <class Work>
+// Calls `work` with a value of the given size: an unsigned integer, or `Wide` for 16 bytes.
+template <class Wide = Unit16, class Work>
 __device__ __forceinline__ void with_unit(uint32_t bytes, const Work& work) {
   switch (bytes) {
     case 1:
@@ -28,7 +28,7 @@ __device__ __forceinline__ void with_unit(uint32_t bytes, const Work& work) {
     case 8:
       return work(uint64_t{});
     default:
-      return work(Unit16{});
+      return work(Wide{});
   }
 }
 
