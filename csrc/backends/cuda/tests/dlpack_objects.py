@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+import ferrule as fe
 import numpy as np
 from numpy.typing import NDArray
 
@@ -100,6 +102,23 @@ class Producer:
     def __dlpack__(self, **arguments: Any) -> object:
         self.asked.append(arguments)
         return _new(ctypes.addressof(self._managed), VERSIONED if self.versioned else UNVERSIONED, None)
+
+
+_registered: list[fe.Array] = []  # for ever, as the arrays of other libraries are
+
+
+def at_item(x: NDArray[np.float16], page: Callable[..., NDArray[np.float16]], first: int) -> fe.Array:
+    """An array like `x` that begins at item `first` of memory that the device reads; what is around it is NaN.
+
+    `page` makes such memory: of a number of items and a dtype.
+    """
+    rows, width = x.shape
+    memory = page(rows * width + 4096, np.float16)
+    memory[:] = np.nan
+    memory[first : first + rows * width] = x.ravel()
+    _registered.append(fe.buffer_from_host_ptr(memory, "cuda", copy=False))
+    producer = Producer(memory[first:].ctypes.data, rows, width, dtype="float16", flags=IS_COPIED)
+    return fe.from_dlpack(producer, copy=False)
 
 
 class Consumer:

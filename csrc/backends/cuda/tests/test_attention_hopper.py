@@ -288,25 +288,15 @@ def test_operands_that_are_aligned_to_their_items_alone_are_copied_without_tma(o
     program = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[4])!r})
-from csrc.backends.cuda.tests.dlpack_objects import IS_COPIED, Producer
+from csrc.backends.cuda.tests.dlpack_objects import at_item
 
-def at_item(x, first):
-    rows, width = x.shape
-    memory = page(rows * width + 4096, np.float16)
-    memory[:] = np.nan
-    memory[first : first + rows * width] = x.ravel()
-    registered.append(fe.buffer_from_host_ptr(memory, "cuda", copy=False))
-    producer = Producer(memory[first:].ctypes.data, rows, width, dtype="float16", flags=IS_COPIED)
-    return fe.from_dlpack(producer, copy=False)
-
-registered = []
 for queries, keys, head in ((70, 140, 64), (140, 130, 128)):
     q, k, v = (rng.standard_normal((rows, head)).astype("float16") for rows in (queries, keys, keys))
     whole = fe.graph(lambda q, k, v: attend(q, k, v))
     counted = fe.graph(lambda q, k, v, n: attend(q, k, v, kv_length=n))
     # Replays, too: a tensor map that was encoded before must not be used.
     for first in ((8, 8, 8), (3, 8, 8), (8, 1, 8), (8, 8, 5), (1, 2, 3), (16, 0, 24)):
-        arrays = [at_item(x, at) for x, at in zip((q, k, v), first)]
+        arrays = [at_item(x, page, at) for x, at in zip((q, k, v), first)]
         assert "hopper" in kernel(whole, *arrays), first
         want = [x.astype("float64") for x in (q, k, v)]
         check(whole(*arrays), want_of(*want))

@@ -212,18 +212,8 @@ def test_operands_that_are_aligned_to_their_items_alone_are_copied_without_tma(o
     program = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[4])!r})
-from csrc.backends.cuda.tests.dlpack_objects import IS_COPIED, Producer
+from csrc.backends.cuda.tests.dlpack_objects import at_item
 
-def at_item(x, first):
-    rows, width = x.shape
-    memory = page(rows * width + 4096, np.float16)
-    memory[:] = np.nan
-    memory[first : first + rows * width] = x.ravel()
-    registered.append(fe.buffer_from_host_ptr(memory, "cuda", copy=False))
-    producer = Producer(memory[first:].ctypes.data, rows, width, dtype="float16", flags=IS_COPIED)
-    return fe.from_dlpack(producer, copy=False)
-
-registered = []
 for layout in ("kk", "kn", "mk", "mn"):
     for m, n, k in ((136, 72, 80), (136, 264, 200), (264, 136, 1096)):
         a, b = (rng.integers(-4, 5, shape).astype("float16") for shape in ((m, k), (k, n)))
@@ -231,7 +221,7 @@ for layout in ("kk", "kn", "mk", "mn"):
         graph = product(layout)
         # Replays, too: a tensor map that was encoded before must not be used.
         for first_a, first_b in ((8, 8), (3, 8), (8, 1), (5, 7), (16, 0)):
-            x, y = at_item(there_a, first_a), at_item(there_b, first_b)
+            x, y = at_item(there_a, page, first_a), at_item(there_b, page, first_b)
             assert "hopper" in kernel(graph, x, y), (layout, m, n, k)
             assert (exact(graph(x, y)) == a.astype("float64") @ b.astype("float64")).all(), (layout, m, n, k, first_a)
 """
