@@ -12,14 +12,14 @@
 #     [PREFERENCE n]           # order among devices of one kind, highest first
 #     [DEVICE_KINDS cpu ...]   # gpu integrated_gpu accelerator remote cpu software test
 #     [CPU_FEATURES avx2 ...]  # required of the machine
-#     [DRIVER libcuda.so.1 [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version]
+#     [DRIVER libcuda.so.1 [TITLE "NVIDIA driver"] [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version]
 #             [VARIABLES CUDA_* ...] [HIDING_VARIABLES CUDA_VISIBLE_DEVICES ...] [FILE_VARIABLES VK_DRIVER_FILES ...]
 #             [FOLDERS vulkan/icd.d ...] [STATE_FILES /proc/driver/nvidia/version ...] [LIBRARY libother.so.1 ...] ...]
-#                              # required driver libraries, each with the oldest accepted version, the file that
-#                              # contains the version if the name of the library's file does not, and everything else
-#                              # that affects which devices the driver lists: environment variables, those that hide
-#                              # all devices, those that list files; folders that the driver reads; files with versions
-#                              # (docs/loading.md). LIBRARY starts the next driver after a list
+#                              # required driver libraries, each with its name in messages, the oldest accepted
+#                              # version, the file that contains the version if the name of the library's file does
+#                              # not, and everything else that affects which devices the driver lists: environment
+#                              # variables, those that hide all devices, those that list files; folders that the driver
+#                              # reads; files with versions (docs/loading.md). LIBRARY starts the next driver after a list
 #     [LIBRARIES_BESIDE $<TARGET_FILE:mine_kernels> ...]
 #                              # libraries that will be beside the module, in final form (BUILD_WITH_INSTALL_RPATH): the
 #                              # manifest lists their hashes. Those that are there when the module is linked, or where
@@ -161,13 +161,13 @@ function(_ferrule_write_manifest stem)
   foreach(word IN LISTS arg_DRIVER)
     if(word STREQUAL LIBRARY)
       set(option --driver)
-    elseif(word MATCHES "^(FLOOR|VERSION_FILE|VARIABLES|HIDING_VARIABLES|FILE_VARIABLES|FOLDERS|STATE_FILES)$")
+    elseif(word MATCHES "^(TITLE|FLOOR|VERSION_FILE|VARIABLES|HIDING_VARIABLES|FILE_VARIABLES|FOLDERS|STATE_FILES)$")
       string(TOLOWER ${word} option)
       string(REPLACE "_" "-" option --driver-${option})
       string(REGEX REPLACE "s$" "" option ${option})
     else()
       list(APPEND arguments ${option} ${word})
-      if(option MATCHES "-(floor|version-file)$")
+      if(option MATCHES "-(title|floor|version-file)$")
         set(option --driver)
       endif()
     endif()

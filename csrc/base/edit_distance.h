@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,16 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+// The most similar name if it is similar enough, else "".
+inline std::string most_similar(std::string_view wanted, const std::vector<std::string>& names) {
+  const auto distance = [&](const std::string& name) { return edit_distance(wanted, name); };
+  const auto found = std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return distance(a) < distance(b);
+  });
+  const std::size_t most = std::max<std::size_t>(1, wanted.size() / 2);
+  return found != names.end() && distance(*found) <= most ? *found : "";
 }
 
 }  // namespace ferrule

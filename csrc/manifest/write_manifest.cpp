@@ -33,6 +33,7 @@ constexpr const char* usage =
     "  --device-kind KIND   gpu, integrated_gpu, accelerator, remote, cpu, software, test\n"
     "  --cpu-feature NAME   what the CPU must have: avx2, fma, ...\n"
     "  --driver LIBRARY     what must be on the machine: libcuda.so.1, ...\n"
+    "  --driver-title NAME  of the driver before it, for messages: 'NVIDIA driver', ...\n"
     "  --driver-floor V     the oldest version of the driver before it that will do: 550, ...\n"
     "  --driver-version-file FILE  that tells its version; else the name of the library's file does\n"
     "  --driver-variable NAME  of the environment, that changes what it shows: CUDA_VISIBLE_DEVICES, VK_*, ...\n"
@@ -48,7 +49,7 @@ constexpr const char* usage =
     "  --output FILE        another place for the manifest\n";
 
 struct Driver {
-  std::string library, floor, version_file;
+  std::string library, title, floor, version_file;
   std::map<std::string, std::vector<std::string>> lists;  // by key in the manifest
 };
 
@@ -88,7 +89,7 @@ void append(std::vector<std::string>& list, std::string_view text) {
 void add_drivers(std::vector<Driver>& drivers, std::string_view text) {
   std::vector<std::string> libraries;
   append(libraries, text);
-  for (std::string& library : libraries) drivers.push_back({std::move(library), "", "", {}});
+  for (std::string& library : libraries) drivers.push_back({std::move(library), "", "", "", {}});
 }
 
 Driver& last_driver(std::vector<Driver>& drivers, const std::string& option) {
@@ -121,6 +122,8 @@ Arguments parse(const std::vector<std::string>& words) {
       arguments.version = value;
     else if (word == "--driver")
       add_drivers(arguments.drivers, value);
+    else if (word == "--driver-title")
+      last_driver(arguments.drivers, word).title = value;
     else if (word == "--driver-floor")
       last_driver(arguments.drivers, word).floor = value;
     else if (word == "--driver-version-file")
@@ -146,8 +149,10 @@ AbiVersion abi_of(const Image& image) { return image.abi.value_or(ferrule::modul
 
 // The entry of a driver: only its name when it has no other properties.
 nlohmann::ordered_json entry_of(const Driver& driver) {
-  if (driver.floor.empty() && driver.version_file.empty() && driver.lists.empty()) return driver.library;
+  if (driver.title.empty() && driver.floor.empty() && driver.version_file.empty() && driver.lists.empty())
+    return driver.library;
   nlohmann::ordered_json entry = {{"library", driver.library}};
+  if (!driver.title.empty()) entry["title"] = driver.title;
   if (!driver.floor.empty()) entry["floor"] = driver.floor;
   if (!driver.version_file.empty()) entry["version_file"] = driver.version_file;
   for (const auto& [key, list] : driver.lists) entry[key] = list;

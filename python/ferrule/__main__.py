@@ -11,12 +11,25 @@ import sys
 from pathlib import Path
 
 import ferrule
-from ferrule.tools.cli import devices, doctor, inspect, new_backend
+from ferrule.tools.cli import devices, doctor, explain, inspect, new_backend
 
-VERBS = (doctor, devices, inspect, new_backend)
+CLOSED_PIPE = 128 + 13  # the status that shells report of programs that SIGPIPE ends
+VERBS = (doctor, devices, explain, inspect, new_backend)
 
 
 def main() -> int:
+    try:
+        try:
+            return _run()
+        finally:
+            if sys.stdout is not None:  # while an error of a closed pipe can be caught
+                sys.stdout.flush()
+    except BrokenPipeError:  # of `ferrule doctor | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # takes what Python writes at its end
+        return CLOSED_PIPE
+
+
+def _run() -> int:
     parser = argparse.ArgumentParser(prog=_program(), description="What ferrule finds on this machine.")
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--version", action="store_true", help="ferrule's version")

@@ -80,5 +80,16 @@ inline int __syncthreads_and(int predicate, EmulationSource at = EmulationSource
 inline int __syncthreads_or(int predicate, EmulationSource at = EmulationSource::current()) {
   return emulation::current_block->wait_at_barrier(0, 0, {"__syncthreads_or", at}, predicate != 0).count != 0 ? 1 : 0;
 }
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-inline void __threadfence_block() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// ---- fences, and a pause in which the other threads of the block go on
+inline void __threadfence(EmulationSource at = EmulationSource::current()) {
+  emulation::poll({"__threadfence", at});
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+inline void __threadfence_block(EmulationSource at = EmulationSource::current()) {
+  emulation::poll({"__threadfence_block", at});
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+inline void __nanosleep(unsigned, EmulationSource at = EmulationSource::current()) {
+  emulation::yield({"__nanosleep", at});
+}

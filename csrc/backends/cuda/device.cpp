@@ -46,10 +46,17 @@ void* Device::host_allocate(uint64_t size) {
   const auto use = device_->use();
   void* pointer = nullptr;
   device_->check(cudaHostAlloc(&pointer, size, cudaHostAllocDefault), "cudaHostAlloc");
+  try {
+    add_host_allocation(pointer, size);
+  } catch (...) {
+    host_free(pointer);
+    throw;
+  }
   return pointer;
 }
 
 void Device::host_free(void* pointer) {
+  remove_host_allocation(pointer);
   const DeviceScope scope(device_->physical().number);
   if (cudaFreeHost(pointer) != cudaSuccess) cudaGetLastError();
 }

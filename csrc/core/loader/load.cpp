@@ -11,7 +11,10 @@
 #include "core/loader/search/read_candidate.h"
 #include "core/loader/stopwatch.h"
 #include "core/log.h"
+#include "core/registry/option_variables.h"
 #include "core/registry/registry.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
 #include "core/threads/pool.h"
 #include "module_file/module_name.h"
 
@@ -59,6 +62,7 @@ LoadRow row_of(const Backend& backend) {
   row.name = backend.name();
   row.variant = backend.variant();
   row.version = backend.version();
+  if (backend.manifest()) row.device_kinds = backend.manifest()->device_kinds;
   row.state = LoadState::loaded;
   return row;
 }
@@ -84,6 +88,42 @@ void add_devices(LoadReport& report) {
     row.devices.clear();
     if (const auto backend = Registry::instance().find_backend(row.name))
       for (const auto& device : backend->devices()) row.devices.push_back(device->view_name());
+  }
+}
+
+// Sentences about variables of the environment that look like options of the backend and have no effect, or a wrong
+// value. Logs a warning, once, of those that are certain: nothing else tells of a misspelt name.
+std::vector<std::string> problems_of_variables(Backend& backend, const std::vector<std::string>& all_backends) {
+  std::vector<std::string> sentences;
+  const std::vector<std::string> variables = option_variables(backend.name(), all_backends);
+  if (variables.empty()) return sentences;
+  struct Warned {
+    BriefMutex mutex;
+    std::set<std::string> sentences;
+  };
+  Warned& warned = Immortal<Warned>::get();
+  const auto devices = backend.devices();
+  const auto options = devices.empty() ? std::vector<DeviceOptionInfo>() : devices.front()->known_options();
+  for (VariableProblem& problem : problems_of_option_variables(variables, backend.name(), options)) {
+    const bool is_new = [&] {
+      const std::scoped_lock lock(warned.mutex);
+      return warned.sentences.insert(problem.sentence).second;
+    }();
+    if (problem.is_certain && is_new) log_warning("load: {}", problem.sentence);
+    sentences.push_back(std::move(problem.sentence));
+  }
+  return sentences;
+}
+
+void note_variables(LoadReport& report) {
+  std::vector<std::string> names;
+  names.reserve(report.rows.size());
+  for (const LoadRow& row : report.rows) names.push_back(row.name);
+  for (LoadRow& row : report.rows) {
+    const auto backend = row.state == LoadState::loaded ? Registry::instance().find_backend(row.name) : nullptr;
+    if (!backend) continue;
+    std::vector<std::string> problems = problems_of_variables(*backend, names);
+    row.notes.insert(row.notes.end(), problems.begin(), problems.end());
   }
 }
 
@@ -125,7 +165,8 @@ void remember(const LoadReport& report) {
     if (!row.name.empty()) names.insert(row.name);
   std::vector<KnownModule> modules;
   for (const std::string& name : names)
-    if (const LoadRow* row = furthest_row(report, name)) modules.push_back({name, name_of(row->state), row->reason});
+    if (const LoadRow* row = furthest_row(report, name))
+      modules.push_back({name, name_of(row->state), row->reason, row->device_kinds});
   Registry::instance().remember_load(std::move(modules));
 }
 
@@ -134,6 +175,9 @@ std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
   if (auto source = open_module(candidate, prober))
     if (auto backend = start_module(candidate, std::move(*source))) {
       Registry::instance().name_devices();
+      std::vector<std::string> names;
+      for (const auto& other : Registry::instance().backends()) names.push_back(other->name());
+      static_cast<void>(problems_of_variables(*backend, names));  // logs them
       return backend;
     }
   throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
@@ -228,6 +272,7 @@ LoadReport load_what_is_found(const LoadOptions& options) {
   for (Candidate& candidate : found.candidates) report.rows.push_back(std::move(candidate.row));
   add_other_rows(reported, report);
   add_devices(report);
+  note_variables(report);
   sort_rows(report);
   report.times = sum_of_times(report.rows);
   report.times.find = milliseconds_to_find;

@@ -9,6 +9,7 @@ namespace ferrule {
 // A driver library that must be on the machine.
 struct DriverNeed {
   std::string library;            // a name for the system's loader, or an absolute path
+  std::string title = {};         // for messages: "NVIDIA driver"
   std::string floor = {};         // the oldest accepted version, such as "550.54"; "" for any
   std::string version_file = {};  // holds the version; "" when the library's file name contains it
   // The remaining fields also affect which devices the driver lists, and so are part of a verdict's key.

@@ -2,7 +2,7 @@
 
 #include "core/environment.h"
 #include "core/sync/once.h"
-#include "module_file/file_bytes.h"
+#include "module_file/read_image.h"
 
 #include <array>
 #include <cstddef>
@@ -20,25 +20,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code problem;
-  return fs::exists(path, problem);
-}
-
 #if defined(__linux__)
-// The bytes of an ELF header that identify the machine: class, byte order, architecture.
+constexpr uint32_t elf_magic = 0x464c457f;  // "\x7fELF"
+
+// The bytes of an ELF header that identify the machine: class, byte order, architecture. Empty for other files.
 std::optional<std::array<uint8_t, 3>> machine_of(const fs::path& path) {
   module_file::FileBytes file(path);
   std::array<uint8_t, 3> machine{};
-  if (!file.read(4, machine.data(), 2) || !file.read(18, machine.data() + 2, 1)) return std::nullopt;
+  if (file.read<uint32_t>(0) != elf_magic || !file.read(4, machine.data(), 2) || !file.read(18, machine.data() + 2, 1))
+    return std::nullopt;
   return machine;
 }
 
-// A folder may hold a library of the same name for 32-bit programs.
-bool is_for_this_machine(const fs::path& path) {
+// Whether the system's loader stops at this file: it passes over libraries for other machines, such as those for 32-bit
+// programs, and fails at a file that is no library.
+bool ends_search(const fs::path& path) {
   static constinit Once<decltype(machine_of(path))> own;
   const auto& ours = own.get([] { return machine_of("/proc/self/exe"); });
-  return is_there(path) && (!ours || machine_of(path) == ours);
+  std::error_code problem;
+  if (!fs::is_regular_file(path, problem)) return false;
+  const auto machine = machine_of(path);
+  return !ours || !machine || machine == ours;
 }
 
 // The cache of the system's loader contains the path of each library, followed by a zero byte.
@@ -54,7 +56,7 @@ std::optional<fs::path> find_in_loader_cache(const std::string& library) {
   for (std::size_t at = cache.find(wanted); at != std::string::npos; at = cache.find(wanted, at + 1)) {
     const std::size_t begin = cache.rfind('\0', at) + 1;
     fs::path path = cache.substr(begin, at - begin) + '/' + library;
-    if (is_for_this_machine(path)) return path;
+    if (ends_search(path)) return path;
   }
   return std::nullopt;
 }
@@ -66,14 +68,17 @@ std::optional<fs::path> find_in_loader_cache(const std::string& library) {
 std::optional<fs::path> find_library_in(const std::vector<std::string>& folders, const std::string& library) {
   for (const std::string& folder : folders) {
     fs::path path = fs::path(folder) / library;  // a relative one would depend on the current directory
-    if (path.is_absolute() && is_for_this_machine(path)) return path;
+    if (path.is_absolute() && ends_search(path)) return path;
   }
   return std::nullopt;
 }
 #endif
 
 std::optional<fs::path> find_library(const std::string& library) {
-  if (fs::path(library).is_absolute()) return is_there(library) ? std::optional<fs::path>(library) : std::nullopt;
+  if (fs::path(library).is_absolute()) {
+    std::error_code problem;
+    return fs::exists(library, problem) ? std::optional<fs::path>(library) : std::nullopt;
+  }
 #if defined(__linux__)
   // The loader does not search for a relative path.
   if (library.find('/') != std::string::npos) return std::nullopt;
@@ -88,6 +93,17 @@ std::optional<fs::path> find_library(const std::string& library) {
 #else
   // System libraries need not exist as files on macOS: opening the module shows whether they are there.
   return library;
+#endif
+}
+
+std::string damage_of_library([[maybe_unused]] const fs::path& path) {
+#if defined(__linux__)
+  module_file::FileBytes file(path);
+  if (!file.is_open()) return file.problem();
+  if (file.read<uint32_t>(0) != elf_magic) return module_file::describe_beginning(file);
+  return module_file::ElfReader(file).read_library().problem;
+#else
+  return "";
 #endif
 }
 

@@ -11,6 +11,9 @@ namespace ferrule {
 // The path of a library, given by name ("libm.so.6") or absolute path; nullopt when it is not found. On macOS, where
 // system libraries need not be files, the name itself.
 std::optional<std::filesystem::path> find_library(const std::string& library);
+// A sentence about a library's file that the system's loader cannot open, or that would crash it ("the file is empty");
+// "" if there is none. Reads headers only; elsewhere than on Linux, nothing.
+std::string damage_of_library(const std::filesystem::path& path);
 
 #if defined(__linux__)
 // The path of the library in the first folder that has it, built for this machine. Relative folders are skipped: they

@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "core/log.h"
 #include "core/registry/backend.h"
+#include "core/registry/option_variables.h"
 #include "core/sync/fork.h"
 
 #include <algorithm>
@@ -99,7 +100,11 @@ DeviceOptions Device::effective_options(const DeviceOptions& given) const {
   const std::vector<DeviceOptionInfo> known = known_options();
   for (const auto& [key, value] : given) {
     const auto is_key = [&k = key](const DeviceOptionInfo& option) { return option.key == k; };
-    if (std::any_of(known.begin(), known.end(), is_key)) continue;
+    if (const auto option = std::find_if(known.begin(), known.end(), is_key); option != known.end()) {
+      if (const std::string complaint = complaint_about_value(*option, value); !complaint.empty())
+        fail_argument("device {}: option {} {}", name_, key, complaint);
+      continue;
+    }
     std::vector<std::string> keys;
     keys.reserve(known.size());
     for (const DeviceOptionInfo& option : known) keys.push_back(option.key);
@@ -108,10 +113,24 @@ DeviceOptions Device::effective_options(const DeviceOptions& given) const {
   }
   DeviceOptions options = given;
   for (const DeviceOptionInfo& option : known) {
-    const std::string variable = "FERRULE_" + upper_case(backend_->name()) + "_" + upper_case(option.key);
-    if (const auto value = environment(variable.c_str())) options.emplace(option.key, *value);
+    const std::string variable = option_variable(backend_->name(), option.key);
+    const auto value = environment(variable.c_str());
+    if (!value || !options.emplace(option.key, *value).second) continue;
+    if (const std::string complaint = complaint_about_value(option, *value); !complaint.empty())
+      fail_argument("device {}: {} {}", name_, variable, complaint);
   }
   return options;
+}
+
+std::string Device::variables_behind(const DeviceOptions& options, const DeviceOptions& given,
+                                     std::string_view text) const {
+  std::vector<std::string> named, all;
+  for (const auto& [key, value] : options) {
+    if (given.contains(key)) continue;
+    all.push_back(fmt::format("{}={}", option_variable(backend_->name(), key), value));
+    if (text.find(key) != std::string_view::npos) named.push_back(all.back());
+  }
+  return joined(named.empty() ? all : named);
 }
 
 fe_module_device* Device::checked(fe_module_device* handle) const {
@@ -152,6 +171,11 @@ fe_module_device* Device::open(const DeviceOptions& given) {
     fe_error* const error =
         table_.device_open(table_.self, index_, list.data(), static_cast<uint32_t>(list.size()), &handle);
     opening_in_generation_.reset();
+    if (code_of(error) == FE_INVALID_ARGUMENT) {
+      const ErrorPointer refused(error);
+      const std::string message = message_of(error), variables = variables_behind(options, given, message);
+      fail_argument("{}{}{}", message, variables.empty() ? "" : "; the environment has ", variables);
+    }
     ferrule::check(error);
   }
   if (handle == nullptr)

@@ -167,7 +167,10 @@ class Device : public std::enable_shared_from_this<Device> {
   void attach(std::size_t place, std::shared_ptr<void> made, std::function<void()> finish_work);
   void finish_work() noexcept;
   std::vector<DeviceOptionInfo> ask_for_options() const;
+  // The given options, and those of the environment. Throws invalid_argument for an unknown key and a wrong value.
   DeviceOptions effective_options(const DeviceOptions& given) const;
+  // "FERRULE_CUDA_GRAPHS=maybe": the variables that the options come from, if the text names their keys or none.
+  std::string variables_behind(const DeviceOptions& options, const DeviceOptions& given, std::string_view text) const;
   fe_module_device* checked(fe_module_device* handle) const;
 
   const std::shared_ptr<Backend> backend_;

@@ -81,7 +81,13 @@ std::shared_ptr<Device> Registry::by_name(std::string_view name) const {
   const std::vector<std::shared_ptr<Device>> matching = all.matching(wanted);
   if (!matching.empty()) return matching.front();
   std::string reason;
-  if (!all.devices.empty() && !find_backend(wanted.word)) reason = reason_for_no_backend(last_load(), wanted.word);
+  if (!all.devices.empty() && !find_backend(wanted.word)) {
+    const auto kind = device_kind(wanted.word);
+    if (!kind)
+      reason = reason_for_no_backend(last_load(), wanted.word);
+    else if (!all.first(*kind))
+      reason = reason_for_no_kind(last_load(), name_of(*kind));
+  }
   fail(FE_NOT_FOUND, "there is no device '{}'; {}{}{}", name, what_there_is(all), reason.empty() ? "" : "; ", reason);
 }
 
@@ -103,7 +109,9 @@ std::vector<std::shared_ptr<Backend>> Registry::backends_of(const std::shared_pt
 std::shared_ptr<Device> Registry::by_kind(fe_device_kind kind) const {
   const Listing all = listing();
   if (std::shared_ptr<Device> device = all.first(kind)) return device;
-  fail(FE_NOT_FOUND, "there is no device of the kind {}; {}", name_of(kind), what_there_is(all));
+  const std::string reason = all.devices.empty() ? "" : reason_for_no_kind(last_load(), name_of(kind));
+  fail(FE_NOT_FOUND, "there is no device of the kind {}; {}{}{}", name_of(kind), what_there_is(all),
+       reason.empty() ? "" : "; ", reason);
 }
 
 std::shared_ptr<Device> Registry::best() const {

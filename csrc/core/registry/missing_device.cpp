@@ -22,20 +22,25 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The most similar name if it is similar enough, else "".
-std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
-  const auto distance = [&](const std::string& name) { return edit_distance(wanted, name); };
-  const auto found = std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return distance(a) < distance(b);
-  });
-  const std::size_t most = std::max<std::size_t>(1, wanted.size() / 2);
-  return found != names.end() && distance(*found) <= most ? *found : "";
-}
-
-std::string clause_about(const KnownModule& module) {
+// `kind` is the missing kind of device; "" when the backend itself is missing.
+std::string clause_about(const KnownModule& module, std::string_view kind = "") {
+  if (module.state == "loaded" && !kind.empty()) return fmt::format("{} drives no device of that kind", module.name);
   if (module.state == "loaded") return module.name + " is no longer loaded";
   return module.reason.empty() ? fmt::format("{} is {}", module.name, module.state)
                                : fmt::format("{} is {}: {}", module.name, module.state, module.reason);
+}
+
+std::string clauses_about(const std::vector<KnownModule>& modules, std::string_view kind = "") {
+  constexpr std::size_t max_clauses = 4;
+  std::vector<std::string> clauses;
+  for (const KnownModule& module : modules) {
+    if (clauses.size() == max_clauses) {
+      clauses.push_back(fmt::format("and {} more", modules.size() - max_clauses));
+      break;
+    }
+    clauses.push_back(clause_about(module, kind));
+  }
+  return joined(clauses, "; ");
 }
 
 // The reason when FERRULE_ONLY lists none of the names found: one is misspelt, or its module is not installed.
@@ -46,7 +51,7 @@ std::string reason_of_only(const std::vector<std::string>& names) {
   std::string reason = fmt::format("nothing matches FERRULE_ONLY={}; found {} {}", joined(only, ","),
                                    names.size() == 1 ? "is" : "are", joined(names));
   for (const std::string& name : only)
-    if (const std::string meant = nearest(name, names); !meant.empty())
+    if (const std::string meant = most_similar(name, names); !meant.empty())
       return fmt::format("{}; did you mean '{}'?", reason, meant);
   return reason;
 }
@@ -61,16 +66,7 @@ std::string reason_for_no_device(const LastLoad& load) {
   }
   if (load->empty()) return "no module was found; explain() says where they were looked for";
   if (std::string reason = reason_of_only(names_of(*load)); !reason.empty()) return reason;
-  constexpr std::size_t max_clauses = 4;
-  std::vector<std::string> clauses;
-  for (const KnownModule& module : *load) {
-    if (clauses.size() == max_clauses) {
-      clauses.push_back(fmt::format("and {} more", load->size() - max_clauses));
-      break;
-    }
-    clauses.push_back(clause_about(module));
-  }
-  return joined(clauses, "; ");
+  return clauses_about(*load);
 }
 
 std::string reason_for_no_backend(const LastLoad& load, std::string_view name) {
@@ -79,8 +75,20 @@ std::string reason_for_no_backend(const LastLoad& load, std::string_view name) {
       std::find_if(load->begin(), load->end(), [&](const KnownModule& module) { return module.name == name; });
   if (found != load->end()) return clause_about(*found);
   // Suggested only if the first letter is the same: "npu" and "tpu" are not misspellings of "cpu".
-  const std::string meant = nearest(name, names_of(*load));
-  return !meant.empty() && meant.front() == name.front() ? fmt::format("did you mean '{}'?", meant) : "";
+  const std::string meant = most_similar(name, names_of(*load));
+  if (!meant.empty() && meant.front() == name.front()) return fmt::format("did you mean '{}'?", meant);
+  return fmt::format("no module named {} was found", name);
+}
+
+std::string reason_for_no_kind(const LastLoad& load, std::string_view kind) {
+  if (!load) return "";
+  std::vector<KnownModule> others;
+  for (const KnownModule& module : *load) {
+    const bool is_listed = contains(module.device_kinds, kind);
+    if (is_listed || (module.device_kinds.empty() && module.state != "loaded")) others.push_back(module);
+  }
+  if (others.empty()) return fmt::format("no module for devices of the kind {} was found", kind);
+  return clauses_about(others, kind);
 }
 
 }  // namespace ferrule

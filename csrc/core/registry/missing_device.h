@@ -13,6 +13,7 @@ struct KnownModule {
   std::string name;
   std::string state;  // as in the load report
   std::string reason;
+  std::vector<std::string> device_kinds = {};  // as its manifest lists them; empty when that is unknown
 };
 using LastLoad = std::optional<std::vector<KnownModule>>;  // nullopt before the first load
 
@@ -20,8 +21,12 @@ using LastLoad = std::optional<std::vector<KnownModule>>;  // nullopt before the
 // 'cpu'?"
 std::string reason_for_no_device(const LastLoad& load);
 
-// A clause that says why a backend is missing: "cpu is disabled: FERRULE_ONLY does not name it", or
-// "did you mean 'cpu'?". "" when nothing is known.
+// A clause that says why a backend is missing: "cpu is disabled: FERRULE_ONLY does not name it", "did you mean 'cpu'?",
+// or "no module named npu was found". "" before the first load.
 std::string reason_for_no_backend(const LastLoad& load, std::string_view name);
+
+// A clause that says why each module that may drive devices of a kind drives none: "cuda is incompatible: the NVIDIA
+// driver is not installed". "" before the first load.
+std::string reason_for_no_kind(const LastLoad& load, std::string_view kind);
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-"""Memory in mapped files."""
+"""Memory in mapped files, and of `host_empty`: what whole pages of it may be borrowed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 
 
 def mapping_of(source: NDArray[Any]) -> tuple[int, int]:
-    """Return the address and size of the mapped file that contains the memory, or zeros for other memory.
+    """Return the address and size of the mapped file, or of the memory of a capsule, that contains the memory.
 
-    A mapping consists of whole pages; the bytes after the end of the file are zeros.
+    They are zeros for other memory. A mapping consists of whole pages; the bytes after the end of the file are zeros.
+    `host_empty` makes its arrays of memory of a capsule that has all pages around them.
     """
-    owner: Any = source
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
+    root = source
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    owner: Any = root.base
+    if type(owner).__name__ == "PyCapsule" and root.flags.c_contiguous:
+        return root.ctypes.data, root.nbytes
     if isinstance(owner, memoryview):
         owner = owner.obj
     if not isinstance(owner, mmap.mmap):

@@ -1,4 +1,4 @@
-"""`ferrule.explain`: the core's sentence about a backend, with advice from the installed packages."""
+"""`ferrule.explain`: the core's sentence about a backend, with advice from the installed packages; or one on an op."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading import load
 from ferrule.loading.devices import DEVICE_KINDS
+from ferrule.loading.explain_op import explain_op, row_of
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
 
@@ -21,12 +22,13 @@ TOOLS = {"inspect", "testing"}  # extras that are not backends
 def explain(name: str) -> str:
     """Return a sentence on why a backend, or a device of a kind, is available or not, and what to do about it.
 
-    Loads the backends if none has been loaded yet.
+    Of an op it says which devices compute it in which dtypes, for which it opens them. Loads the backends if none has
+    been loaded yet.
 
     Parameters
     ----------
     name : str
-        The name of a backend or a kind of device.
+        The name of a backend, of a kind of device, of a device, or of an op.
 
     Returns
     -------
@@ -42,9 +44,11 @@ def explain(name: str) -> str:
     --------
     >>> print(fe.explain("abacus"))
     abacus: no module of that name was found in ...
+    >>> print(fe.explain("logical_not"))
+    logical_not: an op. ... cpu:0 computes it in bool.
     """
     if not isinstance(name, str) or not name.strip():
-        raise InvalidArgumentError(f"explain: takes the name of a backend, not {name!r}")
+        raise InvalidArgumentError(f"explain: takes the name of a backend or op, not {name!r}")
     wanted = name.strip().lower().partition(":")[0]
     report = _last_report()
     rows = report.to_dict()["candidates"]
@@ -53,6 +57,8 @@ def explain(name: str) -> str:
     sentence = report._handle.explain(wanted, [_version(row) for row in rows])
     if wanted in names or wanted in DEVICE_KINDS:
         return sentence
+    if op := row_of(wanted):
+        return explain_op(op)
     return sentence + _offer(wanted, names)
 
 

@@ -102,6 +102,40 @@ TEST_F(LoaderDriverFiles, OutdatedDriverIsIncompatible) {
   EXPECT_EQ(row_with_floor("550").state, LoadState::loaded);
 }
 
+TEST_F(LoaderDriverFiles, DriverWithATitleIsNamedByIt) {
+  const auto reason = [&](const char* floor) {
+    return row_with({{{"library", "libt_driver.so.1"}, {"title", "T driver"}, {"floor", floor}}}).reason;
+  };
+  EXPECT_EQ(reason("550"), "the T driver is not installed: libt_driver.so.1 was not found");
+  install("470.57");
+  EXPECT_EQ(reason("550"), "the T driver is 470.57 (libt_driver.so.1); it needs 550 or newer");
+  EXPECT_EQ(reason("470"), "");
+}
+
+#if defined(__linux__)
+TEST_F(LoaderDriverFiles, DamagedDriverIsIncompatibleAndNeverOpened) {
+  const fs::path library = root("lib") / "libt_driver.so.1";
+  const auto reason_of = [&](const std::string& bytes) {
+    write_file(library, bytes);
+    const LoadRow row = row_with({{{"library", "libt_driver.so.1"}, {"title", "T driver"}}});
+    EXPECT_EQ(row.state, LoadState::incompatible);
+    const std::string begin = "the T driver is damaged: " + library.string() + ": ", end = "; install it again";
+    EXPECT_TRUE(row.reason.starts_with(begin) && row.reason.ends_with(end)) << row.reason;
+    return row.reason.substr(begin.size(), row.reason.size() - begin.size() - end.size());
+  };
+  EXPECT_EQ(reason_of(""), "the file is empty");
+  EXPECT_EQ(reason_of("hello\n"), "it is a text file that begins with 'hello'");
+  std::string whole = text_of_file(built("t_plain"));
+  EXPECT_CONTAINS(reason_of(whole.substr(0, whole.size() / 2)), "the file is truncated: ");
+  EXPECT_FALSE(noted("opened t_plain"));
+  // The system's loader passes over a library for another machine.
+  whole[4] = 1;
+  write_file(library, whole);
+  EXPECT_EQ(row_with({{{"library", "libt_driver.so.1"}, {"title", "T driver"}}}).reason,
+            "the T driver is not installed: libt_driver.so.1 was not found");
+}
+#endif
+
 TEST_F(LoaderDriverFiles, VersionFileTakesPrecedenceOverTheLibraryName) {
   install("1.0");
   const auto need = [&](const fs::path& file) {
@@ -290,7 +324,10 @@ TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {
     return std::string(error_of([&] { parse_manifest(with(driver)); }).what());
   };
   EXPECT_EQ(parse_manifest(with({"a.so", {{"library", "b.so"}, {"floor", "5.1"}}})).driver,
-            (std::vector<DriverNeed>{{"a.so", "", ""}, {"b.so", "5.1", ""}}));
+            (std::vector<DriverNeed>{{.library = "a.so"}, {.library = "b.so", .floor = "5.1"}}));
+  EXPECT_EQ(parse_manifest(with({{{"library", "a.so"}, {"title", "A driver"}}})).driver,
+            (std::vector<DriverNeed>{{.library = "a.so", .title = "A driver"}}));
+  EXPECT_CONTAINS(reason({{{"library", "a.so"}, {"title", 7}}}), "'title' is not a string");
   EXPECT_EQ(parse_manifest(with(nlohmann::json::array({entry_of(reading_driver)}))).driver,
             std::vector<DriverNeed>{reading_driver});
   EXPECT_CONTAINS(reason("a.so"), "'driver' is not a list of strings and objects");

@@ -223,20 +223,22 @@ class LoaderManifestWriter : public LoaderTest {
 
 TEST_F(LoaderManifestWriter, OutputIsAcceptedByTheLoader) {
   const fs::path module = put(root(), "t_pair-high");
-  ASSERT_EQ(run(module.string() + " --rank 40 --preference -3 --cpu-feature sse3,ssse3 --cpu-feature popcnt"
-                                  " --device-kind cpu --op add --op mul --driver libc.so.6 --version 0.3"
-                                  " --driver libm.so.6 --driver-floor 6.1 --driver-version-file /sys/module/v"
-                                  " --driver-variable 'T_*',U --driver-file-variable V --driver-folder t/icd.d"
-                                  " --driver-state-file /sys/module/w --driver-hiding-variable U"),
+  ASSERT_EQ(run(module.string() +
+                " --rank 40 --preference -3 --cpu-feature sse3,ssse3 --cpu-feature popcnt"
+                " --device-kind cpu --op add --op mul --driver libc.so.6 --version 0.3"
+                " --driver libm.so.6 --driver-title 'M driver' --driver-floor 6.1 --driver-version-file /sys/module/v"
+                " --driver-variable 'T_*',U --driver-file-variable V --driver-folder t/icd.d"
+                " --driver-state-file /sys/module/w --driver-hiding-variable U"),
             0);
   const Manifest manifest = parse_manifest(text_of_file(root() / "libferrule-t_pair-high.json"));
   EXPECT_EQ(manifest.name, "t_pair");
   EXPECT_EQ(manifest.variant, "high");
   EXPECT_EQ(manifest.version, "0.3");
-  EXPECT_EQ(manifest.driver,
-            (std::vector<DriverNeed>{
-                {"libc.so.6", "", ""},
-                {"libm.so.6", "6.1", "/sys/module/v", {"T_*", "U"}, {"V"}, {"t/icd.d"}, {"/sys/module/w"}}}));
+  EXPECT_EQ(
+      manifest.driver,
+      (std::vector<DriverNeed>{
+          {.library = "libc.so.6"},
+          {"libm.so.6", "M driver", "6.1", "/sys/module/v", {"T_*", "U"}, {"V"}, {"t/icd.d"}, {"/sys/module/w"}}}));
   EXPECT_EQ(manifest.rank, 40);
   EXPECT_EQ(manifest.preference, -3);
   EXPECT_EQ(manifest.abi, module_file::own_abi());

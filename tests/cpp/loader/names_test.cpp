@@ -2,7 +2,9 @@
 #include "loader_fixture.h"
 
 #include "core/loader/options/options_from_json.h"
+#include "core/loader/report/explain.h"
 #include "core/registry/missing_device.h"
+#include "core/registry/option_variables.h"
 #include "module_file/abi_version.h"
 #include "module_file/sha256.h"
 
@@ -158,6 +160,47 @@ TEST_F(LoaderGivenNames, DeviceKindsMissingFromTheManifestAreANote) {
   EXPECT_TRUE(row(report, "t_gpu").notes.empty()) << "what tells nothing is not wrong";
 }
 
+TEST_F(LoaderGivenNames, VariablesThatNameNoOptionOrHaveAWrongValueAreNotes) {
+  put(root(), "t_two");
+  const Variable misspelt("FERRULE_T_TWO_DELYA", "5"), wrong("FERRULE_T_TWO_MEMORY", "much");
+  const Variable unknown("FERRULE_T_TWO_ARCHITECTURE", "8"), empty("FERRULE_T_TWO_DELAYS", "");
+  const std::vector<std::string> notes = {
+      "FERRULE_T_TWO_ARCHITECTURE is set, and t_two has no option of that name",
+      "FERRULE_T_TWO_DELYA is set, and t_two has no option of that name; did you mean FERRULE_T_TWO_DELAY?",
+      "FERRULE_T_TWO_MEMORY is 'much', and must be an integer"};
+  const Lines log;
+  EXPECT_EQ(row(load_from({root()}), "t_two").notes, notes);
+  EXPECT_EQ(row(load_from({root()}), "t_two").notes, notes) << "of a backend that is loaded already, too";
+  // One warning, of what is certainly wrong.
+  for (const std::string& certain : {notes[1], notes[2]}) {
+    EXPECT_CONTAINS(log.text, "load: " + certain);
+    EXPECT_EQ(log.text.find(certain), log.text.rfind(certain)) << log.text;
+  }
+  EXPECT_FALSE(contains(log.text, notes[0])) << log.text;
+  EXPECT_FALSE(registry.by_name("t_two")->is_open());
+}
+
+TEST(OptionVariables, VariablesOfOtherBackendsAndOfTheCoreAreNoOptions) {
+  const Variable own("FERRULE_T_DELAY", "1"), of_another("FERRULE_T_TWO_DELAY", "1");
+  EXPECT_EQ(option_variables("t", {"t", "t_two"}), std::vector<std::string>{"FERRULE_T_DELAY"});
+  EXPECT_EQ(option_variables("t_two", {"t", "t_two"}), std::vector<std::string>{"FERRULE_T_TWO_DELAY"});
+  const Variable timeout("FERRULE_PROBE_TIMEOUT", "20");
+  EXPECT_EQ(option_variables("probe", {}), std::vector<std::string>());
+}
+
+TEST(OptionVariables, ValuesOfKnownTypesAreChecked) {
+  const auto complaint = [](const char* type, const char* value) {
+    return complaint_about_value({"key", type, ""}, value);
+  };
+  for (const char* value : {"0", "-1", "9223372036854775807"}) EXPECT_EQ(complaint("integer", value), "") << value;
+  for (const char* value : {"", "1e9", "0x1", "1 ", "9223372036854775808"})
+    EXPECT_EQ(complaint("integer", value), fmt::format("is '{}', and must be an integer", value));
+  for (const char* value : {"0", "1", "true", "false"}) EXPECT_EQ(complaint("boolean", value), "") << value;
+  for (const char* value : {"maybe", "True", "2"})
+    EXPECT_EQ(complaint("boolean", value), fmt::format("is '{}', and must be true or false, or 1 or 0", value));
+  EXPECT_EQ(complaint("text", "maybe"), "");
+}
+
 TEST(RegistryAbsence, MissingDevicesAreExplainedWithACause) {
   const std::vector<KnownModule> found = {{"cpu", "disabled", "FERRULE_ONLY does not name it"},
                                           {"vulkan", "no_device", ""}};
@@ -182,10 +225,40 @@ TEST(RegistryAbsence, MissingDevicesAreExplainedWithACause) {
     EXPECT_CONTAINS(reason_for_no_device(found), "vulkan is no_device");
   }
   EXPECT_EQ(reason_for_no_backend(found, "cpu"), "cpu is disabled: FERRULE_ONLY does not name it");
-  EXPECT_EQ(reason_for_no_backend(found, "cuda"), "");
+  EXPECT_EQ(reason_for_no_backend(found, "cuda"), "no module named cuda was found");
   EXPECT_EQ(reason_for_no_backend(found, "cpuu"), "did you mean 'cpu'?");
-  EXPECT_EQ(reason_for_no_backend(found, "npu"), "");
+  EXPECT_EQ(reason_for_no_backend(found, "npu"), "no module named npu was found");
   EXPECT_EQ(reason_for_no_backend({}, "cpu"), "");
+}
+
+TEST(RegistryAbsence, MissingKindIsExplainedByTheModulesThatMayDriveIt) {
+  const std::vector<KnownModule> found = {{"cpu", "loaded", "", {"cpu"}},
+                                          {"cuda", "incompatible", "the driver is not installed", {"gpu"}},
+                                          {"other", "loaded", "", {}},
+                                          {"unknown", "error", "it is damaged", {}},
+                                          {"vulkan", "loaded", "", {"gpu", "software"}}};
+  EXPECT_EQ(
+      reason_for_no_kind(found, "gpu"),
+      "cuda is incompatible: the driver is not installed; unknown is error: it is damaged; vulkan drives no device "
+      "of that kind");
+  EXPECT_EQ(reason_for_no_kind(std::vector<KnownModule>{found[0]}, "remote"),
+            "no module for devices of the kind remote was found");
+  EXPECT_EQ(reason_for_no_kind({}, "gpu"), "");
+}
+
+TEST_F(LoaderGivenNames, MissingKindIsExplainedWithTheReasonOfItsModules) {
+  put(root(), "t_two");
+  put_with_manifest(root(), "t_gpu", {{"device_kinds", {"gpu"}}, {"driver", {"libno_such_driver.so.9"}}});
+  const LoadReport report = load_from({root()});
+  const std::string why = "its driver's library libno_such_driver.so.9 is not on this machine";
+  for (const char* name : {"gpu", "GPU:0"})
+    EXPECT_CONTAINS(std::string(error_of([&] { registry.by_name(name); }).what()), "; t_gpu is incompatible: " + why);
+  EXPECT_CONTAINS(std::string(error_of([&] { registry.by_kind(FE_DEVICE_GPU); }).what()),
+                  "; t_gpu is incompatible: " + why);
+  EXPECT_CONTAINS(explain(report, FE_DEVICE_GPU), "; t_gpu: " + (root() / "libferrule-t_gpu.so").string() +
+                                                      " is there, but it cannot run here: " + why + ".");
+  EXPECT_FALSE(contains(error_of([&] { registry.by_name("test:7"); }).what(), "t_gpu")) << "there are such devices";
+  EXPECT_FALSE(contains(explain(report, FE_DEVICE_REMOTE), "t_gpu"));
 }
 
 TEST_F(LoaderGivenNames, MissingDeviceIsExplainedWithTheReasonOfItsModule) {

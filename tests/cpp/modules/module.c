@@ -137,8 +137,8 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
                              fe_module_device **out) {
   (void)backend, (void)index;
   for (uint32_t i = 0; i < count; ++i)
-    if (strcmp(fe_option_at(options, i)->value, "bad") == 0)
-      return host->error_create(FE_INVALID_ARGUMENT, "the value is bad");
+    if (strcmp(fe_option_at(options, i)->value, "-1") == 0)
+      return host->error_create(FE_INVALID_ARGUMENT, "delay is -1, and must not be negative");
   for (uint32_t i = 0; i < count; ++i)
     if (strcmp(fe_option_at(options, i)->key, "delay") == 0)
       for (int left = atoi(fe_option_at(options, i)->value); left > 0; left -= 10)

@@ -121,7 +121,7 @@ TEST_F(RegistryWithModules, OptionsAreCheckedAndKept) {
   const Error unknown = error_of([&] { device->open({{"colour", "red"}}); });
   EXPECT_EQ(unknown.code(), FE_INVALID_ARGUMENT);
   EXPECT_STREQ(unknown.what(), "device t_two:0 has no option 'colour'; its options are delay, memory");
-  EXPECT_EQ(error_of([&] { device->open({{"delay", "bad"}}); }).code(), FE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([&] { device->open({{"delay", "-1"}}); }).code(), FE_INVALID_ARGUMENT);
   EXPECT_FALSE(device->is_open());
   fe_module_device* handle = device->open({{"delay", "5"}});
   EXPECT_EQ(device->open({{"delay", "5"}}), handle);
@@ -132,10 +132,29 @@ TEST_F(RegistryWithModules, OptionsAreCheckedAndKept) {
                   "is open with delay=5, and cannot be opened with delay=6");
 }
 
+TEST_F(RegistryWithModules, WrongOptionIsAnErrorThatSaysWhereItComesFrom) {
+  const auto device = registry.by_name("t_two");
+  const auto reason = [&](const DeviceOptions& options) {
+    return std::string(error_of([&] { device->open(options); }).what());
+  };
+  EXPECT_EQ(reason({{"delay", "1s"}}), "device t_two:0: option delay is '1s', and must be an integer");
+  EXPECT_EQ(reason({{"delay", "-1"}}), "delay is -1, and must not be negative");
+  const Variable memory("FERRULE_T_TWO_MEMORY", "7");
+  {
+    const Variable word("FERRULE_T_TWO_DELAY", "1s");
+    EXPECT_EQ(reason({}), "device t_two:0: FERRULE_T_TWO_DELAY is '1s', and must be an integer");
+  }
+  {
+    const Variable negative("FERRULE_T_TWO_DELAY", "-1");
+    EXPECT_EQ(reason({}), "delay is -1, and must not be negative; the environment has FERRULE_T_TWO_DELAY=-1");
+  }
+  EXPECT_FALSE(device->is_open());
+}
+
 TEST_F(RegistryWithModules, OptionsComeFromTheEnvironmentUnlessGiven) {
   const auto device = registry.by_name("t_two");
   {
-    const Variable bad("FERRULE_T_TWO_DELAY", "bad");
+    const Variable bad("FERRULE_T_TWO_DELAY", "-1");
     EXPECT_EQ(error_of([&] { device->open(); }).code(), FE_INVALID_ARGUMENT);
     EXPECT_NO_THROW(device->open({{"delay", "1"}}));
   }

@@ -2,6 +2,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <chrono>
 #include <numeric>
 #include <vector>
 
@@ -252,6 +254,91 @@ TEST(EmulationDeathTest, AddressSanitizerFindsAnAccessBeyondSharedMemory) {
   EXPECT_DEATH(emulation::launch("writes_beyond", shape(1, 32), writes_beyond, 32), "heap-buffer-overflow");
 }
 #endif
+
+// ---- threads that wait in loops of their own
+LaunchShape brief_shape(unsigned threads) {
+  LaunchShape made = shape(1, threads);
+  made.time_limit = std::chrono::milliseconds(200);
+  return made;
+}
+
+__global__ void waits_for_a_flag(int* flag) {
+  if (threadIdx.x != 2) __syncwarp(0xfffffffb);
+  while (atomicAdd(flag, 0) == 0) {
+  }
+}
+
+TEST(Emulation, LoopOfAtomicFunctionsThatNeverEndsIsReportedWithLinesAndThreads) {
+  int flag = 0;
+  const std::string error = error_of([&] { emulation::launch("spins", brief_shape(32), waits_for_a_flag, &flag); });
+  EXPECT_NE(error.find("spins: block (0, 0, 0) has not ended after 0.2 s of the processor's time:\n"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("threads 0-31: in atomicAdd at " __FILE__ ":"), std::string::npos) << error;
+}
+
+__global__ void waits_at_barriers_for_ever() {
+  if (threadIdx.x == 5) return;
+  for (;;) __syncthreads();
+}
+
+TEST(Emulation, LoopOfBarriersThatNeverEndsIsReported) {
+  const std::string error = error_of([] { emulation::launch("f", brief_shape(8), waits_at_barriers_for_ever); });
+  EXPECT_NE(error.find("f: block (0, 0, 0) has not ended after 0.2 s"), std::string::npos) << error;
+  EXPECT_NE(error.find("__syncthreads at " __FILE__), std::string::npos) << error;
+  EXPECT_NE(error.find("thread 5: ended"), std::string::npos) << error;
+}
+
+__global__ void waits_for_another_thread(int* flags, bool sleeps) {
+  volatile int* const own = flags + threadIdx.x;
+  const unsigned next = (threadIdx.x + 1) % blockDim.x;
+  if (threadIdx.x == 0) *own = 1;
+  if (sleeps)
+    while (*static_cast<volatile int*>(flags + next) == 0 && *own == 0) __nanosleep(100);
+  else
+    while (atomicAdd(flags + next, 0) == 0 && *own == 0) {
+    }
+  *own = 1;
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which finds the races of the volatile accesses
+TEST_P(Orders, ThreadsWaitForOthersOfTheirBlockInLoopsOfTheirOwn) {
+  for (const bool sleeps : {false, true}) {
+    std::vector<int> flags(64);
+    LaunchShape launched = shape(1, 64);
+    launched.order = GetParam();
+    emulation::launch("chain", launched, waits_for_another_thread, flags.data(), sleeps);
+    EXPECT_EQ(flags, std::vector<int>(64, 1));
+  }
+}
+#endif
+
+__global__ void reads_a_flag(const int* flag) {
+  if (threadIdx.x % 32 != 3) __syncthreads();
+  while (*static_cast<const volatile int*>(flag) == 0) {
+  }
+}
+
+TEST(EmulationDeathTest, LoopThatCallsNothingEndsTheProcessAndIsNamed) {
+  const int flag = 0;
+  EXPECT_EXIT(
+      emulation::launch("spins", brief_shape(64), reads_a_flag, &flag), testing::KilledBySignal(SIGABRT),
+      "spins: block \\(0, 0, 0\\) has not ended after 0.2 s of the processor's time, and a thread of it does not come "
+      "back to the emulator:\n"
+      "(.|\n)*threads 0-2: in __syncthreads at .*block_test.cpp:[0-9]+\n"
+      "(.|\n)*thread 3: in a loop\n"
+      "(.|\n)*threads 4-63: not begun\n"
+      "(.|\n)*addr2line -Cfie .*emulation-tests 0x[0-9a-f]+\n");
+}
+
+TEST(Emulation, TimeOfOtherBlocksAndLaunchesIsNotThatOfABlock) {
+  std::vector<int> out(3 * 1024);
+  LaunchShape launched = brief_shape(256);
+  launched.grid.x = 3;
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < 3 * launched.time_limit)
+    emulation::launch("some_wait", launched, some_wait, out.data(), 5);
+}
 
 TEST(Emulation, LaunchAfterAFaultFindsNothingOfIt) {
   std::vector<int> x(64, 1), out(64);

@@ -59,6 +59,21 @@ EXPORTED int other_end_capture(void* stream) {
   return error == cudaSuccess ? cudaGraphDestroy(graph) : error;
 }
 
+// Memory of the host that the library registers, or that its runtime allocates.
+EXPORTED int other_register(void* pointer, std::size_t bytes) {
+  if (const cudaError_t error = cudaSetDevice(0); error != cudaSuccess) return error;
+  return cudaHostRegister(pointer, bytes, cudaHostRegisterDefault);
+}
+
+EXPORTED int other_unregister(void* pointer) { return cudaHostUnregister(pointer); }
+
+EXPORTED int other_allocate(void** pointer, std::size_t bytes) {
+  if (const cudaError_t error = cudaSetDevice(0); error != cudaSuccess) return error;
+  return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
+}
+
+EXPORTED int other_free(void* pointer) { return cudaFreeHost(pointer); }
+
 EXPORTED int other_set_device(int device) { return cudaSetDevice(device); }
 
 // The number of the device whose context is the thread's current one; -1 if there is none.

@@ -147,6 +147,34 @@ TEST_F(Runtime, PagesAreRegisteredOnce) {
   std::free(pages);
 }
 
+TEST_F(Runtime, CopiesDoNotSpanRegistrations) {
+  auto* const pages = static_cast<char*>(std::aligned_alloc(4096, 4 * 4096));
+  auto* const there = memory<char>(4 * 4096);
+  const auto copy = [&](std::size_t begin, std::size_t end) {
+    const cudaError_t error = cudaMemcpyAsync(there, pages + begin, end - begin, cudaMemcpyDefault, stream);
+    EXPECT_EQ(cudaMemcpyAsync(pages + begin, there, end - begin, cudaMemcpyDefault, stream), error);
+    EXPECT_EQ(cudaMemsetAsync(pages + begin, 0, end - begin, stream), error);
+    return error;
+  };
+  EXPECT_EQ(copy(0, 4 * 4096), cudaSuccess);
+  ASSERT_EQ(cudaHostRegister(pages + 4096, 4096, 0), cudaSuccess);
+  ASSERT_EQ(cudaHostRegister(pages + 2 * 4096, 4096, 0), cudaSuccess);
+  EXPECT_EQ(copy(0, 4096), cudaSuccess);
+  EXPECT_EQ(copy(4096, 2 * 4096), cudaSuccess);
+  EXPECT_EQ(copy(5000, 6000), cudaSuccess);
+  for (const auto& [begin, end] :
+       {std::pair{0, 4097}, {4096, 3 * 4096}, {8191, 8193}, {3 * 4096 - 1, 4 * 4096}, {0, 4 * 4096}})
+    EXPECT_EQ(copy(begin, end), cudaErrorInvalidValue) << begin;
+  EXPECT_EQ(cudaHostUnregister(pages + 4096), cudaSuccess);
+  EXPECT_EQ(cudaHostUnregister(pages + 2 * 4096 + 8), cudaErrorHostMemoryNotRegistered);
+  EXPECT_EQ(cudaHostUnregister(pages + 2 * 4096), cudaSuccess);
+  EXPECT_EQ(copy(0, 4 * 4096), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(there, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  std::free(pages);
+}
+
 TEST_F(Runtime, LaunchesThatNoGpuCouldRunAreRefused) {
   float x = 0;
   float* pointer = &x;

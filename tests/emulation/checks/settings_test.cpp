@@ -273,6 +273,26 @@ TEST_F(SettingsDeathTest, LogHasEachCallAndEachContext) {
   std::remove(path.c_str());
 }
 
+__global__ void waits_for_ever(unsigned* flag) {
+  while (atomicCAS(flag, 1, 1) == 0) {
+  }
+}
+
+TEST_F(SettingsDeathTest, BlockThatTakesLongerThanTheVariableSaysIsAFault) {
+  passes({{"FERRULE_EMULATION_BLOCK_SECONDS", "1"}}, [] {
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, 0), cudaSuccess);
+    unsigned flag = 0;
+    unsigned* pointer = &flag;
+    void* arguments[] = {&pointer};
+    ASSERT_EQ(cudaLaunchKernel(waits_for_ever, 1, 1, arguments, 0, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
+    EXPECT_NE(emulation::fault_of_device().find("has not ended after 1 s"), std::string::npos);
+    EXPECT_NE(emulation::fault_of_device().find("thread 0: in atomicCAS at "), std::string::npos);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorLaunchFailure);
+  });
+}
+
 TEST_F(SettingsDeathTest, NumberOfMultiprocessorsIsThatOfTheVariable) {
   passes({{"FERRULE_EMULATION_MULTIPROCESSORS", "132"}}, [] {
     int count = 0;
@@ -293,6 +313,8 @@ TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_ORDER", "Reverse"},
                                         {"FERRULE_EMULATION_ORDER", "7th"},
                                         {"FERRULE_EMULATION_PAGEABLE", "2"},
+                                        {"FERRULE_EMULATION_BLOCK_SECONDS", "-1"},
+                                        {"FERRULE_EMULATION_BLOCK_SECONDS", "1000001"},
                                         {"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:cudaErrorUnknown"},
                                         {"FERRULE_EMULATION_FAULT_AT", "3:cudaErrorUnheardOf"}})
     EXPECT_EXIT(check_with({variable}, [] { cudaGetLastError(); }), testing::ExitedWithCode(1), variable.first);

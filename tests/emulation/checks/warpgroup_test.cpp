@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <random>
 #include <string>
@@ -325,6 +326,56 @@ TEST(Warpgroup, SlotsOfARingAreReleasedAfterTheirInstructions) {
   // Which warp goes on first, and which copy arrives first, depends on the order.
   for (const RingFault fault : {RingFault::release_by_one_warp, RingFault::wait_for_next_slot})
     EXPECT_NE(run_ring(fault, Order::forward), "");
+}
+
+// One thread starts a copy of a tile, and all ask in a loop whether it has arrived. With `waits_twice` they ask for a
+// phase that nobody ends, too.
+__global__ void asks_for_a_tile(const CUtensorMap* map, bool waits_twice, std::uint16_t* out) {
+  FERRULE_DYNAMIC_SHARED(std::byte, memory);
+  FERRULE_SHARED(std::uint64_t, barrier, [1]);
+  std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
+  if (threadIdx.x == 0) {
+    mbarrier_init(barrier, 1);
+    fence_proxy_async();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    mbarrier_arrive_expect_tx(barrier, tile_bytes);
+    start_copy(tile, map, true, rows, barrier);
+  }
+  while (!mbarrier_try_wait(barrier, 0)) {
+  }
+  while (waits_twice && !mbarrier_try_wait(barrier, 1)) {
+  }
+  std::memcpy(out + threadIdx.x, tile + threadIdx.x * std::size_t{row_bytes}, 2);
+}
+
+std::string ask_for_a_tile(bool waits_twice, Order order) {
+  const Matrix a(rows, true, false, 1);
+  std::vector<std::uint16_t> out(64);
+  LaunchShape shape;
+  shape.block.x = 64;
+  shape.dynamic_shared = tile_bytes + 1024;
+  shape.order = order;
+  shape.time_limit = std::chrono::milliseconds(200);
+  try {
+    launch("asks", shape, asks_for_a_tile, &a.map, waits_twice, out.data());
+  } catch (const KernelError& error) {
+    return error.what();
+  }
+  EXPECT_EQ(out[0], a.items[0]);
+  return "";
+}
+
+TEST(Warpgroup, TileArrivesWhileThreadsAskForItInALoop) {
+  for (const Order order : {Order::forward, Order::reverse, Order::random}) EXPECT_EQ(ask_for_a_tile(false, order), "");
+}
+
+TEST(Warpgroup, LoopOfTryWaitThatNeverEndsIsReportedWithWhatTheBarrierLacks) {
+  const std::string error = ask_for_a_tile(true, Order::forward);
+  EXPECT_NE(error.find("asks: block (0, 0, 0) has not ended after 0.2 s"), std::string::npos) << error;
+  EXPECT_NE(error.find("threads 0-63: in mbarrier.try_wait at " __FILE__), std::string::npos) << error;
+  EXPECT_NE(error.find("where phase 1 lacks 1 arrival"), std::string::npos) << error;
 }
 
 // Threads copy the tiles: their writes must be made visible to wgmma.

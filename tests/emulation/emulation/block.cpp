@@ -27,6 +27,10 @@ constexpr bool stack_serves_many_threads = false;
 constexpr bool stack_serves_many_threads = true;
 #endif
 
+// A loop asks this often before it lets other threads go on, as a switch of stacks takes as long as a hundred
+// questions.
+constexpr unsigned polls_of_a_turn = 256;
+
 // Thrown in threads that still wait after another one has failed, to unwind their stacks.
 struct Abandoned {};
 
@@ -40,12 +44,18 @@ std::string text(std::uint32_t mask) {
   return out.str();
 }
 
+std::string late_text(std::chrono::milliseconds limit) {
+  std::ostringstream out;
+  out << "has not ended after " << static_cast<double>(limit.count()) / 1000 << " s of the processor's time";
+  return out.str();
+}
+
 std::string text(const Site& site) {
   return std::string(site.function) + " at " + site.at.file_name() + ":" + std::to_string(site.at.line());
 }
 
 // "0-3, 7" of the ranks 0 1 2 3 7.
-std::string ranges(const std::vector<unsigned>& ranks) {
+std::string text_of_ranks(const std::vector<unsigned>& ranks) {
   std::string out;
   for (std::size_t i = 0; i < ranks.size();) {
     std::size_t end = i;
@@ -59,10 +69,12 @@ std::string ranges(const std::vector<unsigned>& ranks) {
 
 }  // namespace
 
-void Block::prepare(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body) {
+void Block::prepare(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body,
+                    WatchedBlocks& watched) {
   kernel_ = &kernel;
   shape_ = &shape;
   body_ = &body;
+  watched_ = &watched;
   const unsigned count = shape.block.x * shape.block.y * shape.block.z;
   threads_.resize(count);
   warps_.resize((count + warp_size - 1) / warp_size);
@@ -100,7 +112,13 @@ void Block::run(Index index) {
   open_barriers_ = 0;
   live_ = static_cast<unsigned>(threads_.size());
   for (Warp& warp : warps_) warp.begin();
-  for (GpuThread& thread : threads_) thread.state = GpuThread::State::ready;
+  for (GpuThread& thread : threads_) {
+    thread.state = GpuThread::State::ready;
+    thread.fiber = nullptr;
+    thread.polls = 0;
+    thread.is_polling = false;
+  }
+  const WatchedBlocks::Run watched_run(*watched_, *this);
   release(&begin_);
   current_block = this;
   blockIdx = index;
@@ -119,16 +137,22 @@ void Block::run(Index index) {
     beginning_->start(begin);
   }
   for (std::uint64_t pass = 1; live_ > 0; ++pass) {
-    bool any = false;
+    bool any = false, any_goes_on = false;  // to more than the same question
     set_running_order(pass);
     for (const unsigned rank : order_) {
       GpuThread& thread = threads_[rank];
       if (thread.state == GpuThread::State::ended || (thread.state == GpuThread::State::waits && !error_)) continue;
       any = true;
       make_current(thread);
+      thread.is_polling = false;
       thread.fiber->resume();
+      any_goes_on = any_goes_on || !thread.is_polling;
     }
-    if (!any && !end_asynchronous_work()) error_ = std::make_exception_ptr(KernelError(deadlock()));
+    running_ = nullptr;
+    if (!any_goes_on && !end_asynchronous_work() && !any)
+      error_ = std::make_exception_ptr(KernelError(report("is in a deadlock")));
+    if (!error_ && live_ > 0 && watched_run.is_late())
+      error_ = std::make_exception_ptr(KernelError(report(late_text(shape_->time_limit))));
   }
   if (!error_ && !started_copies.empty())
     error_ = std::make_exception_ptr(KernelError(*kernel_ + ": block " + text(index_) +
@@ -153,6 +177,7 @@ void Block::begin_threads() {
 
 void Block::make_current(GpuThread& thread) {
   current_thread = &thread;
+  running_ = &thread;
   threadIdx = thread.index;
 }
 
@@ -195,9 +220,24 @@ void Block::wait(const Site& site, std::uint32_t mask) {
   GpuThread& self = *current_thread;
   self.site = site;
   self.mask = mask;
+  self.polls = 0;
   self.fiber->suspend();
   self.mask = 0;
   if (error_) throw Abandoned{};
+}
+
+void Block::let_others_run(const Site& site) {
+  current_thread->is_polling = true;
+  wait(site, 0);
+}
+
+void poll(const Site& site) {
+  if (++current_thread->polls >= polls_of_a_turn) yield(site);
+}
+
+void yield(const Site& site) {
+  const Unseen unseen;
+  current_block->let_others_run(site);
 }
 
 void Block::wait_as_last(const Site& site) {
@@ -396,19 +436,27 @@ void Block::publish_shared() {
 void* Block::dynamic_shared() { return shared(this, shape_->dynamic_shared); }
 
 // ---- reports
-std::string Block::deadlock() const {
+std::string Block::report(const std::string& what) const {
   std::map<std::string, std::vector<unsigned>> groups;
   for (const GpuThread& thread : threads_) groups[where(thread)].push_back(thread.rank);
-  std::string out = *kernel_ + ": block " + text(index_) + " is in a deadlock:";
+  std::string out = *kernel_ + ": block " + text(index_) + " " + what + ":";
   for (const auto& [place, ranks] : groups)
-    out += "\n  " + std::string(ranks.size() == 1 ? "thread " : "threads ") + ranges(ranks) + ": " + place;
+    out += "\n  " + std::string(ranks.size() == 1 ? "thread " : "threads ") + text_of_ranks(ranks) + ": " + place;
   return out;
 }
 
 std::string Block::where(const GpuThread& thread) const {
   if (thread.state == GpuThread::State::ended) return "ended";
-  return "in " + text(thread.site) + (thread.mask == 0 ? "" : " with the mask " + text(thread.mask)) +
+  if (thread.fiber == nullptr) return "not begun";
+  if (&thread == running_) return "in a loop";
+  const bool is_there = thread.state == GpuThread::State::waits || thread.is_polling;
+  return (is_there ? "in " : "behind ") + text(thread.site) +
+         (thread.mask == 0 ? "" : " with the mask " + text(thread.mask)) +
          (thread.awaited == nullptr ? "" : ", where " + text(*thread.awaited));
+}
+
+std::string Block::spin_report() const {
+  return report(late_text(shape_->time_limit) + ", and a thread of it does not come back to the emulator");
 }
 
 }  // namespace emulation

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,9 +18,12 @@
 #include <string_view>
 #include <vector>
 
+#include "emulation/block_watch.h"
 #include "emulation/fiber.h"
 #include "emulation/tile_copies.h"
 #include "emulation/warpgroup_matrix.h"
+
+using EmulationSource = std::source_location;
 
 namespace emulation {
 
@@ -59,6 +63,8 @@ struct LaunchShape {
   std::size_t shared_limit = most_shared;  // bytes of a block, static and dynamic
   Order order = Order::forward;
   std::uint64_t seed = 0;  // of Order::random
+  // Of the processor that a block may take, as one with a thread that spins never ends; 0: no limit.
+  std::chrono::milliseconds time_limit{60'000};
 };
 
 class Block;
@@ -75,9 +81,11 @@ struct GpuThread {
   unsigned rank = 0, lane = 0;
   Warp* warp = nullptr;
   State state = State::ready;
-  Site site;               // of the last wait
-  std::uint32_t mask = 0;  // of the warp function in which it waits, else 0
-  Fiber* fiber = nullptr;  // on which it began
+  Site site;                // of the last wait
+  std::uint32_t mask = 0;   // of the warp function in which it waits, else 0
+  Fiber* fiber = nullptr;   // on which it began; null before that
+  unsigned polls = 0;       // since it last let other threads go on
+  bool is_polling = false;  // it has let others go on, and only asks again for what they do
   // cp.async (async_copies.h): copies that have not landed, and for each committed group the number of copies up to its
   // end.
   std::vector<AsyncCopy> copies;
@@ -132,7 +140,8 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   // Prepares to run blocks of a launch. The arguments must outlive the runs.
-  void prepare(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body);
+  void prepare(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body,
+               WatchedBlocks& watched);
   // Runs the block of this index. Throws KernelError, or what a thread threw.
   void run(Index index);
 
@@ -160,6 +169,10 @@ class Block {
   void wait(const Site& site, std::uint32_t mask);  // of the current thread; returns when it is ready again
   // Waits until no other thread of the block can go on, for instructions that may end as late as that.
   void wait_as_last(const Site& site);
+  // Lets the other threads of the block go on.
+  void let_others_run(const Site& site);
+  // Where the threads are while one of them runs for too long. Called by another OS thread, which ends the process.
+  std::string spin_report() const;
 
  private:
   friend class Warp;
@@ -177,7 +190,7 @@ class Block {
     std::vector<std::byte> published;  // empty until it is used
   };
   void begin_threads();
-  static void make_current(GpuThread& thread);
+  void make_current(GpuThread& thread);
   void run_thread(GpuThread& thread) noexcept;
   void end_thread(GpuThread& thread);
   void arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote);
@@ -185,13 +198,15 @@ class Block {
   bool end_asynchronous_work();
   bool resume_last_warp();
   SharedBytes allocate_shared(std::size_t bytes);
-  std::string deadlock() const;
+  std::string report(const std::string& what) const;
   std::string where(const GpuThread& thread) const;
   void set_running_order(std::uint64_t pass);
 
   const std::string* kernel_ = nullptr;
   const LaunchShape* shape_ = nullptr;
   const std::function<void()>* body_ = nullptr;
+  WatchedBlocks* watched_ = nullptr;
+  const GpuThread* running_ = nullptr;
   Index index_;
   std::vector<GpuThread> threads_;
   std::vector<Warp> warps_;
@@ -207,6 +222,12 @@ class Block {
   unsigned live_ = 0;
   std::exception_ptr error_;
 };
+
+// Called by functions with which kernels ask for what other threads have done, such as atomic ones. A loop that does
+// nothing else lets the other threads go on now and then, and is found if it never ends (block_watch.h).
+void poll(const Site& site);
+// The same at once.
+void yield(const Site& site);
 
 }  // namespace emulation
 

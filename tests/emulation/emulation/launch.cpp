@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 
+#include "emulation/block_watch.h"
 #include "emulation/helper_threads.h"
 
 namespace emulation {
@@ -39,9 +40,10 @@ class Grid {
 
   // Runs blocks on the calling OS thread until none is left. Calls `after_block` after each one.
   template <class AfterBlock>
-  void run_blocks(const AfterBlock& after_block) {
+  void run_blocks(BlockWatch& watch, const AfterBlock& after_block) {
     thread_local Block block;  // its fibers serve later launches of this OS thread
-    block.prepare(kernel_, shape_, body_);
+    thread_local WatchedBlocks& watched = watch.add();
+    block.prepare(kernel_, shape_, body_, watched);
     for (std::uint64_t number = next_++; number < count_; number = next_++) {
       try {
         block.run(index(shape_.order == Order::reverse ? count_ - 1 - number : number));
@@ -87,8 +89,10 @@ class Grid {
 void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body) {
   if (const std::string refusal = refusal_of(shape); !refusal.empty()) throw KernelError(kernel + ": " + refusal);
   Grid grid(kernel, shape, body);
-  const std::function<void()> help = [&] { grid.run_blocks([] {}); };
   thread_local HelperThreads helpers;  // they serve later launches of this OS thread
+  thread_local BlockWatch watch;       // ends before the helpers do
+  watch.set_limit(shape.time_limit);
+  const std::function<void()> help = [&own_watch = watch, &grid] { grid.run_blocks(own_watch, [] {}); };
   const auto wanted = static_cast<unsigned>(std::min<std::uint64_t>(helpers.most(), grid.count() - 1));
   // Short launches are over before a helper would wake up.
   using Clock = std::chrono::steady_clock;
@@ -100,7 +104,7 @@ void run_grid(const std::string& kernel, const LaunchShape& shape, const std::fu
     helpers.call(wanted, help);
   };
   call_helpers();
-  grid.run_blocks(call_helpers);
+  grid.run_blocks(watch, call_helpers);
   helpers.wait();
   grid.rethrow_error();
 }

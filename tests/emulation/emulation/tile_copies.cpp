@@ -19,6 +19,12 @@ AsyncBarrier& barrier_at(const void* address, const Site& site) {
   return found->second;
 }
 
+AsyncBarrier& awaited_at(const void* address, unsigned parity, const Site& site) {
+  AsyncBarrier& barrier = barrier_at(address, site);
+  if (parity > 1) current_block->fail(site, "the parity of a phase is 0 or 1");
+  return barrier;
+}
+
 void land(const TileCopy& copy) {
   for (std::size_t at = 0; at < copy.bytes.size(); at += 16) {
     const auto to = swizzled(reinterpret_cast<std::uintptr_t>(copy.to) + at, copy.swizzle);
@@ -118,8 +124,7 @@ void mbarrier_arrive_expect_tx(void* barrier, unsigned bytes, Source at) {
 void mbarrier_wait(void* address, unsigned parity, Source at) {
   const Unseen unseen;
   const Site site{"mbarrier.try_wait", at};
-  AsyncBarrier& barrier = barrier_at(address, site);
-  if (parity > 1) current_block->fail(site, "the parity of a phase is 0 or 1");
+  AsyncBarrier& barrier = awaited_at(address, parity, site);
   while (barrier.phase % 2 == parity) {
     GpuThread& self = *current_thread;
     barrier.waiting.push_back(&self);
@@ -129,6 +134,20 @@ void mbarrier_wait(void* address, unsigned parity, Source at) {
     self.awaited = nullptr;
   }
   acquire(&barrier.turns[parity]);
+}
+
+bool mbarrier_try_wait(void* address, unsigned parity, Source at) {
+  const Unseen unseen;
+  const Site site{"mbarrier.try_wait", at};
+  AsyncBarrier& barrier = awaited_at(address, parity, site);
+  if (barrier.phase % 2 == parity) {
+    current_thread->awaited = &barrier;
+    current_block->let_others_run(site);
+    current_thread->awaited = nullptr;
+  }
+  if (barrier.phase % 2 == parity) return false;
+  acquire(&barrier.turns[parity]);
+  return true;
 }
 
 void fence_proxy_async() {

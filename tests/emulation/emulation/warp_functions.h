@@ -12,7 +12,6 @@
 
 #include "emulation/block.h"
 
-using EmulationSource = std::source_location;
 constexpr int warpSize = emulation::warp_size;
 namespace emulation {
 

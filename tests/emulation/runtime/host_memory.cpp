@@ -5,22 +5,15 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+#include "runtime/process_state.h"
 #include "runtime/state.h"
 
 using namespace emulation;
 
 namespace {
 
-struct Range {
-  std::size_t bytes = 0;
-  int device = 0;  // that was current
-  bool is_registered = false;
-};
-constinit std::mutex mutex;
-std::map<std::uintptr_t, Range>& ranges() {
-  static auto& all = *new std::map<std::uintptr_t, Range>();
-  return all;
-}
+std::mutex& mutex() { return process_state().host_mutex; }
+std::map<std::uintptr_t, HostRange>& ranges() { return process_state().host_ranges; }
 
 constexpr std::uintptr_t page_of(std::uintptr_t address) { return address / 4096 * 4096; }
 
@@ -33,10 +26,10 @@ auto containing(Map& map, std::uintptr_t address, const Size& size_of) {
   return address - found->first < size_of(found->second) ? found : map.end();
 }
 
-cudaError_t add(void* pointer, const Range& range) {
+cudaError_t add(void* pointer, const HostRange& range) {
   const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::scoped_lock lock(mutex);
-  // Pages are what is registered.
+  const std::scoped_lock lock(mutex());
+  // Pages are what is registered, once for all devices and users.
   const auto next = ranges().lower_bound(page_of(begin));
   const auto overlaps = [&](const auto& other) {
     return page_of(other.first) < begin + range.bytes && page_of(begin) < other.first + other.second.bytes;
@@ -49,7 +42,7 @@ cudaError_t add(void* pointer, const Range& range) {
 }
 
 bool remove(void* pointer, bool is_registered) {
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(mutex());
   const auto found = ranges().find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == ranges().end() || found->second.is_registered != is_registered) return false;
   ranges().erase(found);
@@ -58,6 +51,17 @@ bool remove(void* pointer, bool is_registered) {
 }
 
 }  // namespace
+
+bool emulation::crosses_host_range(const void* pointer, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer), end = begin + bytes;
+  const std::scoped_lock lock(mutex());
+  const auto overlaps = [&](const auto& range) {
+    return range.first < end && begin < range.first + range.second.bytes &&
+           !(range.first <= begin && end <= range.first + range.second.bytes);
+  };
+  const auto next = ranges().lower_bound(begin);
+  return (next != ranges().end() && overlaps(*next)) || (next != ranges().begin() && overlaps(*std::prev(next)));
+}
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   if (const cudaError_t error = begin_unsafe_call("cudaHostAlloc"); error != cudaSuccess) return noted(error);
@@ -100,9 +104,9 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, 
     return noted(error);
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (device_pointer == nullptr || flags != 0) return noted(cudaErrorInvalidValue);
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(mutex());
   const auto found = containing(ranges(), reinterpret_cast<std::uintptr_t>(host_pointer),
-                                [](const Range& range) { return range.bytes; });
+                                [](const HostRange& range) { return range.bytes; });
   if (found == ranges().end()) return noted(cudaErrorInvalidValue);
   *device_pointer = host_pointer;
   return cudaSuccess;
@@ -122,8 +126,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     *attributes = {cudaMemoryTypeDevice, device->number, same, nullptr};
     return cudaSuccess;
   }
-  const std::scoped_lock lock(mutex);
-  const auto found = containing(ranges(), address, [](const Range& range) { return range.bytes; });
+  const std::scoped_lock lock(mutex());
+  const auto found = containing(ranges(), address, [](const HostRange& range) { return range.bytes; });
   if (found == ranges().end())
     *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, same};
   else

@@ -119,6 +119,7 @@ void run_call(Device& device, const KernelCall& call) {
   shape.block = call.block;
   shape.dynamic_shared = call.shared;
   shape.shared_limit = call.shared_limit;
+  shape.time_limit = settings().block_limit;
   shape.order = order_from_environment(shape.seed);
   try {
     run_grid(call.kernel->name, shape, [&] { call.kernel->row.call(pointers.data()); });

@@ -101,6 +101,9 @@ cudaError_t add_copy(void* to, std::size_t to_pitch, const void* from, std::size
   if (width == 0 || height == 0) return cudaSuccess;
   if (to == nullptr || from == nullptr || (height > 1 && (to_pitch < width || from_pitch < width)))
     return noted(cudaErrorInvalidValue);
+  if (crosses_host_range(to, to_pitch * (height - 1) + width) ||
+      crosses_host_range(from, from_pitch * (height - 1) + width))
+    return noted(cudaErrorInvalidValue);
   stream->add(EmulatedNode::Kind::transfer, [=] {
     copy_rows(static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width, height);
   });
@@ -135,7 +138,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (bytes == 0) return cudaSuccess;
-  if (to == nullptr) return noted(cudaErrorInvalidValue);
+  if (to == nullptr || crosses_host_range(to, bytes)) return noted(cudaErrorInvalidValue);
   stream->add(EmulatedNode::Kind::transfer, [=] { std::memset(to, value, bytes); });
   return cudaSuccess;
 }

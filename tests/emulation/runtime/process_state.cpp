@@ -12,7 +12,7 @@ namespace emulation {
 namespace {
 
 // Names the mapping that has the state, by which the other copies find it. The number is that of the layout.
-constexpr char mapping_name[] = "ferrule-emulation-1";
+constexpr char mapping_name[] = "ferrule-emulation-2";
 
 ProcessState* find_state() {
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");

@@ -1,22 +1,32 @@
 // What all copies of the runtime in a process share, as they share NVIDIA's driver: a module and another library have a
-// copy each. The current context of a thread, and captures of streams.
+// copy each. The current context of a thread, captures of streams, and memory of the host that devices reach.
 #pragma once
 
 #include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <mutex>
 
 #include "cuda_runtime_api.h"
 #include "runtime/settings.h"
 
 namespace emulation {
 
+struct HostRange {
+  std::size_t bytes = 0;
+  int device = 0;  // that was current
+  bool is_registered = false;
+};
+
 struct ProcessState {
   pthread_key_t thread = 0;             // of each thread, a ThreadState as a pointer
   std::atomic<int> captures = 0;        // in the global mode
   std::atomic<std::uint64_t> ends = 0;  // how often a call has ended them
   char contexts[most_devices] = {};     // the address of one is the CUcontext of the device's primary context
+  std::mutex host_mutex;                // guards the ranges
+  std::map<std::uintptr_t, HostRange> host_ranges = {};  // registered or allocated, by their first bytes
 };
 ProcessState& process_state();
 

@@ -132,6 +132,12 @@ Settings read() {
   set_compute_mode(made);
   set_fault_at(made);
   set_failing_call(made);
+  const char* const block_limit = "FERRULE_EMULATION_BLOCK_SECONDS";
+  constexpr unsigned most_block_seconds = 1'000'000;
+  unsigned seconds = static_cast<unsigned>(made.block_limit.count());
+  set_number(block_limit, seconds);
+  if (seconds > most_block_seconds) refuse(block_limit, std::getenv(block_limit), "0 to 1000000");
+  made.block_limit = std::chrono::seconds(seconds);
   std::uint64_t seed = 0;
   order_from_environment(seed);  // which is read again at each launch
   if (const char* const log = std::getenv("FERRULE_EMULATION_LOG")) made.log = log;

@@ -1,6 +1,7 @@
 // What environment variables say about the emulated machine (docs/emulator.md). Read once, at the first call.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -33,8 +34,9 @@ struct Settings {
   std::string failing_function;
   std::uint64_t failing_call = 0;
   cudaError_t call_error = cudaSuccess;
-  bool call_error_passes = false;  // the device is all right
-  std::string log;                 // a file that all calls are written to; empty for none
+  bool call_error_passes = false;        // the device is all right
+  std::chrono::seconds block_limit{60};  // of the processor's time; 0 is none
+  std::string log;                       // a file that all calls are written to; empty for none
 };
 // Ends the process for a value that it does not understand.
 const Settings& settings();

@@ -68,6 +68,8 @@ cudaError_t health();  // of the current device
 void set_fault(Device& device, cudaError_t error, const std::string& text);
 
 cudaError_t free_now(Device& device, void* pointer);
+// Whether bytes lie partly in memory of the host that is registered or allocated, or in several such ranges.
+bool crosses_host_range(const void* pointer, std::size_t bytes);
 
 // A kernel that can be launched, and its attributes.
 struct Kernel {

@@ -73,6 +73,37 @@ def test_a_kind_of_device_is_explained_by_its_devices(run_python: Run, null_modu
     assert explained(run_python, "test", f"fe.load({str(null_module)!r})") == "test: there is null:0 (null)."
 
 
+def test_a_missing_kind_of_device_is_explained_by_its_modules(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+    driver = {"library": "libno_such_driver.so.9", "title": "T driver"}
+    module = put_module(tmp_path / "modules", "t_gpu", device_kinds=["gpu"], driver=[driver])
+    why = "the T driver is not installed: libno_such_driver.so.9 was not found"
+    text = explained(run_python, "gpu", FERRULE_BACKEND_DIR=module.parent)
+    begin = "gpu: no loaded backend drives such a device; loaded is cpu; "
+    assert text == f"{begin}t_gpu: {module} is there, but it cannot run here: {why}."
+    for name in ("gpu", "gpu:1", "t_gpu", "t_gpu:0"):
+        code = f"import ferrule as fe\ntry: fe.device({name!r})\nexcept fe.NotFoundError as error: print(error)"
+        error = run_python(code, FERRULE_BACKEND_DIR=module.parent).stdout
+        assert error == f"there is no device '{name}'; there is cpu:0; t_gpu is incompatible: {why}\n"
+
+
+def test_an_op_is_explained_by_the_devices_that_compute_it(run_python: Run, null_module: Path) -> None:
+    text = explained(run_python, "Matmul")
+    assert text.startswith("matmul: an op. Matrix product over the last two axes; the leading axes broadcast. cpu:0 ")
+    assert " computes it in int8, " in text
+    assert text.endswith(", bfloat16.")
+    assert "complex64" not in text
+    assert explained(run_python, "logical_and").endswith(" cpu:0 computes it in bool.")
+    assert "; null:0 computes it in " in explained(run_python, "where", FERRULE_BACKEND_PATH=null_module)
+    assert explained(run_python, "take", FERRULE_DISABLE="cpu").endswith(" There is no device to compute it.")
+
+
+def test_every_op_is_explained(run_python: Run) -> None:
+    code = "import json, ferrule as fe\nfor op in json.loads(fe._ferrule.ops()): print(fe.explain(op['name']))"
+    lines = run_python(code).stdout.splitlines()
+    assert len(lines) > 100
+    assert [line for line in lines if " cpu:0 computes it in " not in line] == []
+
+
 def test_invalid_name_is_refused() -> None:
     import ferrule as fe
 

@@ -1,5 +1,6 @@
 """Includes point one way: between the parts of csrc (bindings -> ferrule.h <- core -> ops -> base -> sdk <- backends),
-and between the folders of the core. There is no cycle among files, and none among the folders of a backend."""
+between the folders of the core, and between those of a backend whose page lists them in order. There is no cycle among
+files, and none among the folders of a backend. The emulator of CUDA includes nothing of csrc."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "csrc"
+EMULATION = ROOT / "tests" / "emulation"
+PATTERNS = ("*.h", "*.hpp", "*.c", "*.cpp", "*.cu", "*.cuh", "*.inc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 # What the files of each part may include besides the part itself and the standard library.
@@ -70,7 +73,7 @@ GENERATED = {
 
 def files() -> Iterator[Path]:
     """All but the tests of backends, which may include what tests/cpp may."""
-    for pattern in ("*.h", "*.hpp", "*.c", "*.cpp"):
+    for pattern in PATTERNS:
         yield from (file for file in sorted(SOURCES.rglob(pattern)) if "tests" not in file.relative_to(SOURCES).parts)
 
 
@@ -184,7 +187,9 @@ def violations(file: Path) -> list[str]:
 
 
 def test_sources_are_found() -> None:
-    assert sum(1 for _ in files()) > 20
+    found = list(files())
+    assert len(found) > 20
+    assert {".h", ".cpp", ".cu", ".inc"} <= {file.suffix for file in found}
 
 
 def test_include_lines_follow_the_arrows() -> None:
@@ -207,6 +212,7 @@ def test_include_lines_follow_the_arrows() -> None:
         ("ops/x.cpp", '#include "module_file/image.h"'),
         ("backends/null/module.cpp", '#include "module_file/image.h"'),
         ("core/x.cpp", "#include <vulkan/vulkan.h>"),
+        ("backends/cuda/kernels/x.cu", '#include "base/dtype.h"'),
     ],
 )
 def test_include_against_the_order_is_found(place: str, line: str) -> None:
@@ -255,6 +261,85 @@ def test_a_cycle_within_a_folder_is_found() -> None:
     included["core/registry/device_kind.h"].add("core/registry/device.h")
     assert {"core/registry/device_kind.h", "core/registry/device.h"} <= set(cycle_in(included))
     assert folders_out_of_order(included) == []
+
+
+def folders_in_order(backend: str) -> list[str]:
+    """The folders that a backend's page lists, lowest first: in a table after this sentence. Empty without it."""
+    page = SOURCES / backend / "docs" / "README.md"
+    sentence = "A file includes files of its own folder and of folders that stand above it in this table."
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    table = text.partition(sentence)[2].partition("\n\n|")[2].partition("\n\n")[0]
+    first_column = re.findall(r"^\|? ?(`[^|]*`) \|", table, re.MULTILINE)
+    return [name.rstrip("/") for column in first_column for name in re.findall(r"`([^`]+)`", column)]
+
+
+def test_folders_of_the_cuda_backend_include_those_above_them_in_its_page() -> None:
+    order = folders_in_order("backends/cuda")
+    folders = includes_of_folders(includes_of_files(), "backends/cuda")
+    top = {folder: others for folder, others in tops(folders).items() if folder != "docs"}
+    assert set(top) - {"."} <= set(order)
+    assert {"parameters", "kernels", "device"} <= set(top)
+    against = [
+        f"{folder} includes {other}"
+        for folder, others in sorted(top.items())
+        for other in sorted(others)
+        if order.index(other) > order.index(folder)
+    ]
+    assert against == []
+
+
+def tops(folders: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """The same for the outermost folders alone: kernels for kernels/reduction."""
+    found: dict[str, set[str]] = {}
+    for folder, others in folders.items():
+        own = folder.partition("/")[0]
+        found.setdefault(own, set()).update(other.partition("/")[0] for other in others)
+        found[own].discard(own)
+    return found
+
+
+def files_of_the_emulator() -> list[Path]:
+    """Without its tests, which include GoogleTest, and the project that shows its use."""
+    found = [file for pattern in PATTERNS for file in sorted(EMULATION.rglob(pattern))]
+    return [file for file in found if file.relative_to(EMULATION).parts[0] not in ("checks", "example")]
+
+
+def includes_of_the_emulator() -> dict[str, set[str]]:
+    """For each file what it includes with a name of a file of the emulator, by paths from its folder."""
+    names = {file.relative_to(EMULATION).as_posix() for file in files_of_the_emulator()}
+    return {
+        file.relative_to(EMULATION).as_posix(): {
+            name for _, name in INCLUDE.findall(file.read_text(encoding="utf-8")) if name in names
+        }
+        for file in files_of_the_emulator()
+    }
+
+
+def test_the_emulator_includes_its_own_files_alone() -> None:
+    """It is in the wheel, as sources, without those of csrc."""
+    included = includes_of_the_emulator()
+    assert "runtime/streams.cpp" in included
+    foreign = [
+        f"{file.relative_to(EMULATION)} includes {name}"
+        for file in files_of_the_emulator()
+        for quote, name in INCLUDE.findall(file.read_text(encoding="utf-8"))
+        if quote == '"' and name not in included
+    ]
+    assert foreign == []
+
+
+def test_files_and_folders_of_the_emulator_include_each_other_in_no_cycle() -> None:
+    included = includes_of_the_emulator()
+    assert cycle_in(included) == []
+    folders: dict[str, set[str]] = {}
+    for file, others in included.items():
+        own = Path(file).parent.as_posix()
+        reached = {Path(other).parent.as_posix() for other in others}
+        # Headers beside the folders are CUDA's own names: each part of the emulator may include them.
+        folders.setdefault(own, set()).update(reached - {own, "."})
+    folders.pop(".")
+    assert cycle_in(folders) == []
+    assert folders["runtime"] >= {"emulation"}
 
 
 @pytest.mark.parametrize("backend", backends())

@@ -73,6 +73,7 @@ def test_platform_tag_matches_auditwheel(wheel: Path) -> None:
         "ferrule/testing/libferrule-null.so",
         "ferrule/testing/emulation/cuda_runtime.h",
         "ferrule/testing/emulation/CMakeLists.txt",
+        "ferrule/testing/emulation/example/module.cpp",
         "ferrule/include/ferrule/ferrule.h",
         "ferrule/include/ferrule/backend.hpp",
         "ferrule/include/ferrule/ops.h",

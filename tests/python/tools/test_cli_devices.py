@@ -1,4 +1,4 @@
-"""The command `ferrule` and its verb `devices`."""
+"""The command `ferrule` and its verbs `devices` and `explain`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 Run = Callable[..., Any]
 
@@ -55,7 +57,7 @@ def test_invalid_variables_are_reported_without_a_traceback() -> None:
 def test_commands_are_listed_without_a_backend() -> None:
     done = ferrule("--help")
     assert done.returncode == 0
-    for verb in ("doctor", "devices", "inspect", "new-backend"):
+    for verb in ("doctor", "devices", "explain", "inspect", "new-backend"):
         assert f"    {verb}" in done.stdout
 
 
@@ -71,3 +73,31 @@ def test_package_installs_the_command() -> None:
     [script] = [entry for entry in importlib.metadata.entry_points(group="console_scripts") if entry.name == "ferrule"]
     assert script.value == "ferrule.__main__:main"
     assert callable(script.load())
+
+
+def test_backends_kinds_and_ops_are_explained_in_a_line_each(null_module: Path) -> None:
+    done = ferrule("explain", "cpu", "GPU", "softmax", "cpuu", FERRULE_BACKEND_PATH=null_module)
+    assert (done.returncode, done.stderr) == (0, "")
+    cpu, gpu, softmax, unknown = done.stdout.splitlines()
+    assert cpu.startswith("cpu: it is loaded from ")
+    assert gpu == "gpu: no loaded backend drives such a device; loaded is cpu, null."
+    assert softmax.startswith("softmax: an op. exp(x) / sum(exp(x)) along an axis. cpu:0 computes it in ")
+    assert unknown.endswith(" Did you mean 'cpu'?")
+
+
+def test_without_a_name_all_backends_are_explained(null_module: Path) -> None:
+    lines = ferrule("explain", FERRULE_BACKEND_PATH=null_module).stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["cpu", "null"]
+    found = json.loads(ferrule("explain", "--json", FERRULE_BACKEND_PATH=null_module).stdout)
+    assert list(found.values()) == lines
+    assert list(found) == ["cpu", "null"]
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["explain", *(["matmul"] * 500)], ["devices"]])
+def test_output_that_nobody_reads_is_no_traceback(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "ferrule", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=240)
+    assert (process.returncode, errors) == (141, "")

@@ -190,6 +190,50 @@ def test_advice_covers_relevant_variables(doctor: Doctor, variables: dict[str, s
     assert any(advice.startswith(sentence) for advice in found["advice"]), found["advice"]
 
 
+def test_variables_that_name_no_option_are_reported(doctor: Doctor, null_module: Path) -> None:
+    variables = {"FERRULE_BACKEND_PATH": null_module, "FERRULE_NULL_HIDEN": "1", "FERRULE_NULL_SEED": "x"}
+    done = doctor("cpu", "--json", **variables)
+    notes = [
+        "FERRULE_NULL_HIDEN is set, and null has no option of that name; did you mean FERRULE_NULL_HIDDEN?",
+        "FERRULE_NULL_SEED is 'x', and must be an integer",
+    ]
+    found = json.loads(done.stdout)
+    [row] = [row for row in found["report"]["candidates"] if row["name"] == "null"]
+    assert row["notes"] == notes
+    assert [line for line in found["advice"] if line.startswith("null: ")] == [
+        f"null: {notes[0]}",
+        f"null: {notes[1]}.",
+    ]
+    text = " ".join(doctor("cpu", **variables).stdout.split())
+    assert notes[0] in text
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "advice"),
+    [
+        (
+            None,
+            "the T driver is not installed: {} was not found",
+            "; install or update it, then `ferrule doctor --reprobe`.",
+        ),
+        ("", "the T driver is damaged: {}: the file is empty; install it again", "; then `ferrule doctor --reprobe`."),
+    ],
+)
+def test_missing_and_damaged_drivers_get_their_own_advice(
+    doctor: Doctor, put_module: Put, tmp_path: Path, content: str | None, reason: str, advice: str
+) -> None:
+    library = tmp_path / "libt_driver.so.1"
+    if content is not None:
+        library.write_text(content)
+    put_module(tmp_path / "modules", "t_gpu", driver=[{"library": library.name, "title": "T driver"}])
+    variables = {"FERRULE_BACKEND_DIR": tmp_path / "modules", "LD_LIBRARY_PATH": tmp_path}
+    found = found_by(doctor("cpu", "--json", **variables))
+    reason = reason.format(library.name if content is None else library)
+    [row] = [row for row in found["report"]["candidates"] if row["name"] == "t_gpu"]
+    assert row["reason"] == reason
+    assert [line for line in found["advice"] if line.startswith("t_gpu: ")] == [f"t_gpu: {reason}{advice}"]
+
+
 DRIVER = {
     "library": "libc.so.6",
     "variables": ["T_DRIVER_*", "T_SWITCH"],

@@ -1,6 +1,6 @@
 #include "cublaslt/library.h"
 
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "nvrtc/library_paths.h"
@@ -22,11 +22,7 @@ constexpr LibraryLocation cublaslt_locations[] = {{"nvidia/cu13/lib", "libcublas
 // False if the library lacks a function, which `complaint` then names.
 bool find_functions(void* library, CublasLt& functions, std::string& complaint) {
   const auto find = [&](auto& slot, const char* name) {
-    const std::string whole = std::string("cublasLt") + name;
-    slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(function_of(library, whole.c_str()));
-    if (slot != nullptr) return true;
-    complaint = "it has no function " + whole;
-    return false;
+    return find_function(library, std::string("cublasLt") + name, slot, complaint);
   };
   return find(functions.GetVersion, "GetVersion") && find(functions.Create, "Create") &&
          find(functions.Destroy, "Destroy") && find(functions.MatmulDescCreate, "MatmulDescCreate") &&
@@ -45,28 +41,17 @@ bool find_functions(void* library, CublasLt& functions, std::string& complaint) 
 
 std::unique_ptr<const CublasLt> open_cublaslt(std::string& file, std::string& complaint) {
   const std::vector<std::string> files = file.empty() ? library_files(cublaslt_locations) : std::vector{file};
-  const auto complain = [&](const std::string& of, const std::string& what) {
-    complaint += (complaint.empty() ? "" : "; ") + of + ": " + what;
-  };
-  for (const std::string& one : files) {
-    std::string problem;
-    void* const library = open_library(one, problem);
+  return open_first(files, complaint, [&](void* library, const std::string& one, std::string& problem) {
     auto functions = std::make_unique<CublasLt>();
-    if (library == nullptr || !find_functions(library, *functions, problem)) {
-      complain(one, problem);
-      continue;
-    }
-    const size_t version = functions->GetVersion();
-    if (version < oldest_cublaslt) {
-      complain(one, "it is of version " + std::to_string(version) + ", and products need " +
-                        std::to_string(oldest_cublaslt) + " or later");
-      continue;
+    if (!find_functions(library, *functions, problem)) return std::unique_ptr<const CublasLt>();
+    if (const size_t version = functions->GetVersion(); version < oldest_cublaslt) {
+      problem = "it is of version " + std::to_string(version) + ", and products need " +
+                std::to_string(oldest_cublaslt) + " or later";
+      return std::unique_ptr<const CublasLt>();
     }
     file = one;
-    return functions;
-  }
-  if (complaint.empty()) complaint = "no file was searched for";
-  return nullptr;
+    return std::unique_ptr<const CublasLt>(std::move(functions));
+  });
 }
 
 std::string cublas_status(int status) {

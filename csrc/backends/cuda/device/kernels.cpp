@@ -4,7 +4,7 @@
 
 #include "device/device_scope.h"
 #include "device/errors.h"
-#include "toolchain/fat_binaries.h"
+#include "device/fat_binaries.h"
 
 namespace ferrule::cuda {
 

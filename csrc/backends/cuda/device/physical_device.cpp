@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "device/driver_library.h"
 #include "device/errors.h"
 
 namespace ferrule::cuda {
@@ -13,27 +14,21 @@ namespace {
 constexpr int oldest_capability = 75;
 constexpr uint64_t page = 4096;  // bytes that are registered at least
 
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 // Why cudaGetDeviceCount fails. FE_NOT_FOUND: this machine has no device.
 sdk::Error reason_of(cudaError_t error) {
   cudaGetLastError();
   if (error == cudaErrorNoDevice) {
     const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
     return {FE_NOT_FOUND,
-            "NVIDIA's driver lists no device" +
+            "the NVIDIA driver lists no device" +
                 (visible == nullptr ? "" : std::string(", and CUDA_VISIBLE_DEVICES is '") + visible + "'")};
   }
   int driver = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
-  if (error == cudaErrorInsufficientDriver && driver == 0)
-    return {FE_NOT_FOUND, "NVIDIA's driver, libcuda.so.1, is not installed"};
-  if (error == cudaErrorInsufficientDriver)
-    return {FE_UNSUPPORTED, "NVIDIA's driver is for CUDA " + version_text(driver) +
-                                ", and this module needs one for CUDA " + version_text(CUDART_VERSION) + " or later"};
-  return {FE_UNSUPPORTED, "NVIDIA's driver lists no devices: " + text_of(error)};
+  if (driver == 0 && (error == cudaErrorInsufficientDriver || error == cudaErrorStubLibrary))
+    return reason_for_no_driver();
+  if (error == cudaErrorInsufficientDriver) return {FE_UNSUPPORTED, complaint_about_old_driver(driver)};
+  return {FE_UNSUPPORTED, "the NVIDIA driver lists no devices: " + text_of(error)};
 }
 
 int attribute(cudaDeviceAttr which, int device) {

@@ -11,6 +11,7 @@
 
 #include "graphs/elementwise_body.h"
 #include "graphs/layout.h"
+#include "graphs/program_tables.h"
 
 namespace ferrule::cuda {
 
@@ -23,59 +24,52 @@ using elementwise::no_slot;
 using elementwise::Operand;
 using elementwise::Type;
 
-struct FormatRow {
+// How elements of a dtype are stored and computed.
+struct DtypeRow {
+  constexpr DtypeRow(std::string_view name, Format stored, std::string_view ending, std::string_view conversion)
+      : dtype(name), format(stored), type(row_of(stored).type), suffix(ending), cast(conversion) {}
   std::string_view dtype;
   Format format;
   Type type;
   std::string_view suffix;  // of functions for it alone
   std::string_view cast;    // the function that converts to it
 };
-constexpr FormatRow formats[] = {
-    {"bool", Format::boolean, Type::u32, "bool", "to_boolean"},
-    {"int8", Format::i8, Type::i32, "i8", "to_i8"},
-    {"int16", Format::i16, Type::i32, "i16", "to_i16"},
-    {"int32", Format::i32, Type::i32, "i32", "to_i32"},
-    {"int64", Format::i64, Type::i64, "i64", "to_i64"},
-    {"uint8", Format::u8, Type::u32, "u8", "to_u8"},
-    {"uint16", Format::u16, Type::u32, "u16", "to_u16"},
-    {"uint32", Format::u32, Type::u32, "u32", "to_u32"},
-    {"uint64", Format::u64, Type::u64, "u64", "to_u64"},
-    {"float16", Format::f16, Type::f32, "f16", "to_f16"},
-    {"bfloat16", Format::bf16, Type::f32, "bf16", "to_bf16"},
-    {"float32", Format::f32, Type::f32, "f32", "to_f32"},
-    {"float64", Format::f64, Type::f64, "f64", "to_f64"},
+constexpr DtypeRow dtypes[] = {
+    {"bool", Format::boolean, "bool", "to_boolean"},
+    {"int8", Format::i8, "i8", "to_i8"},
+    {"int16", Format::i16, "i16", "to_i16"},
+    {"int32", Format::i32, "i32", "to_i32"},
+    {"int64", Format::i64, "i64", "to_i64"},
+    {"uint8", Format::u8, "u8", "to_u8"},
+    {"uint16", Format::u16, "u16", "to_u16"},
+    {"uint32", Format::u32, "u32", "to_u32"},
+    {"uint64", Format::u64, "u64", "to_u64"},
+    {"float16", Format::f16, "f16", "to_f16"},
+    {"bfloat16", Format::bf16, "bf16", "to_bf16"},
+    {"float32", Format::f32, "f32", "to_f32"},
+    {"float64", Format::f64, "f64", "to_f64"},
     // Their values are bits; functions of numbers compute with the float32 that `from_f8...` gives.
-    {"float8_e4m3fn", Format::u8, Type::u32, "f8e4m3", "to_f8e4m3"},
-    {"float8_e5m2", Format::u8, Type::u32, "f8e5m2", "to_f8e5m2"}};
-
-struct FunctionRow {
-  std::string_view name;
-  uint32_t arity;
-};
-constexpr FunctionRow functions[] = {
-#define FUNCTION(name, arity, ...) {#name, arity},
-#include "parameters/elementwise_functions.inc"
-#undef FUNCTION
-};
+    {"float8_e4m3fn", Format::u8, "f8e4m3", "to_f8e4m3"},
+    {"float8_e5m2", Format::u8, "f8e5m2", "to_f8e5m2"}};
 
 [[noreturn]] inline void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
-inline const FormatRow& row_named(std::string_view dtype) {
-  for (const FormatRow& row : formats)
+inline const DtypeRow& row_named(std::string_view dtype) {
+  for (const DtypeRow& row : dtypes)
     if (row.dtype == dtype) return row;
   refuse("no elements of " + std::string(dtype));
 }
-inline const FormatRow& row_of(fe_dtype dtype) {
+inline const DtypeRow& row_of(fe_dtype dtype) {
   const char* const name = sdk::host->dtype_name(dtype);
   return row_named(name != nullptr ? name : "an unknown dtype");
 }
 // The format of the parts of complex numbers; null for other dtypes.
-inline const FormatRow* part_of(const sdk::Operand& operand) {
+inline const DtypeRow* part_of(const sdk::Operand& operand) {
   if (operand.is("complex64")) return &row_named("float32");
   return operand.is("complex128") ? &row_named("float64") : nullptr;
 }
 // The format for copies, which move bits.
-inline const FormatRow& bits_of(const sdk::Operand& operand) {
+inline const DtypeRow& bits_of(const sdk::Operand& operand) {
   constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
   if (operand.dtype_info().block_elements == 1)
     for (size_t i = 0; i < std::size(names); ++i)
@@ -83,17 +77,16 @@ inline const FormatRow& bits_of(const sdk::Operand& operand) {
   refuse("no elements of " + std::string(sdk::host->dtype_name(operand.dtype())));
 }
 
-inline bool is_float8(const FormatRow& row) { return row.suffix.starts_with("f8"); }
-inline bool is_wide(Type type) { return type == Type::i64 || type == Type::u64 || type == Type::f64; }
+inline bool is_float8(const DtypeRow& row) { return row.suffix.starts_with("f8"); }
 
 inline std::optional<Function> find_function(std::string_view name) {
-  for (size_t i = 0; i < std::size(functions); ++i)
-    if (functions[i].name == name) return static_cast<Function>(i);
+  for (size_t i = 0; i < function_rows.size(); ++i)
+    if (function_rows[i].name == name) return static_cast<Function>(i);
   return std::nullopt;
 }
 
 // The name of an op's function. Ops whose functions differ by an attribute, an output or for bool have several.
-inline std::string function_of(std::string_view op, const FormatRow& computed, const void* attributes, fe_op id,
+inline std::string function_of(std::string_view op, const DtypeRow& computed, const void* attributes, fe_op id,
                                uint32_t output) {
   std::string name(op);
   if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
@@ -113,15 +106,15 @@ class Writer {
   struct Value {
     bool is_operand;
     uint32_t number;
-    const FormatRow* format;
+    const DtypeRow* format;
   };
 
   // The result of the op that the body is fused to.
-  Value own(const FormatRow& format) {
+  Value own(const DtypeRow& format) {
     body_.places.push_back({.value = 0, .is_written = false, .is_scalar = false, .is_computed = true});
     return {true, add_operand(shape_, format), note(format)};
   }
-  Value load(uint32_t input, const FormatRow& format) {
+  Value load(uint32_t input, const DtypeRow& format) {
     body_.places.push_back({node_.input_value(input), false, node_.is_scalar_input(input)});
     return {true, add_operand(node_.input(input), format), note(format)};
   }
@@ -135,24 +128,24 @@ class Writer {
 
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
-    const FormatRow& format = *note(row_of(dtype));
+    const DtypeRow& format = *note(row_of(dtype));
     if (op == "copy") return in[0];
     if (op == "astype") return convert(in[0], format);
     // Functions of numbers take a float8 as a float32.
     std::vector<Value> arguments(in.begin(), in.end());
     for (Value& value : arguments)
       if (op != "where" && is_float8(*value.format)) value = convert(value, row_named("float32"));
-    const FormatRow& rounded = op != "where" && is_float8(format) ? row_named("float32") : format;
-    const FormatRow& computed = *arguments.back().format;  // of `where` and `clip` too
+    const DtypeRow& rounded = op != "where" && is_float8(format) ? row_named("float32") : format;
+    const DtypeRow& computed = *arguments.back().format;  // of `where` and `clip` too
     const std::string name = function_of(op, computed, attributes, id, output);
     const auto function = find_function(name);
-    if (!function || !has_function(*function, computed))
+    if (!function || !computes_in(row_of(*function), computed.type))
       refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not supported");
     const bool is_power = op == "pow" && rounded.format < Format::f16;
     body_.has_faults = body_.has_faults || is_power;
     return convert(add(*function, arguments, computed.type, rounded, is_power ? dtype : 0), format);
   }
-  Value convert(Value value, const FormatRow& to) {
+  Value convert(Value value, const DtypeRow& to) {
     if (value.format == &to) return value;
     if (is_float8(*value.format)) {
       const auto decoding = find_function("from_" + std::string(value.format->suffix));
@@ -161,7 +154,7 @@ class Writer {
     }
     return add(*find_function(to.cast), {&value, 1}, value.format->type, *note(to), 0);
   }
-  Value call(std::string_view function, std::initializer_list<Value> in, Type type, const FormatRow& format) {
+  Value call(std::string_view function, std::initializer_list<Value> in, Type type, const DtypeRow& format) {
     return add(*find_function(function), {in.begin(), in.size()}, type, *note(format), 0);
   }
   Value copy(Value value) { return add(*find_function("copy"), {&value, 1}, value.format->type, *value.format, 0); }
@@ -189,9 +182,7 @@ class Writer {
   }
 
  private:
-  static bool has_function(Function function, const FormatRow& computed);
-
-  Value add(Function function, std::span<const Value> in, Type type, const FormatRow& format, fe_dtype detail) {
+  Value add(Function function, std::span<const Value> in, Type type, const DtypeRow& format, fe_dtype detail) {
     Instruction instruction{.function = function,
                             .type = type,
                             .format = format.format,
@@ -206,14 +197,14 @@ class Writer {
     body_.instructions.push_back(instruction);
     return {false, static_cast<uint32_t>(body_.instructions.size() - 1), &format};
   }
-  const FormatRow* note(const FormatRow& format) {
+  const DtypeRow* note(const DtypeRow& format) {
     body_.is_wide = body_.is_wide || is_wide(format.type);
     return &format;
   }
 
   // Adds the operand with its strides in the outputs' shape; they are zero along broadcast axes. Those of complex
   // numbers count parts.
-  uint32_t add_operand(const sdk::Operand& operand, const FormatRow& format, uint32_t part = 0) {
+  uint32_t add_operand(const sdk::Operand& operand, const DtypeRow& format, uint32_t part = 0) {
     if (body_.operands.size() >= elementwise::large_operands) refuse("it has too many operands");
     const int64_t parts = part_of(operand) == &format ? 2 : 1;  // copies move whole numbers
     Operand added{.address = part * operand.item_size() / 2,
@@ -232,13 +223,13 @@ class Writer {
   void choose_slots() {
     std::vector<uint32_t> last_use(body_.instructions.size(), 0);
     for (uint32_t i = 0; i < body_.instructions.size(); ++i)
-      for (uint32_t k = 0; k < functions[static_cast<size_t>(body_.instructions[i].function)].arity; ++k)
+      for (uint32_t k = 0; k < row_of(body_.instructions[i].function).arity; ++k)
         if ((body_.instructions[i].sources[k] & is_operand) == 0) last_use[body_.instructions[i].sources[k]] = i;
     std::vector<uint32_t> busy_until;  // by slot
     std::vector<uint8_t> slot_of(body_.instructions.size(), no_slot);
     for (uint32_t i = 0; i < body_.instructions.size(); ++i) {
       Instruction& instruction = body_.instructions[i];
-      for (uint32_t k = 0; k < functions[static_cast<size_t>(instruction.function)].arity; ++k)
+      for (uint32_t k = 0; k < row_of(instruction.function).arity; ++k)
         if ((instruction.sources[k] & is_operand) == 0) instruction.sources[k] = slot_of[instruction.sources[k]];
       if (last_use[i] == 0) continue;
       // A slot may be taken over from a source: sources are read first.
@@ -302,20 +293,5 @@ class Writer {
   sdk::Operand shape_;  // the first output
   Body body_;
 };
-
-// The sets of types in elementwise_functions.inc, as in computed_types.h.
-constexpr uint32_t bit(Type type) { return 1u << static_cast<uint32_t>(type); }
-constexpr uint32_t booleans = bit(Type::u32), float32 = bit(Type::f32),
-                   integers = bit(Type::i32) | bit(Type::u32) | bit(Type::i64) | bit(Type::u64),
-                   floats = bit(Type::f32) | bit(Type::f64), numbers = integers | floats;
-constexpr uint32_t types_of[] = {
-#define FUNCTION(name, arity, types, ...) types,
-#include "parameters/elementwise_functions.inc"
-#undef FUNCTION
-};
-
-inline bool Writer::has_function(Function function, const FormatRow& computed) {
-  return (types_of[static_cast<size_t>(function)] & bit(computed.type)) != 0;
-}
 
 }  // namespace ferrule::cuda

@@ -9,40 +9,20 @@ namespace {
 
 using Value = Writer::Value;
 
-uint32_t bytes_of(Format format) {
-  switch (format) {
-    case Format::boolean:
-    case Format::i8:
-    case Format::u8:
-      return 1;
-    case Format::i16:
-    case Format::u16:
-    case Format::f16:
-    case Format::bf16:
-      return 2;
-    case Format::i32:
-    case Format::u32:
-    case Format::f32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 // Whether no operand in memory has items of more than two bytes.
 bool is_narrow(const Body& body) {
   return std::all_of(body.operands.begin(), body.operands.end(), [](const Operand& operand) {
-    return operand.access == Access::constant || bytes_of(operand.format) <= 2;
+    return operand.access == Access::constant || row_of(operand.format).bytes <= 2;
   });
 }
 // Whether elementwise_bytes.cu can run it: all values have one byte, and no operand has strides.
 bool has_only_bytes(const Body& body) {
   return std::all_of(body.operands.begin(), body.operands.end(),
                      [](const Operand& operand) {
-                       return operand.access != Access::strided && bytes_of(operand.format) == 1;
+                       return operand.access != Access::strided && row_of(operand.format).bytes == 1;
                      }) &&
          std::all_of(body.instructions.begin(), body.instructions.end(),
-                     [](const Instruction& instruction) { return bytes_of(instruction.format) == 1; });
+                     [](const Instruction& instruction) { return row_of(instruction.format).bytes == 1; });
 }
 
 template <class Program>
@@ -93,8 +73,8 @@ Body complex_body_of(const PlannedNode& node) {
   if (node.body() != nullptr) refuse("it is not fused with complex numbers");
   Writer writer(node);
   const std::string_view op = node.op();
-  const FormatRow& boolean = row_named("bool");
-  const FormatRow* const to = part_of(node.output(0));
+  const DtypeRow& boolean = row_named("bool");
+  const DtypeRow* const to = part_of(node.output(0));
   const auto part = [&](uint32_t input, uint32_t number) {
     if (part_of(node.input(input)) == nullptr) refuse("one operand is complex and the other is real");
     return writer.load_part(input, number);
@@ -114,7 +94,7 @@ Body complex_body_of(const PlannedNode& node) {
     const Value real = writer.convert(part(0, 0), boolean), imaginary = writer.convert(part(0, 1), boolean);
     results = {{writer.call("logical_or", {real, imaginary}, Type::u32, boolean), 0}};
   } else if (op == "equal" || op == "not_equal") {
-    const FormatRow& row = *part_of(node.input(0));
+    const DtypeRow& row = *part_of(node.input(0));
     const Value real = writer.call(op, {part(0, 0), part(1, 0)}, row.type, boolean);
     const Value imaginary = writer.call(op, {part(0, 1), part(1, 1)}, row.type, boolean);
     const char* const join = op == "equal" ? "logical_and" : "logical_or";

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "graphs/layout.h"
+#include "graphs/program_tables.h"
 
 namespace ferrule::cuda {
 namespace {
@@ -20,37 +21,15 @@ static_assert(offsetof(OperandTable<1>, fault) == offsetof(SmallProgram, fault) 
 
 constexpr uint32_t group_items = 4;  // group_size of kernels/elementwise/elements.h
 
-struct FunctionRow {
-  const char* name;
-  uint32_t arity;
-  bool is_exact;
-};
-constexpr bool exact = true, inexact = false;
-constexpr FunctionRow functions[] = {
-#define FUNCTION(name, arity, types, exactness) {#name, arity, exactness},
-#include "parameters/elementwise_functions.inc"
-#undef FUNCTION
-};
-constexpr const char* names_of_formats[] = {"boolean", "i8",  "i16", "i32",  "i64", "u8", "u16",
-                                            "u32",     "u64", "f16", "bf16", "f32", "f64"};
-constexpr const char* computed_types[] = {"uint32_t", "int32_t",  "int32_t",  "int32_t",  "int64_t",
-                                          "uint32_t", "uint32_t", "uint32_t", "uint64_t", "float",
-                                          "float",    "float",    "double"};
-constexpr const char* names_of_types[] = {"int32_t", "uint32_t", "int64_t", "uint64_t", "float", "double"};  // of Type
 constexpr const char* names_of_accesses[] = {"flat", "single", "constant", "strided"};
-constexpr uint32_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};  // of formats, in bytes
 
-template <class Row, size_t count, class Enum>
-const Row& row(const Row (&rows)[count], Enum number) {
-  return rows[static_cast<size_t>(number)];
-}
-bool is_wide(Format format) { return row(sizes, format) == 8; }
+bool is_wide(Format format) { return row_of(format).bytes == 8; }
+const char* name_of(Access access) { return names_of_accesses[static_cast<size_t>(access)]; }
 
-// Whether all versions of CUDA give the same bits: what the function calls is defined exactly. A new version may have
-// another exp.
+// Whether all versions of CUDA give the same bits.
 bool is_exact(const Instruction& instruction) {
   const bool is_floating = instruction.type == Type::f32 || instruction.type == Type::f64;
-  return !is_floating || row(functions, instruction.function).is_exact;
+  return !is_floating || row_of(instruction.function).is_exact;
 }
 
 // A program in the parameters of a launch. Its operands begin at one place in programs of all sizes.
@@ -91,7 +70,7 @@ StraightLine straight_line_of(const ProgramView& program) {
   for (uint32_t i = 0; i < program.instructions.size(); ++i) {
     const Instruction& instruction = program.instructions[i];
     Call call{.instruction = instruction, .sources = {}, .result = line.values.size()};
-    for (uint32_t k = 0; k < row(functions, instruction.function).arity; ++k) {
+    for (uint32_t k = 0; k < row_of(instruction.function).arity; ++k) {
       const uint8_t source = instruction.sources[k];
       const bool is_read = (source & is_operand) != 0;
       call.sources.push_back(is_read ? size_t{source} & ~size_t{is_operand} : in_slot.at(source));
@@ -134,7 +113,7 @@ std::optional<ThreadLayout> layout_of(const ProgramView& program, const Straight
       std::any_of(line.values.begin(), line.values.end(), [](const Value& value) { return is_wide(value.format); });
   const bool has_bytes_alone = std::all_of(
       program.operands.begin(), program.operands.end(),
-      [](const Operand& operand) { return operand.access == Access::constant || row(sizes, operand.format) == 1; });
+      [](const Operand& operand) { return operand.access == Access::constant || row_of(operand.format).bytes == 1; });
   // A thread has 255 registers; some are for addresses and within functions.
   constexpr uint32_t desired = 96, most = 160;
   const uint32_t early = registers_of(program, line, true) * group_items;
@@ -167,13 +146,13 @@ std::optional<ElementwiseText> elementwise_text(const Launch& launch, const std:
   ElementwiseText result{.text = {}, .has_math = false, .blocks = static_cast<uint32_t>(blocks)};
   std::string& text = result.text;
   const auto declare = [&](const Value& value) {
-    text += std::string("  ") + row(computed_types, value.format) + " " + value.name + "[Own::items];\n";
+    text += std::string("  ") + row_of(row_of(value.format).type).name + " " + value.name + "[Own::items];\n";
   };
   const auto access = [&](const char* function, uint32_t number, const Value& value) {
     const Operand& operand = program.operands[number];
-    text += std::string("  ") + function + "<Format::" + row(names_of_formats, operand.format) +
-            ", Access::" + row(names_of_accesses, operand.access) + ">(shape, p.operand[" + std::to_string(number) +
-            "], elements, " + value.name + ");\n";
+    text += std::string("  ") + function + "<Format::" + row_of(operand.format).name +
+            ", Access::" + name_of(operand.access) + ">(shape, p.operand[" + std::to_string(number) + "], elements, " +
+            value.name + ");\n";
   };
   const auto read = [&](uint32_t number) {
     declare(line.values[number]);
@@ -195,9 +174,9 @@ std::optional<ElementwiseText> elementwise_text(const Launch& launch, const std:
       if (line.values[i].first_use == at) read(i);
     const Value& value = line.values[call.result];
     declare(value);
-    text += std::string("  apply<calls::") + row(functions, instruction.function).name + ", " +
-            row(names_of_types, instruction.type) + ", Format::" + row(names_of_formats, instruction.format) +
-            ">({p.fault, " + std::to_string(instruction.detail) + "u}, " + value.name;
+    text += std::string("  apply<calls::") + row_of(instruction.function).name + ", " + row_of(instruction.type).name +
+            ", Format::" + row_of(instruction.format).name + ">({p.fault, " + std::to_string(instruction.detail) +
+            "u}, " + value.name;
     for (const size_t source : call.sources) text += ", " + line.values[source].name;
     text += ");\n";
     if (instruction.output != no_slot) access("store", instruction.output, value);

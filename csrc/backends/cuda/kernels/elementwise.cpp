@@ -1,5 +1,5 @@
 // Elementwise ops, single and fused. Each op is a function of kernels/elementwise/, and needs no KERNEL line.
-#include "elementwise.h"
+#include "kernels/elementwise_plan.h"
 
 #include "graphs/elementwise_body.h"
 

@@ -8,16 +8,10 @@ namespace {
 // DLDeviceType of dlpack.h.
 constexpr int32_t dl_cuda = 2, dl_cuda_host = 3, dl_cuda_managed = 13;
 
-uint64_t number_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
 }  // namespace
 
 Buffer::~Buffer() {
-  if (pointer_ == nullptr) return;
-  if (origin_ == Origin::allocated) device_->free(pointer_, bytes_);
-  if (origin_ != Origin::registered) return;
-  const DeviceScope scope(device_->physical().number);
-  if (cudaHostUnregister(pointer_) != cudaSuccess) cudaGetLastError();
+  if (origin_ == Origin::allocated && pointer_ != nullptr) device_->free(pointer_, bytes_);
 }
 
 std::unique_ptr<Buffer> Buffer::make(std::shared_ptr<OpenDevice> device, Origin origin) {
@@ -40,30 +34,19 @@ std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uin
 std::unique_ptr<Buffer> Buffer::borrow(const std::shared_ptr<OpenDevice>& device, void* pointer, uint64_t size,
                                        fe_access access) {
   const PhysicalDevice& physical = device->physical();
-  auto buffer = make(device, physical.reads_pageable ? Origin::pageable : Origin::registered);
-  if (physical.reads_pageable) {
+  const auto use = device->use();
+  // Memory that the driver has allocated has no pages that the system's kernel finds, and needs none.
+  const bool is_pageable = physical.reads_pageable && !is_pinned(pointer, size);
+  auto buffer = make(device, is_pageable ? Origin::pageable : Origin::registered);
+  if (is_pageable) {
     if (!has_pages(pointer, size))
       throw sdk::Error(FE_UNSUPPORTED, "it is memory of a device, or behind the end of a file, which " +
                                            device->name() + " cannot use by the host's addresses");
     buffer->set(pointer, number_of(pointer), size);
     return buffer;
   }
-  const bool read_only = access == FE_ACCESS_READ;
-  if (read_only && !physical.registers_read_only)
-    throw sdk::Error(FE_UNSUPPORTED, device->name() + " does not register memory that the process may only read");
-  const auto use = device->use();
-  const unsigned flags = cudaHostRegisterMapped | (read_only ? cudaHostRegisterReadOnly : 0);
-  cudaError_t error = cudaHostRegister(pointer, size, flags);
-  void* address = nullptr;
-  if (error == cudaSuccess) {
-    error = cudaHostGetDevicePointer(&address, pointer, 0);
-    if (error != cudaSuccess && cudaHostUnregister(pointer) != cudaSuccess) cudaGetLastError();
-  }
-  if (device->note(error, "cudaHostRegister")) {
-    if (const auto loss = device->loss()) throw *loss;
-    throw sdk::Error(FE_UNSUPPORTED, "the driver does not register this memory (" + text_of(error) + ")");
-  }
-  buffer->set(pointer, number_of(address), size);
+  buffer->host_.emplace(*device, pointer, size, access == FE_ACCESS_READ);
+  buffer->set(pointer, buffer->host_->address(), size);
   return buffer;
 }
 

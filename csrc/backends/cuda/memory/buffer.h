@@ -1,7 +1,10 @@
 // Memory that a device's kernels can use.
 #pragma once
 
+#include <optional>
+
 #include "device/open_device.h"
+#include "memory/host_range.h"
 
 namespace ferrule::cuda {
 
@@ -9,8 +12,8 @@ class Buffer final : public sdk::Buffer {
  public:
   // Device memory of so many bytes, aligned to 256.
   static std::unique_ptr<Buffer> allocate(std::shared_ptr<OpenDevice> device, uint64_t size);
-  // Host memory, by its own address where the device can use that (with HMM, or by the host's page tables), else
-  // registered with the driver while the buffer exists. Throws FE_UNSUPPORTED with the reason.
+  // Host memory, by its own address where the device can use that (with HMM, or by the host's page tables), else by
+  // way of the driver while the buffer exists (HostRange). Throws FE_UNSUPPORTED with the reason.
   static std::unique_ptr<Buffer> borrow(const std::shared_ptr<OpenDevice>& device, void* pointer, uint64_t size,
                                         fe_access access);
   // Another library's memory, which outlives the buffer.
@@ -23,6 +26,10 @@ class Buffer final : public sdk::Buffer {
   OpenDevice& device() const { return *device_; }
   // Whether it is device memory, and not the host's that kernels use.
   bool is_of_device() const { return origin_ == Origin::allocated || origin_ == Origin::foreign; }
+  // How many of `size` bytes from `offset` on one copy may have.
+  uint64_t copied_at_once(uint64_t offset, uint64_t size) const {
+    return host_ ? host_->copied_at_once(offset, size) : size;
+  }
   fe_native_memory native() override;
 
  private:
@@ -34,7 +41,8 @@ class Buffer final : public sdk::Buffer {
 
   std::shared_ptr<OpenDevice> device_;
   const Origin origin_;
-  void* pointer_ = nullptr;  // what is freed, or the host's address
+  std::optional<HostRange> host_;  // of registered memory
+  void* pointer_ = nullptr;        // what is freed, or the host's address
   uint64_t address_ = 0, bytes_ = 0;
 };
 

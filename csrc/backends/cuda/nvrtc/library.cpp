@@ -37,12 +37,7 @@ struct OwnedProgram {
 
 // False if the library lacks a function, which `complaint` then names.
 bool find_functions(void* library, NvrtcFunctions& functions, std::string& complaint) {
-  const auto find = [&](auto& slot, const char* name) {
-    slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(function_of(library, name));
-    if (slot != nullptr) return true;
-    complaint = std::string("it has no function ") + name;
-    return false;
-  };
+  const auto find = [&](auto& slot, const char* name) { return find_function(library, name, slot, complaint); };
   return find(functions.Version, "nvrtcVersion") && find(functions.GetNumSupportedArchs, "nvrtcGetNumSupportedArchs") &&
          find(functions.GetSupportedArchs, "nvrtcGetSupportedArchs") &&
          find(functions.GetErrorString, "nvrtcGetErrorString") && find(functions.CreateProgram, "nvrtcCreateProgram") &&
@@ -57,40 +52,35 @@ bool find_functions(void* library, NvrtcFunctions& functions, std::string& compl
 
 std::unique_ptr<const Nvrtc> Nvrtc::open(const std::string& file, int compute, std::string& complaint) {
   const std::vector<std::string> files = file.empty() ? library_files() : std::vector{file};
-  const auto complain = [&](const std::string& of, const std::string& what) {
-    complaint += (complaint.empty() ? "" : "; ") + of + ": " + what;
-  };
-  for (const std::string& one : files) {
-    std::string problem;
-    void* const library = open_library(one, problem);
-    NvrtcFunctions functions{};
-    if (library == nullptr || !find_functions(library, functions, problem)) {
-      complain(one, problem);
-      continue;
-    }
-    std::unique_ptr<Nvrtc> nvrtc(new Nvrtc(one, functions));  // the constructor is private
-    int major = 0, minor = 0, count = 0;
-    if (functions.Version(&major, &minor) != NvrtcFunctions::success) {
-      complain(one, "nvrtcVersion failed");
-      continue;
-    }
-    nvrtc->version_ = 1000 * major + 10 * minor;
-    if (nvrtc->version_ < oldest_version) {
-      complain(one, "it is of CUDA " + text_of_version(nvrtc->version_) + ", and kernels need " +
-                        text_of_version(oldest_version) + " or later");
-      continue;
-    }
-    std::vector<int> supported;
-    if (functions.GetNumSupportedArchs(&count) == NvrtcFunctions::success && count > 0) {
-      supported.resize(static_cast<size_t>(count));
-      if (functions.GetSupportedArchs(supported.data()) != NvrtcFunctions::success) supported.clear();
-    }
-    nvrtc->architecture_ = architecture_for(compute, supported);
-    if (nvrtc->architecture_ != 0) return nvrtc;
-    complain(one, "it does not compile for compute capability " + std::to_string(compute / 10) + "." +
-                      std::to_string(compute % 10));
+  return open_first(files, complaint, [compute](void* library, const std::string& one, std::string& problem) {
+    return use(library, one, compute, problem);
+  });
+}
+
+std::unique_ptr<const Nvrtc> Nvrtc::use(void* library, const std::string& file, int compute, std::string& problem) {
+  NvrtcFunctions functions{};
+  if (!find_functions(library, functions, problem)) return nullptr;
+  int major = 0, minor = 0, count = 0;
+  if (functions.Version(&major, &minor) != NvrtcFunctions::success) {
+    problem = "nvrtcVersion failed";
+    return nullptr;
   }
-  if (complaint.empty()) complaint = "no file was searched for";
+  std::unique_ptr<Nvrtc> nvrtc(new Nvrtc(file, functions));  // the constructor is private
+  nvrtc->version_ = 1000 * major + 10 * minor;
+  if (nvrtc->version_ < oldest_version) {
+    problem = "it is of CUDA " + text_of_version(nvrtc->version_) + ", and kernels need " +
+              text_of_version(oldest_version) + " or later";
+    return nullptr;
+  }
+  std::vector<int> supported;
+  if (functions.GetNumSupportedArchs(&count) == NvrtcFunctions::success && count > 0) {
+    supported.resize(static_cast<size_t>(count));
+    if (functions.GetSupportedArchs(supported.data()) != NvrtcFunctions::success) supported.clear();
+  }
+  nvrtc->architecture_ = architecture_for(compute, supported);
+  if (nvrtc->architecture_ != 0) return nvrtc;
+  problem =
+      "it does not compile for compute capability " + std::to_string(compute / 10) + "." + std::to_string(compute % 10);
   return nullptr;
 }
 

@@ -49,6 +49,8 @@ class Nvrtc {
 
  private:
   Nvrtc(std::string file, const NvrtcFunctions& functions) : file_(std::move(file)), functions_(functions) {}
+  // Null for a library that does not suit; `problem` then says why.
+  static std::unique_ptr<const Nvrtc> use(void* library, const std::string& file, int compute, std::string& problem);
   std::string error_of(const char* function, int result) const;
 
   const std::string file_;

@@ -1,4 +1,4 @@
-// Where NVRTC's library may be, and how a library is opened.
+// Where NVIDIA's libraries may be that a machine need not have, and how they are opened.
 #pragma once
 
 #include <span>
@@ -20,5 +20,28 @@ std::vector<std::string> library_files();
 void* open_library(const std::string& file, std::string& complaint);
 // Null if the library has no such function.
 void* function_of(void* library, const char* name);
+
+// Sets a pointer to a function of this name. False if the library lacks it, which `complaint` then says.
+template <class Function>
+bool find_function(void* library, const std::string& name, Function& slot, std::string& complaint) {
+  slot = reinterpret_cast<Function>(function_of(library, name.c_str()));
+  if (slot == nullptr) complaint = "it has no function " + name;
+  return slot != nullptr;
+}
+
+// What `use(library, file, problem)` makes of the first file that can be opened and used: it returns null, and says why
+// in `problem`, for a library that does not suit. Null if there is none; `complaint` then says what each file lacks.
+template <class Use>
+auto open_first(const std::vector<std::string>& files, std::string& complaint, const Use& use) {
+  using Result = decltype(use(nullptr, files[0], complaint));
+  for (const std::string& file : files) {
+    std::string problem;
+    void* const library = open_library(file, problem);
+    if (Result used = library != nullptr ? use(library, file, problem) : nullptr; used != nullptr) return used;
+    complaint += (complaint.empty() ? "" : "; ") + file + ": " + problem;
+  }
+  if (complaint.empty()) complaint = "no file was searched for";
+  return Result();
+}
 
 }  // namespace ferrule::cuda

@@ -13,7 +13,28 @@ namespace {
 constexpr auto longest_wait = std::chrono::seconds(30);  // for a queue's last work
 constexpr uint32_t fill_threads = 256, most_fill_blocks = 4096;
 
-void* host_side(Buffer& buffer, uint64_t offset) { return reinterpret_cast<void*>(buffer.address() + offset); }
+void* host_side(const Buffer& buffer, uint64_t offset) { return reinterpret_cast<void*>(buffer.address() + offset); }
+
+// A place in a buffer; without one, in memory that has no seams.
+struct Place {
+  const Buffer* buffer = nullptr;
+  uint64_t offset = 0;
+};
+
+// Calls `copy(begin, size)` for the parts of `size` bytes that may be copied at once: the driver refuses a copy that
+// spans two registrations of host memory.
+template <class Copy>
+cudaError_t copy_in_parts(uint64_t size, Place a, Place b, Copy copy) {
+  cudaError_t error = cudaSuccess;
+  for (uint64_t begin = 0; begin < size && error == cudaSuccess;) {
+    uint64_t part = size - begin;
+    for (const Place& place : {a, b})
+      if (place.buffer != nullptr) part = place.buffer->copied_at_once(place.offset + begin, part);
+    error = copy(begin, part);
+    begin += part;
+  }
+  return error;
+}
 
 }  // namespace
 
@@ -64,22 +85,33 @@ void Queue::copy_from_host(Buffer& to, uint64_t to_offset, const void* from, uin
   if (size == 0) return;
   const Work work = begin();
   if (!work) return;
-  finish(cudaMemcpyAsync(host_side(to, to_offset), from, size, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  const auto copy = [&](uint64_t at, uint64_t bytes) {
+    return cudaMemcpyAsync(host_side(to, to_offset + at), static_cast<const std::byte*>(from) + at, bytes,
+                           cudaMemcpyDefault, stream_);
+  };
+  finish(copy_in_parts(size, {&to, to_offset}, {}, copy), "cudaMemcpyAsync");
 }
 
 void Queue::copy_to_host(void* to, Buffer& from, uint64_t from_offset, uint64_t size) {
   if (size == 0) return;
   const Work work = begin();
   if (!work) return;
-  finish(cudaMemcpyAsync(to, host_side(from, from_offset), size, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  const auto copy = [&](uint64_t at, uint64_t bytes) {
+    return cudaMemcpyAsync(static_cast<std::byte*>(to) + at, host_side(from, from_offset + at), bytes,
+                           cudaMemcpyDefault, stream_);
+  };
+  finish(copy_in_parts(size, {}, {&from, from_offset}, copy), "cudaMemcpyAsync");
 }
 
 void Queue::copy(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
   if (size == 0) return;
   const Work work = begin();
   if (!work) return;
-  finish(cudaMemcpyAsync(host_side(to, to_offset), host_side(from, from_offset), size, cudaMemcpyDefault, stream_),
-         "cudaMemcpyAsync");
+  const auto copy = [&](uint64_t at, uint64_t bytes) {
+    return cudaMemcpyAsync(host_side(to, to_offset + at), host_side(from, from_offset + at), bytes, cudaMemcpyDefault,
+                           stream_);
+  };
+  finish(copy_in_parts(size, {&to, to_offset}, {&from, from_offset}, copy), "cudaMemcpyAsync");
 }
 
 void Queue::copy_peer(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
@@ -98,7 +130,10 @@ void Queue::fill(Buffer& to, uint64_t to_offset, std::span<const std::byte> patt
   if (!work) return;
   if (pattern.size() == 1) {
     const int value = std::to_integer<int>(pattern[0]);
-    finish(cudaMemsetAsync(host_side(to, to_offset), value, size, stream_), "cudaMemsetAsync");
+    const auto set = [&](uint64_t at, uint64_t bytes) {
+      return cudaMemsetAsync(host_side(to, to_offset + at), value, bytes, stream_);
+    };
+    finish(copy_in_parts(size, {&to, to_offset}, {}, set), "cudaMemsetAsync");
     return;
   }
   FillParameters p{.to = to.address() + to_offset, .count = size / pattern.size(), .pattern = {}};

@@ -187,6 +187,7 @@ def test_other_values_are_refused(value: str, start: Processes) -> None:
     program = 'print(attempt(lambda: fe.ones(2, device="cuda") + 1))\n'
     done = start(program, FERRULE_CUDA_CUBLASLT=value)
     sentence = f"option cublaslt is '{value}', and must be 0, 1 or the path of the library"
+    sentence += f"; the environment has FERRULE_CUDA_CUBLASLT={value}"
     assert done.output == f"InvalidArgumentError: emulated cannot be opened: {sentence}\n"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from csrc.backends.cuda.tests.fake_driver import BROKEN_DRIVERS, HAS_DRIVER, fake_driver
 from csrc.backends.cuda.tests.processes import Processes
 
 Run = Callable[..., str]
@@ -26,26 +27,27 @@ GPU_0, GPU_1, GPU_2 = (f"GPU-656d756c-6174-6564-2d30-3{number}0000000000" for nu
 @pytest.mark.parametrize(
     ("variables", "state", "reason"),
     [
-        ({"FERRULE_EMULATION_DEVICES": "0"}, "no_device", "NVIDIA's driver lists no device"),
+        ({"FERRULE_EMULATION_DEVICES": "0"}, "no_device", "the NVIDIA driver lists no device"),
         (
             {"CUDA_VISIBLE_DEVICES": ""},
             "no_device",
-            "NVIDIA's driver lists no device, and CUDA_VISIBLE_DEVICES is ''",
+            "the NVIDIA driver lists no device, and CUDA_VISIBLE_DEVICES is ''",
         ),
         (
             {"CUDA_VISIBLE_DEVICES": "nonsense"},
             "no_device",
-            "NVIDIA's driver lists no device, and CUDA_VISIBLE_DEVICES is 'nonsense'",
+            "the NVIDIA driver lists no device, and CUDA_VISIBLE_DEVICES is 'nonsense'",
         ),
-        (
+        pytest.param(
             {"FERRULE_EMULATION_DRIVER": "0"},
             "no_device",
-            "NVIDIA's driver, libcuda.so.1, is not installed",
+            "the NVIDIA driver is not installed: libcuda.so.1 was not found",
+            marks=pytest.mark.skipif(HAS_DRIVER, reason="the machine has a driver"),
         ),
         (
             {"FERRULE_EMULATION_DRIVER": "12080"},
             "incompatible",
-            "NVIDIA's driver is for CUDA 12.8, and this module needs one for CUDA 13.0 or later",
+            "the NVIDIA driver is for CUDA 12.8, and this module needs one for CUDA 13.0 or later",
         ),
         (
             {"FERRULE_EMULATION_CAPABILITY": "7.0"},
@@ -74,8 +76,8 @@ GPU_0, GPU_1, GPU_2 = (f"GPU-656d756c-6174-6564-2d30-3{number}0000000000" for nu
         (
             {"FERRULE_EMULATION_CALL_FAILS": "cudaGetDeviceCount:1:cudaErrorSystemDriverMismatch"},
             "incompatible",
-            "NVIDIA's driver lists no devices: cudaErrorSystemDriverMismatch: system has unsupported display driver / "
-            "cuda driver combination",
+            "the NVIDIA driver lists no devices: cudaErrorSystemDriverMismatch: system has unsupported display driver "
+            "/ cuda driver combination",
         ),
     ],
     ids=[
@@ -100,6 +102,24 @@ def test_machine_without_a_device_gives_one_sentence_in_the_report(
     assert done.log.count("\n") == 1
     assert reason in done.log
     assert done.contexts() == set()
+
+
+@pytest.mark.parametrize(("definitions", "sentence"), BROKEN_DRIVERS.values(), ids=BROKEN_DRIVERS)
+def test_library_that_is_no_working_driver_is_named_with_what_it_says(
+    definitions: tuple[str, ...], sentence: str, start: Processes, tmp_path: Path
+) -> None:
+    library = fake_driver(tmp_path / "driver", *definitions)
+    done = start(ROW, FERRULE_EMULATION_DRIVER="0", LD_LIBRARY_PATH=str(library.parent))
+    assert done.output == f"incompatible | {sentence.format(library)}\n"
+
+
+def test_library_that_cannot_be_opened_is_told_with_what_the_loader_says(start: Processes, tmp_path: Path) -> None:
+    library = tmp_path / "driver" / "libcuda.so.1"
+    library.parent.mkdir()
+    library.write_text("a text that is longer than the header of a library, which has 64 bytes\n")
+    done = start(ROW, FERRULE_EMULATION_DRIVER="0", LD_LIBRARY_PATH=str(library.parent))
+    why = f"{library}: invalid ELF header"
+    assert done.output == f"incompatible | the NVIDIA driver cannot be opened: {why}; install it again\n"
 
 
 def test_listing_devices_opens_none_and_creates_no_context(start: Processes) -> None:

@@ -262,26 +262,6 @@ fe.unload("cuda")
     assert done.leaks() == {}
 
 
-def test_memory_that_is_borrowed_twice_is_right_and_can_be_borrowed_again(start: Processes) -> None:
-    program = """
-memory = page(1024)
-memory[:] = 3
-first = fe.buffer_from_host_ptr(memory, "cuda")
-second = fe.buffer_from_host_ptr(memory, "cuda")
-part = fe.buffer_from_host_ptr(memory[:1], "cuda")
-print(first.placement, "|", second.placement)
-print(np.asarray(first + second).tolist() == [6] * 1024)
-del first, second, part
-fe.synchronize("cuda")
-print(fe.buffer_from_host_ptr(memory, "cuda").placement)
-"""
-    placements, sums, again = start(program, **INTEGRATED).output.splitlines()
-    assert placements.startswith(
-        "borrowed | copied: the driver does not register this memory (cudaErrorHostMemoryAlready"
-    )
-    assert (sums, again) == ("True", "borrowed")
-
-
 def test_borrowed_memory_lives_until_the_work_that_uses_it_is_done(start: Processes) -> None:
     """The program drops all references at once; the last result shows that no page was unregistered too early."""
     program = """

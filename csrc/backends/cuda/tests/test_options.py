@@ -14,37 +14,68 @@ Run = Callable[..., str]
 USE = 'print(attempt(lambda: fe.ones(2, device="cuda") + 1))\nprint((fe.ones(2) + 1).tolist())\n'
 
 
+BOOLEAN, INTEGER = "must be true or false, or 1 or 0", "must be an integer"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("GRAPHS", "maybe", BOOLEAN),
+        ("MEMORY_LIMIT", "lots", INTEGER),
+        ("MEMORY_LIMIT", "1e9", INTEGER),
+        ("MEMORY_LIMIT", "99999999999999999999", INTEGER),
+        ("OUT_OF_MEMORY_AT", "first", INTEGER),
+        ("DEVICE_LOST_AT", "0x1", INTEGER),
+    ],
+)
+def test_value_of_another_type_is_told_when_the_module_is_loaded_and_when_the_device_is_opened(
+    option: str, value: str, wanted: str, start: Processes
+) -> None:
+    sentence = f"FERRULE_CUDA_{option} is '{value}', and {wanted}"
+    done = start("print(*row.notes)\n" + USE, **{f"FERRULE_CUDA_{option}": value})
+    note, error, cpu = done.output.splitlines()
+    assert note == sentence
+    assert error == f"InvalidArgumentError: device cuda:0: {sentence}"
+    assert cpu == "[2.0, 2.0]"
+    assert done.log.count(sentence) == 1
+
+
 @pytest.mark.parametrize(
     ("option", "value", "sentence"),
     [
-        ("GRAPHS", "maybe", "option graphs is 'maybe', and must be true or false"),
-        ("MEMORY_LIMIT", "lots", "option memory_limit is 'lots', and must be an integer"),
-        ("MEMORY_LIMIT", "1e9", "option memory_limit is '1e9', and must be an integer"),
-        (
-            "MEMORY_LIMIT",
-            "99999999999999999999",
-            "option memory_limit is '99999999999999999999', and must be an integer",
-        ),
         ("MEMORY_LIMIT", "-1", "option memory_limit is -1, and must be a number of bytes, or 0"),
-        ("OUT_OF_MEMORY_AT", "first", "option out_of_memory_at is 'first', and must be an integer"),
-        ("DEVICE_LOST_AT", "0x1", "option device_lost_at is '0x1', and must be an integer"),
+        ("GENERATE_FROM", "-1", "option generate_from is -1, and must be a number of elements, or 0"),
     ],
 )
-def test_wrong_value_is_an_error_that_names_the_option(option: str, value: str, sentence: str, run: Run) -> None:
-    error, cpu = run(USE, **{f"FERRULE_CUDA_{option}": value}).splitlines()
-    assert error == f"InvalidArgumentError: emulated cannot be opened: {sentence}"
+def test_value_that_the_module_refuses_is_an_error_that_names_the_variable(
+    option: str, value: str, sentence: str, run: Run
+) -> None:
+    variables = {f"FERRULE_CUDA_{option}": value, "FERRULE_CUDA_GRAPHS": "0"}
+    error, cpu = run(USE, **variables).splitlines()
+    variable = f"the environment has FERRULE_CUDA_{option}={value}"
+    assert error == f"InvalidArgumentError: emulated cannot be opened: {sentence}; {variable}"
     assert cpu == "[2.0, 2.0]"
+
+
+def test_misspelt_variable_is_told_when_the_module_is_loaded(start: Processes) -> None:
+    done = start("print(*row.notes)\nprint(*row.devices)", FERRULE_CUDA_TF23="1")
+    sentence = "FERRULE_CUDA_TF23 is set, and cuda has no option of that name; did you mean FERRULE_CUDA_TF32?"
+    assert done.output == f"{sentence}\ncuda:0\n"
+    assert done.log.count(sentence) == 1
+    assert done.contexts() == set()
 
 
 def test_options_of_open_are_checked_too_and_the_device_can_be_opened_afterwards(run: Run) -> None:
     program = """
 print(attempt(lambda: fe.device("cuda").open(graphs="maybe")))
+print(attempt(lambda: fe.device("cuda").open(memory_limit=-1)))
 print(attempt(lambda: fe.device("cuda").open(grahps=True)))
 fe.device("cuda").open(graphs=False, memory_limit=1 << 20)
 print(attempt(lambda: fe.ones(2, device="cuda") + 1))
 """
-    wrong_value, wrong_name, sums = run(program).splitlines()
-    assert "option graphs is 'maybe', and must be true or false" in wrong_value
+    wrong_type, wrong_value, wrong_name, sums = run(program).splitlines()
+    assert wrong_type == f"InvalidArgumentError: device cuda:0: option graphs is 'maybe', and {BOOLEAN}"
+    assert wrong_value.endswith(": option memory_limit is -1, and must be a number of bytes, or 0")
     assert "grahps" in wrong_name
     assert "graphs" in wrong_name.replace("grahps", "")
     assert sums == "[2.0, 2.0]"

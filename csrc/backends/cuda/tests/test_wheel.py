@@ -9,6 +9,8 @@ import lief
 import pytest
 from backend_wheels import Environment, wheel_of
 
+from csrc.backends.cuda.tests.fake_driver import BROKEN_DRIVERS, HAS_DRIVER, fake_driver
+
 LARGEST_WHEEL = 40 << 20
 # manylinux allows these. CUDA's runtime is linked statically, and its driver is opened when the module starts.
 ALLOWED_LIBRARIES = {
@@ -44,16 +46,34 @@ def test_the_module_needs_no_library_of_cuda(tmp_path: Path) -> None:
     assert {name for name in exported if not name.startswith("ferrule_backend_")} == set()
 
 
-@pytest.mark.skipif(Path("/proc/driver/nvidia/version").exists(), reason="the machine has a driver")
+NOT_THERE = "the NVIDIA driver is not installed: libcuda.so.1 was not found"
+
+
+@pytest.mark.skipif(HAS_DRIVER, reason="the machine has a driver")
 def test_machine_without_a_driver_gets_one_sentence(tmp_path: Path) -> None:
     environment = Environment(tmp_path / "environment")
     environment.pip("install", "ferrule[cuda]")
     row, explained = environment.run(LOADED).splitlines()
-    assert row == "incompatible | its driver's library libcuda.so.1 is not on this machine"
-    assert explained.endswith(", but it cannot run here: its driver's library libcuda.so.1 is not on this machine.")
+    assert row == f"incompatible | {NOT_THERE}"
+    assert explained.endswith(f", but it cannot run here: {NOT_THERE}.")
 
 
-@pytest.mark.skipif(not Path("/proc/driver/nvidia/version").exists(), reason="needs a GPU")
+@pytest.mark.skipif(HAS_DRIVER, reason="the floor of the version comes first")
+def test_libraries_that_are_no_working_driver_are_told_by_what_they_say(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "environment")
+    environment.pip("install", "ferrule[cuda]")
+    for name, (definitions, sentence) in BROKEN_DRIVERS.items():
+        library = fake_driver(tmp_path / name, *definitions)
+        row, _ = environment.run(LOADED, LD_LIBRARY_PATH=str(library.parent)).splitlines()
+        assert row == f"incompatible | {sentence.format(library)}"
+    whole = library.read_bytes()
+    for content, problem in ((b"", "the file is empty"), (whole[: len(whole) // 2], "the file is truncated: ")):
+        library.write_bytes(content)
+        row, _ = environment.run(LOADED, LD_LIBRARY_PATH=str(library.parent)).splitlines()
+        assert row.startswith(f"incompatible | the NVIDIA driver is damaged: {library}: {problem}")
+
+
+@pytest.mark.skipif(not HAS_DRIVER, reason="needs a GPU")
 def test_the_installed_backend_computes(tmp_path: Path) -> None:
     environment = Environment(tmp_path / "environment")
     environment.pip("install", "ferrule[cuda]")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 Run = Callable[..., str]
 
@@ -24,3 +26,10 @@ def test_listing_devices_opens_none(run: Run) -> None:
     assert (
         run('fe.load_all()\nprint({d.info["open"] for d in fe.devices() if d.backend.name == "vulkan"})') == "{False}\n"
     )
+
+
+def test_the_manifest_names_ops_that_exist(module: Path, run: Run) -> None:
+    known = json.loads(run("print(json.dumps([op['name'] for op in json.loads(fe._ferrule.ops())]))"))
+    named = json.loads(module.with_suffix(".json").read_text())["ops"]
+    assert set(named) <= set(known)
+    assert {"add", "matmul", "frexp", "astype"} <= set(named)

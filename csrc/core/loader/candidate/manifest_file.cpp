@@ -81,6 +81,7 @@ DriverNeed driver_from(const json& entry) {
   if (entry.is_string()) return {.library = entry.get<std::string>()};
   if (!entry.is_object()) fail_argument("'driver' is not a list of strings and objects");
   DriverNeed need{.library = string_in(entry, "library", true),
+                  .title = string_in(entry, "title", false),
                   .floor = string_in(entry, "floor", false),
                   .version_file = string_in(entry, "version_file", false),
                   .variables = strings_in(entry, "variables"),

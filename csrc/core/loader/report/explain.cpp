@@ -145,18 +145,21 @@ std::optional<fe_device_kind> kind_to_explain(const LoadReport& report, std::str
 
 std::string explain(const LoadReport& report, fe_device_kind kind) {
   std::vector<std::string> found;
-  std::set<std::string> loaded, others;
+  std::set<std::string> loaded, others;  // others: that are not loaded, and may drive such devices
   for (const auto& device : Registry::instance().devices())
     if (device->kind() == kind) found.push_back(fmt::format("{} ({})", device->name(), device->backend()->name()));
   if (!found.empty()) return fmt::format("{}: there is {}.", name_of(kind), joined(found));
   for (const auto& backend : Registry::instance().backends()) loaded.insert(backend->name());
-  for (const LoadRow& row : report.rows)
-    if (!row.name.empty()) others.insert(row.name);
+  for (const LoadRow& row : report.rows) {
+    const bool is_listed =
+        std::find(row.device_kinds.begin(), row.device_kinds.end(), name_of(kind)) != row.device_kinds.end();
+    if (!row.name.empty() && (is_listed || row.device_kinds.empty())) others.insert(row.name);
+  }
   for (const std::string& name : loaded) others.erase(name);
   std::string text = fmt::format("{}: no loaded backend drives such a device; loaded is {}", name_of(kind),
                                  loaded.empty() ? "none" : joined({loaded.begin(), loaded.end()}));
-  if (!others.empty())
-    text += fmt::format(", and explain() says why these are not: {}", joined({others.begin(), others.end()}));
+  for (const std::string& name : others)
+    if (const LoadRow* row = furthest_row(report, name)) text += fmt::format("; {}: {}", name, clause_of(*row));
   return text + ".";
 }
 

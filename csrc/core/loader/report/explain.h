@@ -17,8 +17,8 @@ std::string explain(const LoadReport& report, std::string_view name);
 
 // The device kind that a name means ("GPU", "gpu:1"), unless a candidate has this name.
 std::optional<fe_device_kind> kind_to_explain(const LoadReport& report, std::string_view name);
-// Lists the devices of a kind that are present now; without any, the backends that are loaded and those of the report
-// that are not.
+// Lists the devices of a kind that are present now; without any, the backends that are loaded, and why those of the
+// report that may drive such devices are not.
 std::string explain(const LoadReport& report, fe_device_kind kind);
 // The row of a name that got furthest, which is the loaded one if any; null when the name has no row.
 const LoadRow* furthest_row(const LoadReport& report, std::string_view name);

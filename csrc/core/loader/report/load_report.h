@@ -41,7 +41,8 @@ struct LoadRow {
   std::string path;  // "static" when it is linked into the program
   std::string root;
   std::string name, variant;
-  std::string version;  // "" when it has none
+  std::string version;                    // "" when it has none
+  std::vector<std::string> device_kinds;  // as its manifest lists them; empty when that is unknown
   LoadState state = LoadState::outranked;
   std::string reason;        // a sentence, or ""
   std::optional<int> rank;   // the manifest's

@@ -16,11 +16,17 @@ namespace {
 
 // A sentence that says why the driver cannot be used; "" when no problem is known.
 std::string complaint_about_driver(const DriverNeed& need) {
-  if (!find_library(need.library)) return "its driver's library " + need.library + " is not on this machine";
+  const std::string driver = "the " + (need.title.empty() ? "driver" : need.title);
+  const auto path = find_library(need.library);
+  if (!path && need.title.empty()) return "its driver's library " + need.library + " is not on this machine";
+  if (!path) return fmt::format("{} is not installed: {} was not found", driver, need.library);
+  // Opening such a file may end the process, with SIGBUS if the file is truncated.
+  if (const std::string problem = damage_of_library(*path); !problem.empty())
+    return fmt::format("{} is damaged: {}: {}; install it again", driver, path->string(), problem);
   if (need.floor.empty()) return "";
   const auto version = driver_version(need.library, need.version_file);
   if (!version || !is_older(*version, need.floor)) return "";
-  return fmt::format("the driver is {} ({}); it needs {} or newer", *version, need.library, need.floor);
+  return fmt::format("{} is {} ({}); it needs {} or newer", driver, *version, need.library, need.floor);
 }
 
 }  // namespace

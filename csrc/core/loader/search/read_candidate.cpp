@@ -45,6 +45,7 @@ void read_manifest(Candidate& candidate) {
                               manifest.variant));
   // A module without a variant has rank 0, whatever its manifest says, so that variants are preferred.
   candidate.row.version = manifest.version;
+  candidate.row.device_kinds = manifest.device_kinds;
   candidate.row.rank = manifest.variant.empty() ? 0 : manifest.rank;
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,12 @@ KNOWN = (
     *("FERRULE_LOG", "FERRULE_ONLY", "FERRULE_PREFER", "FERRULE_PROBE", "FERRULE_PROBE_MEMORY"),
     *("FERRULE_PROBE_TIMEOUT", "FERRULE_TRUST"),
 )
+# What the core and ferrule's modules say of drivers that are missing or too old; and of libraries that are damaged or
+# no drivers, with what to do about it.
+NEEDS_DRIVER = re.compile(
+    r"(the|its driver's) .* is not (installed|on this machine)|driver .*needs .* or (newer|later)\b"
+)
+FAULTY_DRIVER = re.compile(r"; (install it again|take its folder out of LD_LIBRARY_PATH)$")
 REAL = set(DEVICE_KINDS) - {"software", "test"}
 
 
@@ -71,8 +78,13 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {path} does not work ({reason}); build or install it again."
     elif row["state"] == "no_device":
         yield f"{name}: {path} runs but found no device to drive{f' ({reason})' if reason else ''}."
-    elif row["state"] == "incompatible" and "driver" in reason:
-        yield f"{name}: {reason}; install or update the driver, then `ferrule doctor --reprobe`."
+    elif row["state"] == "incompatible" and NEEDS_DRIVER.search(reason):
+        yield f"{name}: {reason}; install or update it, then `ferrule doctor --reprobe`."
+    elif row["state"] == "incompatible" and FAULTY_DRIVER.search(reason):
+        yield f"{name}: {reason}; then `ferrule doctor --reprobe`."
+    for note in row.get("notes") or []:
+        if note.startswith("FERRULE_"):  # a variable that has no effect, or a wrong value
+            yield f"{name}: {note}" if note.endswith("?") else f"{name}: {note}."
 
 
 def _of_device(device: dict[str, Any]) -> Iterator[str]:

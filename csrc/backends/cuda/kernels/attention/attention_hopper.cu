@@ -38,20 +38,12 @@ struct HopperAttention : AttentionBlock<AttentionHopperShape<COLUMNS>> {
     wgmma_commit();
   }
 
-  // Splits the weights of two keys as merge_values() does.
+  // Splits the weights of a block, as merge_values() does.
   template <int parts, int COUNT>
-  __device__ __forceinline__ static void split_weights(const Scores (&weights)[key_block / 8],
-                                                       uint32_t (&fragments)[COUNT][4]) {
+  __device__ __forceinline__ static void split_block(const Scores (&weights)[key_block / 8],
+                                                     uint32_t (&fragments)[COUNT][4]) {
 #pragma unroll
-    for (int k = 0; k < COUNT / parts; ++k)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        uint32_t pair[parts];
-        const Scores& of_tile = weights[2 * k + i / 2];
-        split<Item, parts>(of_tile[i % 2 * 2], of_tile[i % 2 * 2 + 1], pair);
-#pragma unroll
-        for (int part = 0; part < parts; ++part) fragments[k * parts + part][i] = pair[part];
-      }
+    for (int k = 0; k < COUNT / parts; ++k) split_weights<Item, parts>(weights + 2 * k, fragments + k * parts);
   }
 
   // Values of a tile with these weights. Adds in the order of merge_values().
@@ -138,7 +130,7 @@ struct HopperAttention : AttentionBlock<AttentionHopperShape<COLUMNS>> {
         scale(scores, warp_row, block * key_block);
         weigh<Item, key_block / 8>(scores, block_references, block_totals);
         uint32_t fragments[key_block / 8][4];
-        split_weights<2>(scores, fragments);
+        split_block<2>(scores, fragments);
         mbarrier_wait(barriers.values.full + next.slot, next.parity);
         wait_for_turn(group, block);
         weigh_values<2>(fragments, tiles.values(next.slot), values);
@@ -156,12 +148,12 @@ struct HopperAttention : AttentionBlock<AttentionHopperShape<COLUMNS>> {
       weigh<Item, key_block / 8>(scores, block_references, block_totals);
       if (needs_three_parts<Item>(keys)) {
         uint32_t fragments[3 * steps_with_keys<3>(key_block / 16)][4];
-        split_weights<3>(scores, fragments);
+        split_block<3>(scores, fragments);
         mbarrier_wait(barriers.values.full + next.slot, next.parity);
         weigh_values<3>(fragments, tiles.values(next.slot), values);
       } else {
         uint32_t fragments[key_block / 8][4];
-        split_weights<2>(scores, fragments);
+        split_block<2>(scores, fragments);
         mbarrier_wait(barriers.values.full + next.slot, next.parity);
         wait_for_turn(group, own_blocks - 1);
         weigh_values<2>(fragments, tiles.values(next.slot), values);

@@ -15,15 +15,7 @@ __device__ __forceinline__ void merge_values(Tile<Item, columns> values, uint32_
   constexpr int steps = steps_with_keys<parts>(key_tiles / 2);
   uint32_t a[steps][parts][4];
 #pragma unroll
-  for (int k = 0; k < steps; ++k)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      uint32_t pair[parts];
-      const Scores& of_tile = weights[2 * k + i / 2];
-      split<Item, parts>(of_tile[i % 2 * 2], of_tile[i % 2 * 2 + 1], pair);
-#pragma unroll
-      for (int part = 0; part < parts; ++part) a[k][part][i] = pair[part];
-    }
+  for (int k = 0; k < steps; ++k) split_weights<Item, parts>(weights + 2 * k, a[k]);
   constexpr int tiles = columns <= 128 ? 4 : 2;  // at a time, as many as registers permit
 #pragma unroll
   for (int first = 0; first < columns / 8; first += tiles) {

@@ -140,6 +140,19 @@ __device__ __forceinline__ void split(float low, float high, uint32_t (&to)[part
   }
 }
 
+// Splits the weights of 16 keys, two tiles of scores, into the fragments of `parts` matrix instructions.
+template <class Item, int parts>
+__device__ __forceinline__ void split_weights(const Scores* weights, uint32_t (*fragments)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    uint32_t pair[parts];
+    const Scores& of_tile = weights[i / 2];
+    split<Item, parts>(of_tile[i % 2 * 2], of_tile[i % 2 * 2 + 1], pair);
+#pragma unroll
+    for (int part = 0; part < parts; ++part) fragments[part][i] = pair[part];
+  }
+}
+
 // Adds to `sums`, of 16 rows and 8 * value_tiles columns, the values of 16 keys with the weights `a[part]`.
 template <class Item, int columns, int value_tiles, int parts>
 __device__ __forceinline__ void add_values(Tile<Item, columns> values, uint32_t first_key, uint32_t first_column,

@@ -2,7 +2,7 @@
 
 #include "graphs/layout.h"
 #include "kernels/conversion/blocks.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise_plan.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {

@@ -10,6 +10,7 @@
 #include "kernels/linear_algebra/matmul_blocks.h"
 #include "kernels/linear_algebra/matmul_blocks_plan.h"
 #include "kernels/linear_algebra/matmul_hopper_plan.h"
+#include "kernels/linear_algebra/matmul_shapes.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {
@@ -40,6 +41,7 @@ void set_segments(MatmulParameters& p, bool is_tensor) {
 }
 
 constexpr uint32_t few = 16;
+static_assert(rows_shape.m == few && columns_shape.n == few && rows_byte_shape.m == few);
 
 // The first tile that the matrix fills and that gives each multiprocessor a block.
 Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::initializer_list<Tile> by_size) {
@@ -53,27 +55,32 @@ Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::
 // Kernels with other matrix instructions may be chosen by M only if they give the same bits as m16n8k16, as wgmma does
 // (matmul_hopper_plan.h); else one kernel must serve all M of an N and a K.
 Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_tf32) {
-  // Operands of tf32 that are contiguous along M or N have longer rows (matmul_tensor.h).
-  const uint32_t longer_rows = is_tf32 ? 2 - p.a_along_k - p.b_along_k : 0;
-  const auto tile = [&](const char* name, uint32_t m, uint32_t n, uint32_t threads, uint32_t depth, uint32_t stages) {
-    const uint32_t shared = ((m + n) * depth * 2 + longer_rows * depth / 2 * 32) * stages;
+  const uint32_t longer_operands = is_tf32 ? 2 - p.a_along_k - p.b_along_k : 0;
+  const auto tile = [&](const char* name, const TensorShape& shape) {
+    const uint32_t shared = shape.shared_bytes(longer_operands);
     // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_then.h, which has code for them).
-    const bool has_then = is_tf32 || n < 128 || capabilities.compute >= 90;
-    return Tile{name, m, n, threads, shared, has_then, std::max(shared, m * (n + 8) * (is_tf32 ? 4 : 2))};
+    const bool has_then = is_tf32 || shape.n < 128 || capabilities.compute >= 90;
+    return Tile{name,
+                shape.m,
+                shape.n,
+                shape.threads(),
+                shared,
+                has_then,
+                std::max(shared, shape.totals_bytes(is_tf32 ? 4 : 2))};
   };
-  if (p.m <= few) return tile("rows", 16, 32, 64, 128, 4);
-  if (p.n <= few) return tile("columns", 64, 16, 128, 128, 3);
-  return tile_for(
-      p, capabilities,
-      {tile("large", 128, 256, 256, 32, 4), tile("medium", 128, 128, 128, 32, 4), tile("small", 64, 64, 128, 32, 4)});
+  if (p.m <= few) return tile("rows", rows_shape);
+  if (p.n <= few) return tile("columns", columns_shape);
+  return tile_for(p, capabilities,
+                  {tile("large", large_shape), tile("medium", medium_shape), tile("small", small_shape)});
 }
 
 // Bytes are exact: their tiles may be chosen freely.
 Tile byte_tile(const MatmulParameters& p, const Capabilities& capabilities) {
-  const auto shared = [](uint32_t m, uint32_t n) { return (m + n) * 64 * 4; };
-  if (p.m <= few) return {"rows", 16, 64, 128, shared(16, 64)};
-  return tile_for(p, capabilities,
-                  {{"large", 128, 128, 128, shared(128, 128)}, {"small", 64, 64, 128, shared(64, 64)}});
+  const auto tile = [](const char* name, const ByteShape& shape) {
+    return Tile{name, shape.m, shape.n, shape.threads(), shape.shared_bytes()};
+  };
+  if (p.m <= few) return tile("rows", rows_byte_shape);
+  return tile_for(p, capabilities, {tile("large", large_byte_shape), tile("small", small_byte_shape)});
 }
 
 Tile scalar_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_float32) {
@@ -93,6 +100,8 @@ void transpose(MatmulParameters& p) {
   std::swap(p.to_row, p.to_column);
   std::swap(p.m, p.n);
 }
+
+int64_t from_end(std::span<const int64_t> list, size_t place) { return list[list.size() - place]; }
 
 // The leading axes of an operand, broadcast to those of the result.
 Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
@@ -127,22 +136,11 @@ bool reads_blocks(const PlannedNode& node, MatmulParameters p, const Capabilitie
   return block_product_of(node, p, false, capabilities).has_value();
 }
 
-Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
+// Sizes, strides and leading axes; nothing about how the product is computed.
+MatmulParameters parameters_of(const PlannedNode& node) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
-  if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
-    return refusal("the operands differ in dtype");
-  std::optional<Body> then;
-  if (node.body() != nullptr) then = epilogue_of(node, 2);
-  if (then && !is_epilogue(*then)) return refusal("what is fused to it is too long, or has values of 64 bits");
-  const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
-  Plan plan = plan_named("matmul" + variant);
-  if (out.count() == 0) return plan;
-
-  const auto from_end = [](std::span<const int64_t> list, size_t place) { return list[list.size() - place]; };
-  const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
-  if (std::max({m, n, k}) > max_size) return refusal("a matrix is larger than its kernel can number");
   // The stride of an axis of one element does not matter: it must not hide that the other axis is contiguous.
-  const auto stride = [&](const sdk::Operand& x, size_t place) {
+  const auto stride = [](const sdk::Operand& x, size_t place) {
     return from_end(x.shape(), place) == 1 ? 0 : from_end(x.strides(), place);
   };
   MatmulParameters p{};
@@ -152,96 +150,162 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   p.a_column = stride(a, 1);
   p.b_row = stride(b, 2);
   p.b_column = stride(b, 1);
-  p.to_row = n;
+  p.m = static_cast<uint32_t>(from_end(out.shape(), 2));
+  p.n = static_cast<uint32_t>(from_end(out.shape(), 1));
+  p.k = static_cast<uint32_t>(from_end(a.shape(), 1));
+  p.to_row = p.n;
   p.to_column = 1;
-  p.batches = static_cast<uint64_t>(out.count() / m / n);
-  p.m = static_cast<uint32_t>(m);
-  p.n = static_cast<uint32_t>(n);
-  p.k = static_cast<uint32_t>(k);
-  const bool is_tf32 = a.is("float32") && capabilities.uses_tf32 && !reads_blocks(node, p, capabilities);
-  const bool is_tensor = is_tf32 || (is_half(a) && capabilities.compute >= 80);
-  const bool is_bytes = a.item_size() == 1 && capabilities.compute >= 80;
-  set_segments(p, is_tensor);
-  const std::optional<BlockProduct> blocks =
-      is_tf32 ? std::nullopt : block_product_of(node, p, is_tensor, capabilities);
-  uint32_t a_offset = offsetof(MatmulParameters, a), b_offset = offsetof(MatmulParameters, b);
-  if (!blocks && !is_tensor && p.n < p.m && p.n <= few) {
-    transpose(p);
-    std::swap(a_offset, b_offset);
-  }
-  p.a_along_k = p.a_column != 0 && (p.a_row == 0 || std::abs(p.a_column) < std::abs(p.a_row)) ? 1 : 0;
-  p.b_along_k = p.b_row != 0 && (p.b_column == 0 || std::abs(p.b_row) < std::abs(p.b_column)) ? 1 : 0;
+  p.batches = static_cast<uint64_t>(out.count()) / p.m / p.n;
+  return p;
+}
 
-  const std::optional<HopperProduct> hopper =
-      is_tensor && !is_tf32 && !blocks ? hopper_product_of(p, node, capabilities) : std::nullopt;
-  const Tile tile = blocks      ? Tile{"", blocks->tile_m, blocks->tile_n, blocks->threads, blocks->shared_memory}
-                    : hopper    ? Tile{hopper->name, hopper->tile_m, hopper->tile_n, hopper->threads}
-                    : is_bytes  ? byte_tile(p, capabilities)
-                    : is_tensor ? tensor_tile(p, capabilities, is_tf32)
-                                : scalar_tile(p, capabilities, a.is("float32"));
-  const std::string along = std::string(p.a_along_k != 0 ? "_k" : "_m") + (p.b_along_k != 0 ? "k" : "n");
-  std::string kernel = "matmul";
-  if (blocks)
-    kernel = blocks->kernel;
-  else if (is_bytes)
-    kernel += std::string("_bytes.") + tile.name + "_u8";
-  else if (is_tf32)
-    kernel += std::string("_tf32.") + tile.name + along;
-  else if (is_tensor)
-    kernel += std::string("_") + tile.name + variant + along;
-  else
-    kernel += variant + "_" + tile.name + (tile.m == 128 ? along : "");
-  plan.support.kernel = kernel;
+// A product whose sizes its kernels can number, with `then` fused to it.
+class Product {
+ public:
+  Product(const PlannedNode& node, const Capabilities& capabilities, std::string variant, std::optional<Body> then)
+      : node_(node),
+        capabilities_(capabilities),
+        variant_(std::move(variant)),
+        then_(std::move(then)),
+        p_(parameters_of(node)) {}
 
-  const auto count = static_cast<uint64_t>(out.count());
-  const uint64_t sum_bytes = std::max<uint64_t>(4, a.item_size()), scratch = p.segments * count * sum_bytes;
-  // Blocks of threads that run at the same time; a wgmma kernel has one for each multiprocessor. Splitting pays if it
-  // needs fewer rounds of them.
-  const uint64_t slots = uint64_t{capabilities.multiprocessors} * (hopper ? 1 : 2);
-  const bool is_split =
-      (!blocks || blocks->can_split) && p.segments > 1 && scratch <= max_scratch &&
-      quotient_up(tiles(p, tile) * p.segments, slots) < p.segments * quotient_up(tiles(p, tile), slots);
-  p.is_split = is_split ? 1 : 0;
-  const uint64_t grid = tiles(p, tile) * (is_split ? p.segments : 1);
-  const bool has_then = then && !is_split && !blocks && tile.has_then && tile.then_memory <= capabilities.shared_memory;
-  // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be laid
-  // out otherwise than those of the question.
-  if (then && !is_split && !has_then && !node.is_of_graph())
-    return refusal("what is fused to it runs faster by itself");
-  if (has_then)
-    plan.support.kernel = kernel = is_tf32     ? std::string("matmul_tf32_then.") + tile.name
-                                   : is_tensor ? std::string("matmul_") + tile.name + "_then" + variant
-                                               : "matmul_then" + variant + "_" + tile.name;
-  const auto launch = [&](const auto& parameters) {
-    return launch_of(kernel, parameters, grid, tile.threads, has_then ? tile.then_memory : tile.shared_memory);
-  };
-  Launch product = blocks     ? launch(MatmulBlocksParameters{p, blocks->first_byte})
-                   : hopper   ? launch_of(*hopper, kernel, p, grid, node, capabilities)
-                   : has_then ? launch(MatmulThenParameters{p, epilogue_program(*then)})
-                              : launch(p);
-  if (blocks) plan.unread = {1};
-  if (!hopper) {
-    product.reads(a_offset, node.input_value(0));
-    product.reads(b_offset, blocks ? blocks->value : node.input_value(1));
+  Plan plan() {
+    choose_instructions();
+    lay_out();
+    choose_tile();
+    choose_splitting();
+    has_then_ =
+        then_ && p_.is_split == 0 && !blocks_ && tile_.has_then && tile_.then_memory <= capabilities_.shared_memory;
+    // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be
+    // laid out otherwise than those of the question.
+    if (then_ && p_.is_split == 0 && !has_then_ && !node_.is_of_graph())
+      return refusal("what is fused to it runs faster by itself");
+    Plan plan = plan_named(kernel());
+    if (blocks_) plan.unread = {1};
+    add_launches(plan);
+    return plan;
   }
-  const size_t to = offsetof(MatmulParameters, to) + (hopper ? offsetof(MatmulHopperParameters, product) : 0);
-  if (has_then) {
-    bind_operands(*then, product, offsetof(MatmulThenParameters, then));
-    plan.launches = {std::move(product)};
-  } else if (is_split) {
-    plan.scratch = scratch;
-    product.uses_scratch(to, 0, true);
-    const MatmulSegmentsParameters segments{.partials = 0, .to = 0, .count = count, .segments = p.segments};
-    plan.launches = {std::move(product), join_of(node, then, segments, variant, capabilities)};
-  } else if (then) {
-    plan.scratch = count * a.item_size();
-    product.uses_scratch(to, 0, true);
-    plan.launches = {std::move(product), launch_of(*then)};
-  } else {
-    product.writes(to, node.output_value(0));
-    plan.launches = {std::move(product)};
+
+ private:
+  void choose_instructions() {
+    const sdk::Operand a = node_.input(0);
+    is_tf32_ = a.is("float32") && capabilities_.uses_tf32 && !reads_blocks(node_, p_, capabilities_);
+    is_tensor_ = is_tf32_ || (is_half(a) && capabilities_.compute >= 80);
+    is_bytes_ = a.item_size() == 1 && capabilities_.compute >= 80;
+    set_segments(p_, is_tensor_);
+    if (!is_tf32_) blocks_ = block_product_of(node_, p_, is_tensor_, capabilities_);
   }
-  return plan;
+
+  void lay_out() {
+    if (!blocks_ && !is_tensor_ && p_.n < p_.m && p_.n <= few) {
+      transpose(p_);
+      std::swap(a_offset_, b_offset_);
+    }
+    const auto is_along = [](int64_t stride, int64_t other) {
+      return stride != 0 && (other == 0 || std::abs(stride) < std::abs(other));
+    };
+    p_.a_along_k = is_along(p_.a_column, p_.a_row) ? 1 : 0;
+    p_.b_along_k = is_along(p_.b_row, p_.b_column) ? 1 : 0;
+  }
+
+  void choose_tile() {
+    if (is_tensor_ && !is_tf32_ && !blocks_) hopper_ = hopper_product_of(p_, node_, capabilities_);
+    tile_ = blocks_      ? Tile{"", blocks_->tile_m, blocks_->tile_n, blocks_->threads, blocks_->shared_memory}
+            : hopper_    ? Tile{hopper_->name, hopper_->tile_m, hopper_->tile_n, hopper_->threads}
+            : is_bytes_  ? byte_tile(p_, capabilities_)
+            : is_tensor_ ? tensor_tile(p_, capabilities_, is_tf32_)
+                         : scalar_tile(p_, capabilities_, node_.input(0).is("float32"));
+  }
+
+  // Bytes of the sums of all segments.
+  uint64_t sum_bytes() const { return p_.segments * count() * std::max<uint64_t>(4, node_.input(0).item_size()); }
+
+  void choose_splitting() {
+    // Blocks of threads that run at the same time; a wgmma kernel has one for each multiprocessor. Splitting pays if it
+    // needs fewer rounds of them.
+    const uint64_t slots = uint64_t{capabilities_.multiprocessors} * (hopper_ ? 1 : 2);
+    const bool is_split =
+        (!blocks_ || blocks_->can_split) && p_.segments > 1 && sum_bytes() <= max_scratch &&
+        quotient_up(tiles(p_, tile_) * p_.segments, slots) < p_.segments * quotient_up(tiles(p_, tile_), slots);
+    p_.is_split = is_split ? 1 : 0;
+  }
+
+  std::string kernel() const {
+    if (blocks_) return blocks_->kernel;
+    const std::string tile = tile_.name;
+    if (has_then_)
+      return is_tf32_     ? "matmul_tf32_then." + tile
+             : is_tensor_ ? "matmul_" + tile + "_then" + variant_
+                          : "matmul_then" + variant_ + "_" + tile;
+    const std::string along = std::string(p_.a_along_k != 0 ? "_k" : "_m") + (p_.b_along_k != 0 ? "k" : "n");
+    if (is_bytes_) return "matmul_bytes." + tile + "_u8";
+    if (is_tf32_) return "matmul_tf32." + tile + along;
+    if (is_tensor_) return "matmul_" + tile + variant_ + along;
+    return "matmul" + variant_ + "_" + tile + (tile_.m == 128 ? along : "");
+  }
+
+  Launch product(const std::string& kernel) const {
+    const uint64_t grid = tiles(p_, tile_) * (p_.is_split != 0 ? p_.segments : 1);
+    if (hopper_) return launch_of(*hopper_, kernel, p_, grid, node_, capabilities_);
+    const auto launch = [&](const auto& parameters) {
+      return launch_of(kernel, parameters, grid, tile_.threads, has_then_ ? tile_.then_memory : tile_.shared_memory);
+    };
+    Launch product = blocks_     ? launch(MatmulBlocksParameters{p_, blocks_->first_byte})
+                     : has_then_ ? launch(MatmulThenParameters{p_, epilogue_program(*then_)})
+                                 : launch(p_);
+    product.reads(a_offset_, node_.input_value(0));
+    product.reads(b_offset_, blocks_ ? blocks_->value : node_.input_value(1));
+    return product;
+  }
+
+  // The product, and what adds its segments or runs what is fused to it.
+  void add_launches(Plan& plan) const {
+    Launch first = product(plan.support.kernel);
+    const size_t to = offsetof(MatmulParameters, to) + (hopper_ ? offsetof(MatmulHopperParameters, product) : 0);
+    if (has_then_) {
+      bind_operands(*then_, first, offsetof(MatmulThenParameters, then));
+      plan.launches = {std::move(first)};
+    } else if (p_.is_split != 0) {
+      plan.scratch = sum_bytes();
+      first.uses_scratch(to, 0, true);
+      const MatmulSegmentsParameters segments{.partials = 0, .to = 0, .count = count(), .segments = p_.segments};
+      plan.launches = {std::move(first), join_of(node_, then_, segments, variant_, capabilities_)};
+    } else if (then_) {
+      plan.scratch = count() * node_.input(0).item_size();
+      first.uses_scratch(to, 0, true);
+      plan.launches = {std::move(first), launch_of(*then_)};
+    } else {
+      first.writes(to, node_.output_value(0));
+      plan.launches = {std::move(first)};
+    }
+  }
+
+  uint64_t count() const { return static_cast<uint64_t>(node_.output(0).count()); }
+
+  const PlannedNode& node_;
+  const Capabilities& capabilities_;
+  const std::string variant_;  // of the kernels' names: the dtype
+  const std::optional<Body> then_;
+  MatmulParameters p_;
+  size_t a_offset_ = offsetof(MatmulParameters, a), b_offset_ = offsetof(MatmulParameters, b);
+  bool is_tf32_ = false, is_tensor_ = false, is_bytes_ = false, has_then_ = false;
+  std::optional<BlockProduct> blocks_;
+  std::optional<HopperProduct> hopper_;
+  Tile tile_{};
+};
+
+Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
+  const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
+  if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
+    return refusal("the operands differ in dtype");
+  std::optional<Body> then;
+  if (node.body() != nullptr) then = epilogue_of(node, 2);
+  if (then && !is_epilogue(*then)) return refusal("what is fused to it is too long, or has values of 64 bits");
+  const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
+  if (out.count() == 0) return plan_named("matmul" + variant);
+  if (std::max({from_end(out.shape(), 2), from_end(out.shape(), 1), from_end(a.shape(), 1)}) > max_size)
+    return refusal("a matrix is larger than its kernel can number");
+  return Product(node, capabilities, variant, std::move(then)).plan();
 }
 
 }  // namespace

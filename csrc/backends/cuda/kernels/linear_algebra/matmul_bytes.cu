@@ -4,9 +4,11 @@
 namespace ferrule::cuda {
 namespace {
 
-using Large = ByteProduct<128, 128, 2, 2, 4>;
-using Small = ByteProduct<64, 64, 2, 2, 4>;
-using Rows = ByteProduct<16, 64, 1, 4, 4>;
+template <ByteShape SHAPE>
+using ProductOf = ByteProduct<SHAPE.m, SHAPE.n, SHAPE.warps_m, SHAPE.warps_n, SHAPE.stages>;
+using Large = ProductOf<large_byte_shape>;
+using Small = ProductOf<small_byte_shape>;
+using Rows = ProductOf<rows_byte_shape>;
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/async_copies.h"
+#include "kernels/linear_algebra/matmul_shapes.h"
 #include "kernels/linear_algebra/matmul_tiles.h"
 #include "kernels/matrix_instructions.h"
 
@@ -131,9 +132,9 @@ class ByteTile {
 // A tile of M x N by WARPS_M x WARPS_N warps, in steps of 64 along K.
 template <int M, int N, int WARPS_M, int WARPS_N, int STAGES>
 struct ByteProduct {
-  static constexpr uint32_t threads = 32 * WARPS_M * WARPS_N, depth = 64;
+  static constexpr ByteShape shape = {M, N, WARPS_M, WARPS_N, STAGES};
+  static constexpr uint32_t threads = shape.threads(), depth = ByteShape::depth, shared_bytes = shape.shared_bytes();
   static constexpr int own_m = M / WARPS_M, own_n = N / WARPS_N, tiles_m = own_m / 16, pairs_n = own_n / 16;
-  static constexpr uint32_t shared_bytes = (M + N) * depth * STAGES;  // as in matmul.cpp
   using TileA = ByteTile<M, depth, threads>;
   using TileB = ByteTile<N, depth, threads>;
 

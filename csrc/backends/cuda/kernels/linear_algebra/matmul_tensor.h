@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "kernels/async_copies.h"
+#include "kernels/linear_algebra/matmul_shapes.h"
 #include "kernels/linear_algebra/matmul_tiles.h"
 #include "kernels/matrix_instructions.h"
 
@@ -120,20 +121,19 @@ using HalfTile = OperandTile<uint16_t, OUTER, DEPTH, THREADS, ALONG_K>;
 // half as many of float, which are rounded to tf32.
 template <int M, int N, int DEPTH, int WARPS_M, int WARPS_N, int STAGES>
 struct TensorTile {
-  static constexpr uint32_t threads = 32 * WARPS_M * WARPS_N, rows = M, columns = N;
-  static constexpr int shared_bytes = (M + N) * DEPTH * 2 * STAGES;  // at least
-  static constexpr int own_m = M / WARPS_M, own_n = N / WARPS_N;     // of a warp
-  static constexpr int tiles_m = own_m / 16, pairs_n = own_n / 16;   // instructions
-  static constexpr int count = tiles_m * pairs_n * 8;                // sums of a thread
+  static constexpr TensorShape shape = {M, N, DEPTH, WARPS_M, WARPS_N, STAGES};
+  static constexpr uint32_t threads = shape.threads(), rows = M, columns = N;
+  static constexpr int shared_bytes = shape.shared_bytes();         // at least
+  static constexpr int own_m = M / WARPS_M, own_n = N / WARPS_N;    // of a warp
+  static constexpr int tiles_m = own_m / 16, pairs_n = own_n / 16;  // instructions
+  static constexpr int count = tiles_m * pairs_n * 8;               // sums of a thread
   static constexpr int steps_k = DEPTH / 16;
   static_assert(own_m % 16 == 0 && own_n % 16 == 0 && steps_k % 2 == 0 && STAGES >= 3);
 
-  // As in matmul.cpp.
   template <class Item, bool A_ALONG_K, bool B_ALONG_K>
-  __device__ static constexpr int shared_bytes_of() {
-    constexpr int longer_rows = sizeof(Item) == 2 ? 0 : (A_ALONG_K ? 0 : 1) + (B_ALONG_K ? 0 : 1);
-    return shared_bytes + longer_rows * (DEPTH / 2) * 32 * STAGES;
-  }
+  static constexpr int shared_bytes_of = shape.shared_bytes(sizeof(Item) == 2
+                                                                ? 0
+                                                                : (A_ALONG_K ? 0 : 1) + (B_ALONG_K ? 0 : 1));
 
   struct Fragments {
     uint32_t a[tiles_m][4], b[pairs_n][4];
@@ -239,7 +239,7 @@ struct TensorTile {
       using TileA = OperandTile<Bits, M, depth, threads, A_ALONG_K>;
       using TileB = OperandTile<Bits, N, depth, threads, B_ALONG_K>;
       constexpr int stage = TileA::size + TileB::size;
-      static_assert(sizeof(Chunk) * stage * STAGES == shared_bytes_of<Item, A_ALONG_K, B_ALONG_K>());
+      static_assert(sizeof(Chunk) * stage * STAGES == shared_bytes_of<Item, A_ALONG_K, B_ALONG_K>);
       FERRULE_DYNAMIC_SHARED(Chunk, memory);
 
       const TilePlace place = place_of_tile<M, N>(p);
@@ -304,11 +304,20 @@ struct TensorTile {
   }
 };
 
-// The tiles of matmul.cpp.
-using LargeTile = TensorTile<128, 256, 32, 2, 4, 4>;   // for matrices that give each multiprocessor one
-using MediumTile = TensorTile<128, 128, 32, 2, 2, 4>;  // two blocks fit on a multiprocessor of 8.0 and 9.0
-using SmallTile = TensorTile<64, 64, 32, 2, 2, 4>;     // where larger ones leave most multiprocessors without work
-using RowsTile = TensorTile<16, 32, 128, 1, 2, 4>;     // for up to 16 rows
-using ColumnsTile = TensorTile<64, 16, 128, 4, 1, 3>;  // for up to 16 columns
+template <TensorShape SHAPE>
+using TileOf = TensorTile<SHAPE.m, SHAPE.n, SHAPE.depth, SHAPE.warps_m, SHAPE.warps_n, SHAPE.stages>;
+using LargeTile = TileOf<large_shape>;
+using MediumTile = TileOf<medium_shape>;
+using SmallTile = TileOf<small_shape>;
+using RowsTile = TileOf<rows_shape>;
+using ColumnsTile = TileOf<columns_shape>;
+
+// The kernels of one tile and dtype. The last letters of their names are the axes along which A and B are contiguous.
+// `...`: see FERRULE_KERNEL.
+#define TENSOR_PRODUCTS(name, Tile, Item, ...)                                                  \
+  FERRULE_KERNEL(name##_kk, MatmulParameters, __VA_ARGS__) { Tile::run<Item, true, true>(p); }  \
+  FERRULE_KERNEL(name##_kn, MatmulParameters, __VA_ARGS__) { Tile::run<Item, true, false>(p); } \
+  FERRULE_KERNEL(name##_mk, MatmulParameters, __VA_ARGS__) { Tile::run<Item, false, true>(p); } \
+  FERRULE_KERNEL(name##_mn, MatmulParameters, __VA_ARGS__) { Tile::run<Item, false, false>(p); }
 
 }  // namespace ferrule::cuda

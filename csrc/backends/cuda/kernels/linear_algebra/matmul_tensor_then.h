@@ -10,9 +10,8 @@
 
 namespace ferrule::cuda {
 
-// The rounded totals: rows of the tile. Eight more items in a row spread the rows over the banks. As in matmul.cpp.
 template <class Product>
-inline constexpr uint32_t pitch_of_totals = Product::columns + 8;
+inline constexpr uint32_t pitch_of_totals = Product::shape.totals_pitch();
 
 template <class Product, class Item>
 __device__ __forceinline__ void lay_out_totals(const MatmulParameters& p, const float (&totals)[Product::count],

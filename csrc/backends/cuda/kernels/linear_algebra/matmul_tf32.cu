@@ -1,23 +1,15 @@
-// Products of float32 that are rounded to tf32, if the option `tf32` asks for it, in the tiles of matmul.cpp. The last
-// letters are the axes along which A and B are contiguous.
+// Products of float32 that are rounded to tf32, if the option `tf32` asks for it, in the tiles of matmul.cpp.
 #include "kernels/linear_algebra/matmul_tensor.h"
-
-// `...`: see FERRULE_KERNEL.
-#define TF32_PRODUCTS(name, Tile, ...)                                                                         \
-  FERRULE_KERNEL(matmul_tf32_##name##_kk, MatmulParameters, __VA_ARGS__) { Tile::run<float, true, true>(p); }  \
-  FERRULE_KERNEL(matmul_tf32_##name##_kn, MatmulParameters, __VA_ARGS__) { Tile::run<float, true, false>(p); } \
-  FERRULE_KERNEL(matmul_tf32_##name##_mk, MatmulParameters, __VA_ARGS__) { Tile::run<float, false, true>(p); } \
-  FERRULE_KERNEL(matmul_tf32_##name##_mn, MatmulParameters, __VA_ARGS__) { Tile::run<float, false, false>(p); }
 
 namespace ferrule::cuda {
 
 static_assert(LargeTile::threads == 256 && MediumTile::threads == 128 && SmallTile::threads == 128 &&
               RowsTile::threads == 64 && ColumnsTile::threads == 128);
 
-TF32_PRODUCTS(large, LargeTile, 256)
-TF32_PRODUCTS(medium, MediumTile, 128)
-TF32_PRODUCTS(small, SmallTile, 128)
-TF32_PRODUCTS(rows, RowsTile, 64)
-TF32_PRODUCTS(columns, ColumnsTile, 128, 3)
+TENSOR_PRODUCTS(matmul_tf32_large, LargeTile, float, 256)
+TENSOR_PRODUCTS(matmul_tf32_medium, MediumTile, float, 128)
+TENSOR_PRODUCTS(matmul_tf32_small, SmallTile, float, 128)
+TENSOR_PRODUCTS(matmul_tf32_rows, RowsTile, float, 64)
+TENSOR_PRODUCTS(matmul_tf32_columns, ColumnsTile, float, 128, 3)
 
 }  // namespace ferrule::cuda

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "graphs/layout.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise_plan.h"
 #include "kernels/movement/transpose.h"
 #include "kernels/planning.h"
 #include "strided_copy_launch.h"

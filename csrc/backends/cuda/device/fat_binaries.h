@@ -1,4 +1,4 @@
-// The compiled kernels, embedded in the module by FatBinaries.cmake.
+// The compiled kernels, which toolchain/FatBinaries.cmake embeds in the module.
 #pragma once
 
 #include <cstddef>
