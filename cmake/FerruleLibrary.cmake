@@ -8,6 +8,7 @@ if(FERRULE_STATIC)
   target_compile_definitions(ferrule INTERFACE FERRULE_STATIC)
 else()
   add_library(ferrule SHARED ${core_objects} ${static_table})
+  target_compile_definitions(ferrule_core PRIVATE FERRULE_BUILDING) # exports fe_* on Windows
   set_target_properties(ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
   if(CMAKE_SYSTEM_NAME STREQUAL Linux)
     target_link_options(ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libferrule.map -Wl,-z,defs

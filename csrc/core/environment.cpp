@@ -1,13 +1,18 @@
 #include "core/environment.h"
 
+#include "module_file/path_text.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #if defined(__APPLE__)
 #include <crt_externs.h>
 #include <unistd.h>
-#elif !defined(_WIN32)
+#elif defined(_WIN32)
+#include <windows.h>
+#else
 #include <unistd.h>
 #if !defined(__GLIBC__)  // glibc declares it in unistd.h
 extern char** environ;
@@ -31,6 +36,33 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return parts;
 }
 
+#if defined(_WIN32)
+constexpr std::string_view path_separator = ";";
+
+std::optional<std::string> system_value(const char* name) {
+  const std::wstring wide_name = path_from_text(name).native();
+  std::wstring value(256, L'\0');
+  for (;;) {
+    const DWORD size = GetEnvironmentVariableW(wide_name.c_str(), value.data(), static_cast<DWORD>(value.size()));
+    if (size == 0) return std::nullopt;
+    const bool fits = size < value.size();
+    value.resize(size);
+    if (fits) return path_to_text(value);
+  }
+}
+
+std::vector<std::string> all_entries() {
+  std::vector<std::string> entries;
+  wchar_t* const block = GetEnvironmentStringsW();
+  if (block == nullptr) return entries;
+  for (const wchar_t* entry = block; *entry != L'\0'; entry += std::wcslen(entry) + 1)
+    entries.push_back(path_to_text(entry));
+  FreeEnvironmentStringsW(block);
+  return entries;
+}
+#else
+constexpr std::string_view path_separator = ":";
+
 // Null for the system's environment.
 constinit thread_local char* const* thread_environment = nullptr;
 
@@ -41,6 +73,19 @@ const char* value_in(char* const* block, std::string_view name) {
       return *block + name.size() + 1;
   return nullptr;
 }
+
+std::optional<std::string> system_value(const char* name) {
+  const char* value = thread_environment ? value_in(thread_environment, name) : std::getenv(name);
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::vector<std::string> all_entries() {
+  std::vector<std::string> entries;
+  for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place)
+    entries.emplace_back(*place);
+  return entries;
+}
+#endif
 
 // ASCII only, independent of the process's locale: all of ferrule's names are ASCII.
 template <char first, char last, int distance>
@@ -67,17 +112,17 @@ bool has_more_rights_than_its_caller() noexcept {
 
 std::optional<std::string> environment(const char* name) {
   if (has_more_rights_than_its_caller()) return std::nullopt;
-  const char* value = thread_environment ? value_in(thread_environment, name) : std::getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return value;
+  std::optional<std::string> value = system_value(name);
+  return value && !value->empty() ? value : std::nullopt;
 }
 
-std::vector<std::string> environment_paths(const char* name) {
-#if defined(_WIN32)
-  return split(environment(name).value_or(""), ";");
-#else
-  return split(environment(name).value_or(""), ":");
-#endif
+std::filesystem::path environment_path(const char* name) { return path_from_text(environment(name).value_or("")); }
+
+std::vector<std::filesystem::path> environment_paths(const char* name) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& text : split(environment(name).value_or(""), path_separator))
+    paths.push_back(path_from_text(text));
+  return paths;
 }
 
 std::vector<std::string> environment_names(const char* name) {
@@ -99,31 +144,31 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 
 std::vector<std::string> environment_entries(const std::vector<std::string>& names) {
   std::vector<std::string> entries;
-  for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place) {
-    const std::string_view entry = *place, name = entry.substr(0, entry.find('='));
+  for (std::string& entry : all_entries()) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
     const auto matches = [&](std::string_view wanted) {
       if (!wanted.ends_with('*')) return name == wanted;
       wanted.remove_suffix(1);
       if (!wanted.starts_with('*')) return name.starts_with(wanted);
       return name.find(wanted.substr(1)) != std::string_view::npos;
     };
-    if (std::any_of(names.begin(), names.end(), matches)) entries.emplace_back(entry);
+    if (std::any_of(names.begin(), names.end(), matches)) entries.push_back(std::move(entry));
   }
   std::sort(entries.begin(), entries.end());
   return entries;
 }
 
+#if !defined(_WIN32)
 void set_thread_environment(char* const* block) noexcept { thread_environment = block; }
 
 char* const* environment_block() noexcept {
   if (thread_environment) return thread_environment;
-#if defined(_WIN32)
-  return _environ;
-#elif defined(__APPLE__)
+#if defined(__APPLE__)
   return *_NSGetEnviron();
 #else
   return environ;
 #endif
 }
+#endif
 
 }  // namespace ferrule

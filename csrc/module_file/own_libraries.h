@@ -7,6 +7,7 @@
 #include "module_file/file_bytes.h"
 #include "module_file/image.h"
 #include "module_file/run_paths.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -64,19 +65,20 @@ class OwnLibraries {
     const auto if_there = [&](std::filesystem::path path) {
       return std::filesystem::is_regular_file(path, problem) ? std::optional(std::move(path)) : std::nullopt;
     };
-    if (const auto rest = after_origin(needed)) return if_there(folder.string() + std::string(*rest));
+    if (const auto rest = after_origin(needed))
+      return if_there(path_from_text(path_to_text(folder) + std::string(*rest)));
     if (needed.find('/') != std::string::npos) return std::nullopt;
     std::vector<std::filesystem::path> folders = folders_;
     for (std::filesystem::path& own : origin_folders(image.run_paths, folder)) folders.push_back(std::move(own));
     for (const std::filesystem::path& place : folders)
-      if (auto path = if_there(place / needed)) return path;
+      if (auto path = if_there(place / path_from_text(needed))) return path;
     return std::nullopt;
   }
 
   void add(std::filesystem::path path) {
     const auto is_it = [&](const OwnLibrary& library) { return library.path == path; };
     if (std::any_of(found_.begin(), found_.end(), is_it)) return;
-    std::string name = path.lexically_relative(folder_.lexically_normal()).generic_string();
+    std::string name = path_to_text(path.lexically_relative(folder_.lexically_normal()).generic_u8string());
     found_.push_back({std::move(name), std::move(path), ""});
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "module_file/image.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,8 @@ inline std::vector<std::filesystem::path> origin_folders(const std::vector<std::
   std::vector<std::filesystem::path> folders;
   for (const std::string& list : run_paths)
     for (const std::string_view entry : entries_of_run_path(list))
-      if (const auto rest = after_origin(entry)) folders.emplace_back(folder.string() + std::string(*rest));
+      if (const auto rest = after_origin(entry))
+        folders.push_back(path_from_text(path_to_text(folder) + std::string(*rest)));
   return folders;
 }
 
@@ -57,9 +59,9 @@ inline std::vector<std::filesystem::path> folders_of_run_paths(const Image& imag
   for (const std::string& list : image.run_paths)
     for (const std::string_view entry : entries_of_run_path(list)) {
       if (const auto rest = after_origin(entry))
-        folders.emplace_back(folder.string() + std::string(*rest));
+        folders.push_back(path_from_text(path_to_text(folder) + std::string(*rest)));
       else if (!is_relative_path(entry))
-        folders.emplace_back(entry);
+        folders.push_back(path_from_text(entry));
     }
   return folders;
 }

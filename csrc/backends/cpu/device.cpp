@@ -1,5 +1,7 @@
 // The host's processor as a device. Its memory is ordinary host memory, and it has no queues.
+#if defined(__linux__)
 #include <sys/mman.h>
+#endif
 
 #include <string>
 
@@ -21,7 +23,9 @@ class Device : public sdk::HostDevice {
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override {
     if (size < large_buffer) return HostDevice::allocate(size, alignment);
     auto buffer = HostDevice::allocate(size, std::max(alignment, large_page));
+#if defined(__linux__)
     madvise(buffer->host_pointer(), size, MADV_HUGEPAGE);  // only advice: a failure does no harm
+#endif
     return buffer;
   }
   std::pair<uint64_t, uint64_t> memory() override {

@@ -1,7 +1,5 @@
 #include "host_memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -9,7 +7,44 @@
 #include <string>
 #include <string_view>
 
+#if defined(_WIN32)
+#include <windows.h>
+#elif defined(__APPLE__)
+#include <mach/mach.h>
+#include <sys/sysctl.h>
+#include <unistd.h>
+#else
+#include <unistd.h>
+#endif
+
 namespace ferrule::cpu {
+#if defined(_WIN32)
+
+HostMemory host_memory(const std::filesystem::path&) {
+  MEMORYSTATUSEX status{};
+  status.dwLength = sizeof status;
+  if (GlobalMemoryStatusEx(&status) == 0) return {};
+  return {status.ullAvailPhys, status.ullTotalPhys};
+}
+
+#elif defined(__APPLE__)
+
+HostMemory host_memory(const std::filesystem::path&) {
+  HostMemory memory;
+  size_t size = sizeof memory.total;
+  if (sysctlbyname("hw.memsize", &memory.total, &size, nullptr, 0) != 0) return {};
+  vm_statistics64_data_t pages{};
+  mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
+  const mach_port_t host = mach_host_self();
+  if (host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&pages), &count) == KERN_SUCCESS)
+    memory.available = (uint64_t{pages.free_count} + pages.inactive_count + pages.purgeable_count) *
+                       static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  mach_port_deallocate(mach_task_self(), host);
+  memory.available = std::min(memory.available, memory.total);
+  return memory;
+}
+
+#else
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +134,5 @@ HostMemory host_memory(const fs::path& root) {
   return memory;
 }
 
+#endif
 }  // namespace ferrule::cpu

@@ -1,13 +1,13 @@
 // The CPU features that the module's variant requires: defined in table.cpp.in, from variants.cmake.
 #pragma once
 
-#include <ferrule/cpp/x86_features.hpp>
+#include <ferrule/cpp/cpu_features.hpp>
 
 namespace ferrule::cpu {
 
 struct Variant {
   int rank;  // the module's score on a processor that has the features
-  sdk::x86::FeatureSet features;
+  sdk::processor::FeatureSet features;
 };
 extern const Variant variant;
 

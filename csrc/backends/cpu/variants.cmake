@@ -1,5 +1,5 @@
 # The variants of the CPU module on x86-64: everything that differs among them. Each lists the processor features that
-# it requires, with the names of csrc/sdk/ferrule/cpp/x86_features.hpp. The manifest, the module's score and the compiler
+# it requires, with the names of csrc/sdk/ferrule/cpp/cpu_features.hpp. The manifest, the module's score and the compiler
 # flags of the kernels come from this list. -march names are not used, because their meaning depends on the compiler.
 set(FERRULE_CPU_VARIANTS x64 haswell skylakex icelake zen4)
 set(FERRULE_CPU_x64_FEATURES cx16 sse3 ssse3 sse41 sse42 popcnt)

@@ -5,6 +5,7 @@
 #include "core/loader/load.h"
 #include "core/loader/options/options_from_json.h"
 #include "core/platform/library_paths.h"
+#include "module_file/path_text.h"
 
 using namespace ferrule;
 
@@ -23,11 +24,8 @@ fe_error* fe_load_all(const char* options_json, fe_load_report** report) {
 
 fe_error* fe_load(const char* path, const char* options_json, fe_backend_ref** out) {
   return guarded([&] {
-    const std::string text = &given(path, "load", "path");
     const FileOptions options = load_options(options_json);
-    auto backend =
-        load(std::filesystem::path(std::u8string(reinterpret_cast<const char8_t*>(text.data()), text.size())),
-             options.policy, options.as_name);
+    auto backend = load(path_from_text(&given(path, "load", "path")), options.policy, options.as_name);
     if (out) *out = new fe_backend_ref{std::move(backend)};
   });
 }
@@ -82,8 +80,7 @@ fe_error* fe_executable_dir(fe_string** out) {
     const std::filesystem::path folder = executable_dir();
     if (folder.empty())
       fail(FE_NOT_FOUND, "executable_dir: the system does not report the path of the running program");
-    const std::u8string text = folder.u8string();
-    give_text("executable_dir", out, std::string(text.begin(), text.end()));
+    give_text("executable_dir", out, path_to_text(folder));
   });
 }
 }

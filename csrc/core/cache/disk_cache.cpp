@@ -4,6 +4,7 @@
 #include "core/environment.h"
 #include "core/log.h"
 #include "module_file/sha256.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -71,14 +72,14 @@ std::optional<std::string> text_of(std::string_view entry, std::string_view key)
 // The user's folder for caches; empty when the process has no home folder.
 fs::path users_folder() {
 #if defined(_WIN32)
-  return environment("LOCALAPPDATA").value_or("");
+  return environment_path("LOCALAPPDATA");
 #else
-  const fs::path home = environment("HOME").value_or("");
+  const fs::path home = environment_path("HOME");
 #if defined(__APPLE__)
   const fs::path caches = home / "Library" / "Caches";
 #else
   // The XDG specification says that relative paths are ignored.
-  fs::path named = environment("XDG_CACHE_HOME").value_or("");
+  fs::path named = environment_path("XDG_CACHE_HOME");
   if (named.is_absolute()) return named;
   const fs::path caches = home / ".cache";
 #endif
@@ -121,7 +122,7 @@ void make_room(const PrivateFolder& folder, std::string_view kind) {
 std::optional<PrivateFolder> opened(const fs::path& path) {
   std::string problem;
   auto folder = PrivateFolder::open(path, problem);
-  if (!folder) log_debug("cache: {} is not used: {}", path.string(), problem);
+  if (!folder) log_debug("cache: {} is not used: {}", path_to_text(path), problem);
   return folder;
 }
 
@@ -139,12 +140,12 @@ bool put_or_throw(std::string_view kind, std::string_view key, std::string_view 
     return give_up(fmt::format("a key of {} bytes with {} is too large to be kept", key.size(), text.size()));
   std::string problem;
   PrivateFolder::create(path, problem);
-  if (!problem.empty()) return give_up(fmt::format("{} is not used: {}", path.string(), problem));
+  if (!problem.empty()) return give_up(fmt::format("{} is not used: {}", path_to_text(path), problem));
   const auto folder = opened(path);
   if (!folder) return false;
   make_room(*folder, kind);
   return folder->write(file_name(kind, key), unfinished_name(), entry_of(key, text)) ||
-         give_up(fmt::format("nothing can be written into {}", path.string()));
+         give_up(fmt::format("nothing can be written into {}", path_to_text(path)));
 }
 
 std::optional<std::string> get_or_throw(std::string_view kind, std::string_view key) {
@@ -155,16 +156,16 @@ std::optional<std::string> get_or_throw(std::string_view kind, std::string_view 
   const auto entry = folder->read(file_name(kind, key), bounds_of(kind).largest_entry);
   if (!entry) return std::nullopt;
   auto text = text_of(*entry, key);
-  if (!text) log_debug("cache: {} in {} is damaged, or about something else", file_name(kind, key), path.string());
+  if (!text) log_debug("cache: {} in {} is damaged, or about something else", file_name(kind, key), path_to_text(path));
   return text;
 }
 
 }  // namespace
 
 fs::path folder() {
-  if (const auto named = environment("FERRULE_CACHE_DIR")) {
-    if (fs::path(*named).is_absolute()) return *named;
-    log_debug("cache: disabled, because FERRULE_CACHE_DIR is '{}', not an absolute path", *named);
+  if (const fs::path named = environment_path("FERRULE_CACHE_DIR"); !named.empty()) {
+    if (named.is_absolute()) return named;
+    log_debug("cache: disabled, because FERRULE_CACHE_DIR is '{}', not an absolute path", path_to_text(named));
     return {};
   }
   const fs::path users = users_folder();

@@ -3,6 +3,7 @@
 #if !defined(_WIN32)
 #include "core/error.h"
 #include "core/platform/file_writers.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -53,7 +54,8 @@ std::string complaint_about_folders_above(const std::filesystem::path& path) {
     folder = folder.parent_path();
     try {
       for (const Writer& writer : writers_of(folder, WriterOf::folder_above))
-        if (!is_among(writer, {})) return fmt::format("{} can be written by {}", folder.string(), describe(writer));
+        if (!is_among(writer, {}))
+          return fmt::format("{} can be written by {}", path_to_text(folder), describe(writer));
     } catch (const Error& error) {
       return error.what();
     }
@@ -94,11 +96,11 @@ void PrivateFolder::create(const std::filesystem::path& path, std::string& probl
     if (stat(made.c_str(), &status) == 0) continue;
     // Root with the home of another user (sudo) would create a folder there that the user cannot write.
     if (geteuid() == 0 && stat(above.c_str(), &status) == 0 && status.st_uid != 0) {
-      problem = fmt::format("{} is not made for root in a folder of uid {}", made.string(), status.st_uid);
+      problem = fmt::format("{} is not made for root in a folder of uid {}", path_to_text(made), status.st_uid);
       return;
     }
     if (mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
-    problem = fmt::format("{} cannot be made: {}", made.string(), last_error());
+    problem = fmt::format("{} cannot be made: {}", path_to_text(made), last_error());
     return;
   }
 }

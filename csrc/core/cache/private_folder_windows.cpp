@@ -1,5 +1,6 @@
 // On Windows the folder is in the user's profile, whose access list keeps other users out; owners are not checked.
 #include "core/cache/private_folder.h"
+#include "module_file/path_text.h"
 
 #if defined(_WIN32)
 #include <fstream>
@@ -60,7 +61,7 @@ std::vector<std::string> PrivateFolder::names() const {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error))
-    names.push_back(it->path().filename().string());
+    names.push_back(path_to_text(it->path().filename()));
   return names;
 }
 

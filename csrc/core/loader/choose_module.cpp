@@ -2,6 +2,7 @@
 
 #include "core/loader/open_module.h"
 #include "core/loader/search/compatibility.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ std::string outscored_by(const Candidate& loser, const Candidate& winner, const 
 }
 
 std::string outranked_by(const Candidate& loser, const Candidate& winner, Select select) {
-  const std::string file = winner.path.filename().string();
+  const std::string file = path_to_text(winner.path.filename());
   if (loser.root != winner.root) return fmt::format("{} in an earlier root is loaded", file);
   if (select == Select::by_score) return outscored_by(loser, winner, file);
   if (loser.manifest && winner.manifest && loser.row.rank != winner.row.rank)

@@ -17,6 +17,7 @@
 #include "core/sync/mutexes.h"
 #include "core/threads/pool.h"
 #include "module_file/module_name.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <map>
@@ -37,7 +38,7 @@ std::string already_there(const Candidate& candidate, const Backend& backend) {
   if (backend.is_static()) return "a backend of this name is linked into the program";
   const fs::path& loaded = backend.source().path;
   const bool is_neighbour = loaded.parent_path() == candidate.real.parent_path();
-  return (is_neighbour ? loaded.filename() : loaded).string() + " is loaded already";
+  return path_to_text(is_neighbour ? loaded.filename() : loaded) + " is loaded already";
 }
 
 // Fills in the rows of a name whose backend is loaded already: the backend stays as it is.
@@ -180,7 +181,7 @@ std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
       static_cast<void>(problems_of_variables(*backend, names));  // logs them
       return backend;
     }
-  throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
+  throw Error(candidate.code, path_to_text(candidate.path) + ": " + candidate.row.reason);
 }
 
 void read_and_check(Candidate& candidate, const std::vector<std::string>& only, TrustCheck& trust) {
@@ -231,7 +232,7 @@ Candidate runnable_candidate(const fs::path& path, const Policy& policy, const s
     refuse_disabled(candidate, {});
     refuse_incompatible(candidate);
   }
-  if (candidate.is_refused) throw Error(candidate.code, path.string() + ": " + candidate.row.reason);
+  if (candidate.is_refused) throw Error(candidate.code, path_to_text(path) + ": " + candidate.row.reason);
   return candidate;
 }
 
@@ -314,14 +315,14 @@ void check_required(const LoadOptions& options, const LoadReport& report) {
 std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy, const std::string& as_name) {
   const std::scoped_lock lock(Registry::instance().changes());
   std::error_code problem;
-  if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
+  if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path_to_text(path));
   if (!as_name.empty() && !module_file::is_backend_name(as_name))
     fail_argument("load: as_name is '{}', and a backend's name consists of a-z, 0-9 and _", as_name);
   Candidate candidate = runnable_candidate(fs::absolute(path), policy, as_name);
   if (auto backend = named_as(candidate)) {
     if (is_same_file(candidate, *backend)) return backend;
     fail_argument("load: {}: a backend named {} is loaded already, from {}; as_name= loads it under another name",
-                  path.string(), backend->name(), backend->file());
+                  path_to_text(path), backend->name(), backend->file());
   }
   return open_one(candidate, policy);
 }
@@ -340,11 +341,11 @@ std::shared_ptr<Backend> reload(std::string_view name) {
     fail(FE_UNSUPPORTED,
          "reload: {} was rewritten in place while it was loaded; a module is replaced by writing a new file and moving "
          "it there. Start the program again",
-         path.string());
+         path_to_text(path));
   Registry::instance().unload(backend->name());
-  if (const std::string reason = reason_left_mapped(path.string()); !reason.empty())
+  if (const std::string reason = reason_left_mapped(path_to_text(path)); !reason.empty())
     fail(FE_UNSUPPORTED, "reload: {} was unloaded, but its new bytes cannot be loaded into this process: {}",
-         path.string(), reason);
+         path_to_text(path), reason);
   return open_one(candidate, default_policy());
 }
 

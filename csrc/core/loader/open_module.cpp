@@ -18,6 +18,7 @@
 #include "core/registry/registry.h"
 #include "module_file/file_bytes.h"
 #include "module_file/sha256.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -82,18 +83,18 @@ void check_mapping(const DynamicLibrary& library, const std::filesystem::path& p
 
 // Lists the real paths of the files that opening the module mapped, its own first.
 void list_files(Candidate& candidate, const MappedLibraries& before) {
-  candidate.row.files = {candidate.real.string()};
+  candidate.row.files = {path_to_text(candidate.real)};
   for (const std::string& name : before.names_of_new()) {
     if (name == candidate.row.files.front()) continue;
     std::error_code problem;
     const std::filesystem::path path = name, real = std::filesystem::canonical(path, problem);
     if (problem || real == candidate.real) continue;  // the kernel's vDSO has a name but no file
-    candidate.row.files.push_back(real.string());
+    candidate.row.files.push_back(path_to_text(real));
     if (path.is_relative())
       candidate.row.notes.push_back(
           fmt::format("{} was taken from the current directory, by a relative path in LD_LIBRARY_PATH or in the run "
                       "path of a library that it needs",
-                      real.string()));
+                      path_to_text(real)));
   }
 }
 

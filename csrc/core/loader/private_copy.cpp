@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/error.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,11 +24,11 @@ namespace fs = std::filesystem;
 
 #if !defined(_WIN32)
 fs::path new_folder() {
-  fs::path base = environment("TMPDIR").value_or("/tmp");
+  fs::path base = environment_path("TMPDIR");
   if (!base.is_absolute()) base = "/tmp";
-  std::string pattern = (base / "ferrule-copy-XXXXXX").string();
+  std::string pattern = path_to_text(base / "ferrule-copy-XXXXXX");
   if (mkdtemp(pattern.data()) == nullptr)
-    fail(FE_IO, "no folder for a copy of it could be made in {}: {}", base.string(),
+    fail(FE_IO, "no folder for a copy of it could be made in {}: {}", path_to_text(base),
          std::generic_category().message(errno));
   return fs::canonical(pattern);
 }
@@ -58,7 +59,7 @@ PrivateCopy::PrivateCopy(module_file::FileBytes& file, const fs::path& name)
   const bool is_whole = copy_bytes(file, path_);
   file_.emplace(path_, module_file::Links::refuse);
   if (is_whole && file_->is_open()) return;
-  const std::string place = path_.string();
+  const std::string place = path_to_text(path_);
   std::error_code problem;
   fs::remove_all(folder_, problem);
   fail(FE_IO, "no copy of it could be written to {}", place);

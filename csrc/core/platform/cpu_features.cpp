@@ -3,10 +3,10 @@
 #include "core/environment.h"
 #include "core/sync/once.h"
 
-#include <ferrule/cpp/x86_features.hpp>
+#include <ferrule/cpp/cpu_features.hpp>
 
 namespace ferrule {
-#if defined(FERRULE_X86)
+#if defined(FERRULE_HAS_CPU_FEATURES)
 namespace {
 
 // The table's spelling of a name.
@@ -24,12 +24,12 @@ std::string plain(std::string_view name) {
 #endif
 
 std::optional<bool> has_cpu_feature([[maybe_unused]] std::string_view name) {
-#if defined(FERRULE_X86)
-  if (const std::size_t row = sdk::x86::row_of_feature(plain(name)); row < sdk::x86::feature_count) {
-    static constinit Once<sdk::x86::FeatureSet> processor;
-    sdk::x86::FeatureSet wanted;
-    wanted.add(sdk::x86::features[row]);
-    return processor.get(sdk::x86::read_processor).contains(wanted);
+#if defined(FERRULE_HAS_CPU_FEATURES)
+  if (const std::size_t row = sdk::processor::row_of_feature(plain(name)); row < sdk::processor::feature_count) {
+    static constinit Once<sdk::processor::FeatureSet> processor;
+    sdk::processor::FeatureSet wanted;
+    wanted.add(sdk::processor::features[row]);
+    return processor.get(sdk::processor::read_processor).contains(wanted);
   }
 #endif
   return std::nullopt;

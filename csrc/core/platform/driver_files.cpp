@@ -6,6 +6,7 @@
 #include "core/platform/folders.h"
 #include "core/platform/library_search.h"
 #include "module_file/file_bytes.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,18 +23,18 @@ constexpr uint64_t largest_manifest = 1 << 20;  // bytes; a larger file is not p
 constexpr std::size_t max_files = 256;          // per folder
 
 // Adds the paths of an environment variable, or the defaults of the XDG standard when it is unset.
-void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<std::string> otherwise) {
-  std::vector<std::string> named = environment_paths(variable);
+void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<fs::path> otherwise) {
+  std::vector<fs::path> named = environment_paths(variable);
   if (named.empty()) named = std::move(otherwise);
-  for (std::string& path : named) bases.emplace_back(std::move(path));
+  for (fs::path& path : named) bases.emplace_back(std::move(path));
 }
 
 // The XDG base folders of configuration, then of data; the user's own come first in each.
 std::vector<fs::path> base_folders() {
   std::vector<fs::path> bases;
   const auto in_home = [](const char* folder) {
-    const auto home = environment("HOME");
-    return home ? std::vector<std::string>{(fs::path(*home) / folder).string()} : std::vector<std::string>();
+    const fs::path home = environment_path("HOME");
+    return home.empty() ? std::vector<fs::path>() : std::vector<fs::path>{home / folder};
   };
   add_list(bases, "XDG_CONFIG_HOME", in_home(".config"));
   add_list(bases, "XDG_CONFIG_DIRS", {"/etc/xdg"});
@@ -48,15 +49,16 @@ std::string numbers_of(const fs::path& path) {
   const fs::path real = fs::canonical(path, problem);
   const auto identity = problem ? std::nullopt : module_file::FileBytes::identity_at(real);
   if (!identity) return "absent";
-  return fmt::format("{} {} {} {} {} {}", real.string(), identity->device, identity->inode, identity->size,
+  return fmt::format("{} {} {} {} {} {}", path_to_text(real), identity->device, identity->inode, identity->size,
                      identity->modified_ns, identity->changed_ns);
 }
 
 // Resolves a path relative to the manifest's folder; a plain name is looked up as the system's loader does.
 fs::path path_of_library(const std::string& named, const fs::path& manifest) {
-  if (fs::path(named).is_absolute()) return named;
-  if (named.find_first_of("/\\") != std::string::npos) return manifest.parent_path() / named;
-  return find_library(named).value_or(named);
+  const fs::path path = path_from_text(named);
+  if (path.is_absolute()) return path;
+  if (named.find_first_of("/\\") != std::string::npos) return manifest.parent_path() / path;
+  return find_library(named).value_or(path);
 }
 
 void add_libraries(const nlohmann::json& owner, std::vector<std::string>& libraries) {
@@ -85,7 +87,7 @@ std::vector<std::string> libraries_named_in(const fs::path& manifest) {
 }
 
 void add_manifest(const fs::path& manifest, std::string& state) {
-  state += fmt::format("{} {}\n", manifest.string(), numbers_of(manifest));
+  state += fmt::format("{} {}\n", path_to_text(manifest), numbers_of(manifest));
   for (const std::string& library : libraries_named_in(manifest))
     state += fmt::format("  {} {}\n", library, numbers_of(path_of_library(library, manifest)));
 }
@@ -106,7 +108,7 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
 std::vector<fs::path> places_of_driver_files(const DriverNeed& driver) {
   std::vector<fs::path> places;
   for (const std::string& variable : driver.file_variables)
-    for (std::string& path : environment_paths(variable.c_str())) places.emplace_back(std::move(path));
+    for (fs::path& path : environment_paths(variable.c_str())) places.emplace_back(std::move(path));
   if (driver.folders.empty()) return places;
   for (const fs::path& base : base_folders())
     for (const std::string& folder : driver.folders) places.push_back(base / folder);

@@ -1,6 +1,7 @@
 #include "core/platform/driver_version.h"
 
 #include "core/platform/library_search.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -60,7 +61,7 @@ std::string_view take_number(std::string_view& version) {
 
 std::string line_about_version_file(const fs::path& path) {
   const std::string text = beginning_of(path);
-  return text.empty() ? "" : fmt::format("{} {}\n", path.string(), text);
+  return text.empty() ? "" : fmt::format("{} {}\n", path_to_text(path), text);
 }
 
 bool is_older(std::string_view version, std::string_view other) {
@@ -75,9 +76,9 @@ std::optional<std::string> driver_version(const std::string& library, const std:
   if (!version_file.empty()) return version_in(beginning_of(version_file));
   const auto path = find_library(library);
   if (!path) return std::nullopt;
-  const std::string name = path->filename().string();
+  const std::string name = path_to_text(path->filename());
   std::error_code problem;
-  const std::string real = fs::canonical(*path, problem).filename().string();
+  const std::string real = path_to_text(fs::canonical(*path, problem).filename());
   const std::size_t end_of_stem = name.find(".so.");
   // A file whose name is the name that programs ask for shows the interface version only.
   if (problem || real == name || end_of_stem == std::string::npos) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/sync/fork.h"
+#include "module_file/path_text.h"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -21,7 +22,7 @@ std::string last_error() {
   const DWORD code = GetLastError();
   FormatMessageW(FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,
                  code, 0, reinterpret_cast<wchar_t*>(&text), 0, nullptr);
-  std::string out = text != nullptr ? std::filesystem::path(text).string() : fmt::format("error {}", code);
+  std::string out = text != nullptr ? path_to_text(std::filesystem::path(text)) : fmt::format("error {}", code);
   LocalFree(text);
   while (!out.empty() && (out.back() == '\n' || out.back() == '\r' || out.back() == '.')) out.pop_back();
   return out;

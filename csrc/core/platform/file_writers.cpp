@@ -5,6 +5,7 @@
 #include "core/platform/access_list.h"
 #include "core/platform/local_accounts.h"
 #include "core/sync/fork.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <array>
@@ -100,7 +101,7 @@ std::optional<std::vector<Writer>> writers_in_list(const std::filesystem::path& 
 std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0)
-    fail(FE_IO, "{} cannot be inspected: {}", path.string(), std::generic_category().message(errno));
+    fail(FE_IO, "{} cannot be inspected: {}", path_to_text(path), std::generic_category().message(errno));
   std::vector<Writer> writers = {{Writer::Kind::user, status.st_uid}};
   if (what == WriterOf::folder_above && (status.st_mode & S_ISVTX) != 0) return writers;
   if ((status.st_mode & S_IWGRP) != 0) {

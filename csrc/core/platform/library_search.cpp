@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/sync/once.h"
+#include "module_file/path_text.h"
 #include "module_file/read_image.h"
 
 #include <array>
@@ -65,9 +66,9 @@ std::optional<fs::path> find_in_loader_cache(const std::string& library) {
 }  // namespace
 
 #if defined(__linux__)
-std::optional<fs::path> find_library_in(const std::vector<std::string>& folders, const std::string& library) {
-  for (const std::string& folder : folders) {
-    fs::path path = fs::path(folder) / library;  // a relative one would depend on the current directory
+std::optional<fs::path> find_library_in(const std::vector<fs::path>& folders, const std::string& library) {
+  for (const fs::path& folder : folders) {
+    fs::path path = folder / library;  // a relative one would depend on the current directory
     if (path.is_absolute() && ends_search(path)) return path;
   }
   return std::nullopt;
@@ -75,9 +76,10 @@ std::optional<fs::path> find_library_in(const std::vector<std::string>& folders,
 #endif
 
 std::optional<fs::path> find_library(const std::string& library) {
-  if (fs::path(library).is_absolute()) {
+  const fs::path named = path_from_text(library);
+  if (named.is_absolute()) {
     std::error_code problem;
-    return fs::exists(library, problem) ? std::optional<fs::path>(library) : std::nullopt;
+    return fs::exists(named, problem) ? std::optional<fs::path>(named) : std::nullopt;
   }
 #if defined(__linux__)
   // The loader does not search for a relative path.
@@ -87,12 +89,11 @@ std::optional<fs::path> find_library(const std::string& library) {
   return find_library_in({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, library);
 #elif defined(_WIN32)
   std::wstring path(32768, L'\0');
-  path.resize(
-      SearchPathW(nullptr, fs::path(library).c_str(), nullptr, static_cast<DWORD>(path.size()), path.data(), nullptr));
+  path.resize(SearchPathW(nullptr, named.c_str(), nullptr, static_cast<DWORD>(path.size()), path.data(), nullptr));
   return path.empty() ? std::nullopt : std::optional<fs::path>(path);
 #else
   // System libraries need not exist as files on macOS: opening the module shows whether they are there.
-  return library;
+  return named;
 #endif
 }
 

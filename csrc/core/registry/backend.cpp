@@ -6,6 +6,7 @@
 #include "core/registry/module_calls.h"
 #include "core/sync/fork.h"
 #include "module_file/module_name.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,7 +49,7 @@ Backend::~Backend() = default;
 
 std::string Backend::full_name() const { return variant().empty() ? name() : name() + "-" + variant(); }
 
-std::string Backend::file() const { return is_static() ? "static" : source_.path.string(); }
+std::string Backend::file() const { return is_static() ? "static" : path_to_text(source_.path); }
 
 void Backend::initialise() {
   closed_ = true;  // until the module is initialised

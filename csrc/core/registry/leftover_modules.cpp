@@ -5,6 +5,7 @@
 #include "core/registry/backend.h"
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <memory>
@@ -41,11 +42,11 @@ void unmap_module(ModuleSource& source) {
   if (source.path.empty()) return;  // linked in
   std::shared_ptr<void> code = std::exchange(source.code, nullptr);
   if (source.leaves_threads) {
-    remember(source.mapped.string(), threads_reason, std::move(code));
+    remember(path_to_text(source.mapped), threads_reason, std::move(code));
     return;
   }
   code.reset();
-  if (DynamicLibrary::is_open(source.mapped)) remember(source.mapped.string(), system_reason, nullptr);
+  if (DynamicLibrary::is_open(source.mapped)) remember(path_to_text(source.mapped), system_reason, nullptr);
 }
 
 std::vector<LeftoverModule> leftover_modules() {

@@ -3,7 +3,7 @@
 
 #include "core/platform/cpu_features.h"
 
-#include <ferrule/cpp/x86_features.hpp>
+#include <ferrule/cpp/cpu_features.hpp>
 
 namespace ferrule::test {
 namespace {
@@ -24,8 +24,8 @@ TEST_F(Loader, LosingVariantIsNeverOpened) {
 
 TEST_F(Loader, ImpossibleVariantIsNeverOpened) {
   std::string impossible = "a_feature_of_tomorrow";
-#if defined(FERRULE_X86)
-  for (const sdk::x86::Feature& feature : sdk::x86::features)
+#if defined(FERRULE_HAS_CPU_FEATURES)
+  for (const sdk::processor::Feature& feature : sdk::processor::features)
     if (!*has_cpu_feature(feature.name)) impossible = feature.name;
 #endif
   put_with_manifest(root(), "t_pair-low", {{"rank", 1}});

@@ -1,4 +1,6 @@
 // Activation functions of neural networks.
+#include <numbers>
+
 #include "elementwise.h"
 #include "op_attributes.h"
 #include "vector_math.h"
@@ -75,7 +77,7 @@ struct Exact {
   template <class V>
   static HWY_INLINE V run_wide(Full<float> d, V x) {
     const V y = math::wide(d, x, [](auto dd, auto v) HWY_ATTR {
-      const auto z = hn::Min(hn::Set(dd, 18.0), hn::Mul(v, hn::Set(dd, -M_SQRT1_2)));
+      const auto z = hn::Min(hn::Set(dd, 18.0), hn::Mul(v, hn::Set(dd, -std::numbers::sqrt2 / 2)));
       const auto t = hn::Div(hn::Set(dd, 2.0), hn::Add(hn::Set(dd, 2.0), z));
       const auto p = math::polynomial(
           dd, t, hn::Set(dd, -0.21130459122649660557), 1.6889470944766301173, -5.9496051263308740692,
@@ -89,7 +91,7 @@ struct Exact {
   // Rounding z costs hundreds of ULP in the tail, where the slope of log(erfc), -(2 z + 1 / z), is large; the result is
   // corrected for it.
   static double run(double x) {
-    constexpr double root = M_SQRT1_2, rest_of_root = -4.8336466567264565e-17;
+    constexpr double root = std::numbers::sqrt2 / 2, rest_of_root = -4.8336466567264565e-17;
     const double z = -x * root, whole = 0.5 * x * ::erfc(z);
     if (!(z > 1 && z < 30)) return whole;
     const double rest = ::fma(-x, root, -z) - x * rest_of_root;

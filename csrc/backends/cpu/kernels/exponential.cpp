@@ -1,4 +1,6 @@
 // Exponentials, logarithms, powers and roots.
+#include <numbers>
+
 #include "elementwise.h"
 #include "vector_math.h"
 
@@ -20,13 +22,15 @@ struct Log {
 struct Exp2 {
   template <class V>
   V operator()(Full<float> d, V x) const {
-    return math::wide(d, x, [](auto dd, auto v) { return math::exp_wide(dd, hn::Mul(v, hn::Set(dd, M_LN2))); });
+    return math::wide(d, x,
+                      [](auto dd, auto v) { return math::exp_wide(dd, hn::Mul(v, hn::Set(dd, std::numbers::ln2))); });
   }
 };
 struct Log2 {
   template <class V>
   V operator()(Full<float> d, V x) const {
-    return math::wide(d, x, [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, M_LOG2E)); });
+    return math::wide(d, x,
+                      [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, std::numbers::log2e)); });
   }
 };
 struct Log10 {
@@ -110,7 +114,7 @@ constexpr auto signed_powers() {
 struct Logaddexp {
   float operator()(float a, float b) const { return static_cast<float>((*this)(double{a}, double{b})); }
   double operator()(double a, double b) const {
-    if (a == b) return a + M_LN2;
+    if (a == b) return a + std::numbers::ln2;
     const double difference = a - b;
     return difference > 0    ? a + ::log1p(::exp(-difference))
            : difference <= 0 ? b + ::log1p(::exp(difference))

@@ -4,6 +4,7 @@
 
 #if defined(_WIN32)
 #include <windows.h>
+#undef CreateSemaphore  // its macro, and the name of a member here
 #else
 #include <dlfcn.h>
 #endif

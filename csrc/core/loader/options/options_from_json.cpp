@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/json_object.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -30,8 +31,7 @@ std::vector<std::string> strings(const nlohmann::json& options, const char* key)
 
 std::vector<std::filesystem::path> paths(const nlohmann::json& options, const char* key) {
   std::vector<std::filesystem::path> list;
-  for (const std::string& text : strings(options, key))
-    list.emplace_back(std::u8string(reinterpret_cast<const char8_t*>(text.data()), text.size()));
+  for (const std::string& text : strings(options, key)) list.push_back(path_from_text(text));
   return list;
 }
 

@@ -8,6 +8,7 @@
 #include "module_file/file_bytes.h"
 #include "module_file/run_paths.h"
 #include "module_file/sha256.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ std::string libraries_state(const Candidate& candidate) {
     std::error_code problem;
     const fs::path real = path ? fs::canonical(*path, problem) : fs::path();
     const auto identity = real.empty() ? std::nullopt : module_file::FileBytes::identity_at(real);
-    state += fmt::format("{} {}", name, real.string());
+    state += fmt::format("{} {}", name, path_to_text(real));
     if (identity)
       state += fmt::format(" {} {} {} {} {}", identity->device, identity->inode, identity->size, identity->modified_ns,
                            identity->changed_ns);
@@ -77,9 +78,8 @@ std::string libraries_state(const Candidate& candidate) {
     }
 #if defined(__linux__)
   for (const module_file::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
-  std::vector<std::string> own_folders;
-  for (const fs::path& folder : module_file::folders_of_run_paths(candidate.image, candidate.real.parent_path()))
-    own_folders.push_back(folder.string());
+  const std::vector<fs::path> own_folders =
+      module_file::folders_of_run_paths(candidate.image, candidate.real.parent_path());
   for (const std::string& library : needed_libraries(candidate)) {
     if (is_of_c_library(library)) continue;
     const auto own = find_library_in(own_folders, library);

@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/platform/library_paths.h"
+#include "module_file/path_text.h"
 
 #include <array>
 #include <charconv>
@@ -138,16 +139,16 @@ class ProbeProcess {
     actions.connect(life_.reader.number(), STDIN_FILENO);
     actions.connect(answer_.writer.number(), STDOUT_FILENO);
     actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
-    std::array<std::string, 7> words = {probe.string(),   "--life",
-                                        "--milliseconds", std::to_string(limits.milliseconds),
-                                        "--mebibytes",    std::to_string(limits.mebibytes),
-                                        module.string()};
+    std::array<std::string, 7> words = {path_to_text(probe), "--life",
+                                        "--milliseconds",    std::to_string(limits.milliseconds),
+                                        "--mebibytes",       std::to_string(limits.mebibytes),
+                                        path_to_text(module)};
     std::array<char*, 8> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
     const int problem = posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(),
                                     const_cast<char**>(environment_block()));
     if (problem != 0)
-      fail(FE_IO, "{} could not be started: {}", probe.string(), std::generic_category().message(problem));
+      fail(FE_IO, "{} could not be started: {}", path_to_text(probe), std::generic_category().message(problem));
     life_.reader.close();
     answer_.writer.close();
   }

@@ -10,6 +10,7 @@
 #include "core/platform/driver_version.h"
 #include "core/platform/library_paths.h"
 #include "core/sync/once.h"
+#include "module_file/path_text.h"
 
 #include <fstream>
 #include <set>
@@ -20,7 +21,7 @@ namespace ferrule {
 namespace {
 
 Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& probe, const std::string& key) {
-  log_debug("{}: probed by {}", candidate.row.path, probe.string());
+  log_debug("{}: probed by {}", candidate.row.path, path_to_text(probe));
   const std::string line = run_probe(probe, candidate.real, probe_limits());
   Verdict verdict = verdict_from(line);
   remember_verdict(key, line);

@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/registry/registry.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string file_name(const LoadRow& row) { return fs::path(row.path).filename().string(); }
+std::string file_name(const LoadRow& row) { return path_to_text(path_from_text(row.path).filename()); }
 
 // A row without a name, whose file name could not be parsed, matches by the beginning of its file name.
 bool is_about(const LoadRow& row, const std::string& name) {

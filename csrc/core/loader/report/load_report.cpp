@@ -1,6 +1,7 @@
 #include "core/loader/report/load_report.h"
 
 #include "base/json_text.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ void write(const LoadRow& row, JsonText& json) {
 std::string number(const std::optional<int>& value) { return value ? std::to_string(*value) : ""; }
 
 std::string title_of(const LoadRow& row) {
-  if (row.name.empty()) return std::filesystem::path(row.path).filename().string();
+  if (row.name.empty()) return path_to_text(path_from_text(row.path).filename());
   return row.variant.empty() ? row.name : row.name + "-" + row.variant;
 }
 

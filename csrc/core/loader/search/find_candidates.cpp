@@ -5,6 +5,7 @@
 #include "core/platform/folders.h"
 #include "core/platform/library_paths.h"
 #include "module_file/module_name.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <string>
@@ -31,7 +32,7 @@ struct Folder {
 
 std::vector<Folder> default_folders(const std::vector<fs::path>& extra) {
   std::vector<Folder> folders;
-  for (const std::string& path : environment_paths(folders_variable)) folders.push_back({path, folders_variable, true});
+  for (const fs::path& path : environment_paths(folders_variable)) folders.push_back({path, folders_variable, true});
   const fs::path library = library_dir();
   const fs::path compiled_in = FERRULE_DEFAULT_BACKEND_DIR;
   if (compiled_in.is_absolute() || (!compiled_in.empty() && !library.empty()))
@@ -47,7 +48,7 @@ std::vector<Folder> folders_of(const LoadOptions& options) {
   for (const fs::path& dir : *options.dirs) {
     std::error_code problem;
     if (dir.empty() || !fs::is_directory(dir, problem))
-      fail(FE_NOT_FOUND, "load_all: the folder '{}' in dirs does not exist", dir.string());
+      fail(FE_NOT_FOUND, "load_all: the folder '{}' in dirs does not exist", path_to_text(dir));
     folders.push_back({fs::absolute(dir), "dirs", true});
   }
   return folders;
@@ -58,7 +59,7 @@ std::vector<Folder> folders_of(const LoadOptions& options) {
 void scan(const fs::path& folder, std::size_t root, Findings& found) {
   std::vector<fs::path> files;
   const std::error_code problem = visit_entries(folder, [&](const fs::path& path) {
-    if (module_file::parse_module_name(path.filename().string())) files.push_back(path);
+    if (module_file::parse_module_name(path_to_text(path.filename()))) files.push_back(path);
     return true;
   });
   if (problem) found.roots[root].problem = "it cannot be read: " + problem.message();
@@ -67,23 +68,23 @@ void scan(const fs::path& folder, std::size_t root, Findings& found) {
   for (const fs::path& file : files) {
     Candidate candidate = candidate_at(file);
     candidate.root = root;
-    candidate.row.root = folder.string();
+    candidate.row.root = path_to_text(folder);
     found.candidates.push_back(std::move(candidate));
   }
   found.roots[root].candidates = files.size();
 }
 
 void add_named_files(Findings& found) {
-  const std::vector<std::string> files = environment_paths(files_variable);
+  const std::vector<fs::path> files = environment_paths(files_variable);
   if (files.empty()) return;
   const std::size_t root = found.roots.size();
   found.roots.push_back({files_variable, files_variable, files.size(), ""});
-  for (const std::string& file : files) {
+  for (const fs::path& file : files) {
     Candidate candidate = candidate_at(file);
     candidate.root = root;
     candidate.row.root = files_variable;
     candidate.is_named = true;
-    if (!fs::path(file).is_absolute())
+    if (!file.is_absolute())
       candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "a path in FERRULE_BACKEND_PATH must be absolute");
     found.candidates.push_back(std::move(candidate));
   }
@@ -97,7 +98,7 @@ void add_folder(const Folder& folder, Findings& found, std::vector<fs::path>& se
   const std::size_t root = found.roots.size();
   const bool exists = fs::is_directory(folder.path, problem);
   if (!exists && !folder.is_named) return;
-  found.roots.push_back({folder.path.string(), folder.origin, 0, ""});
+  found.roots.push_back({path_to_text(folder.path), folder.origin, 0, ""});
   if (!folder.path.is_absolute())
     found.roots[root].problem = "it is a relative path, and in a variable a path must be absolute";
   else if (!exists)
@@ -113,7 +114,7 @@ Candidate candidate_of_any_name(const fs::path& path) {
   if (!candidate.is_refused) return candidate;
   candidate = {};
   candidate.path = path;
-  candidate.row.path = path.string();
+  candidate.row.path = path_to_text(path);
   candidate.is_named = true;
   return candidate;
 }
@@ -121,8 +122,8 @@ Candidate candidate_of_any_name(const fs::path& path) {
 Candidate candidate_at(const fs::path& path) {
   Candidate candidate;
   candidate.path = path;
-  candidate.row.path = path.string();
-  const auto name = module_file::parse_module_name(path.filename().string());
+  candidate.row.path = path_to_text(path);
+  const auto name = module_file::parse_module_name(path_to_text(path.filename()));
   if (name) {
     candidate.row.name = name->name;
     candidate.row.variant = name->variant;

@@ -5,6 +5,7 @@
 #include "core/loader/trust/file_hash.h"
 #include "module_file/module_name.h"
 #include "module_file/read_image.h"
+#include "module_file/path_text.h"
 
 #include <system_error>
 
@@ -21,7 +22,8 @@ void read_manifest(Candidate& candidate) {
   std::error_code problem;
   if (!fs::exists(fs::symlink_status(path, problem))) return;
   const auto refuse = [&](const std::string& why) {
-    candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "its manifest " + path.filename().string() + ": " + why);
+    candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT,
+                     "its manifest " + path_to_text(path.filename()) + ": " + why);
   };
   module_file::FileBytes file(path);
   if (!file.is_open()) return refuse(file.problem());
@@ -73,7 +75,7 @@ std::string complaint_about_path(const fs::path& path, const std::error_code& pr
   std::error_code none;
   if (problem == std::errc::too_many_symbolic_link_levels) return "it is a link that leads back to itself";
   if (fs::is_symlink(fs::symlink_status(path, none)))
-    return "it is a link to '" + fs::read_symlink(path, none).string() + "', which does not exist";
+    return "it is a link to '" + path_to_text(fs::read_symlink(path, none)) + "', which does not exist";
   if (problem == std::errc::no_such_file_or_directory) return "there is no such file";
   return "it cannot be read: " + problem.message();
 }

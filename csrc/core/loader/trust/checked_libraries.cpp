@@ -3,6 +3,7 @@
 #include "core/loader/candidate/candidate.h"
 #include "core/loader/trust/file_hash.h"
 #include "module_file/file_bytes.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 // A manifest names a library by its path relative to the module's folder, in UTF-8.
 fs::path path_of(const Candidate& candidate, const std::string& name) {
-  return candidate.real.parent_path() / std::u8string(name.begin(), name.end());
+  return candidate.real.parent_path() / path_from_text(name);
 }
 
 CheckedLibrary checked_library(const Candidate& candidate, const std::string& name, const std::string& hash) {

@@ -4,6 +4,7 @@
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
 #include "module_file/sha256.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ bool is_settled(const module_file::FileIdentity& identity) {
 
 std::string key_of(const std::filesystem::path& path, const module_file::FileIdentity& identity) {
   return fmt::format("{} {} {} {} {} {}", identity.device, identity.inode, identity.size, identity.modified_ns,
-                     identity.changed_ns, path.string());
+                     identity.changed_ns, path_to_text(path));
 }
 
 std::optional<std::string> fresh_hash(module_file::FileBytes& file, const module_file::FileIdentity& identity) {

@@ -6,6 +6,7 @@
 #include "core/platform/library_paths.h"
 #include "core/sync/once.h"
 #include "module_file/run_paths.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -34,9 +35,9 @@ const std::set<Writer>& writers_of_libferrule() {
 std::string advice(const fs::path& path, const Writer& writer) {
   switch (writer.kind) {
     case Writer::Kind::group:
-      return fmt::format("chmod g-w '{}'", path.string());
+      return fmt::format("chmod g-w '{}'", path_to_text(path));
     case Writer::Kind::everybody:
-      return fmt::format("chmod o-w '{}'", path.string());
+      return fmt::format("chmod o-w '{}'", path_to_text(path));
     default:
       return "put it where only you can write";
   }
@@ -49,7 +50,7 @@ std::string complaint_of(const fs::path& path, WriterOf what) {
         return fmt::format(
             "{} can be written by {}, and libferrule cannot: {}, name the file itself in FERRULE_BACKEND_PATH, or "
             "allow it with trust=\"any\" or FERRULE_TRUST=any",
-            path.string(), describe(writer), advice(path, writer));
+            path_to_text(path), describe(writer), advice(path, writer));
     return "";
   } catch (const Error& error) {
     return fmt::format("who can write it is unknown: {}", error.what());
@@ -101,7 +102,7 @@ void TrustCheck::check_writers(Candidate& candidate) {
 void TrustCheck::refuse_or_warn(Candidate& candidate, std::string complaint) const {
   if (complaint.empty()) return;
   if (!candidate.is_named) return candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, std::move(complaint));
-  log_warning("{}: {}", candidate.path.string(), complaint);
+  log_warning("{}: {}", path_to_text(candidate.path), complaint);
   candidate.row.notes.push_back(std::move(complaint));
 }
 
@@ -110,7 +111,7 @@ void TrustCheck::check_manifest(Candidate& candidate) const {
   candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED,
                    fmt::format("it has no manifest {}, and trust=\"manifest-hash\" (or FERRULE_TRUST) requires one "
                                "with its SHA-256; ferrule-manifest writes it",
-                               manifest_path(candidate.path).filename().string()));
+                               path_to_text(manifest_path(candidate.path).filename())));
 }
 
 // Checks that every library has a hash. The hashes themselves are checked before the module is opened.
@@ -132,7 +133,7 @@ void TrustCheck::check_hashes_of_libraries(Candidate& candidate) const {
   }
   for (const auto& [name, hash] : hashes) {
     std::error_code problem;
-    if (!fs::is_regular_file(candidate.real.parent_path() / fs::path(std::u8string(name.begin(), name.end())), problem))
+    if (!fs::is_regular_file(candidate.real.parent_path() / path_from_text(name), problem))
       return refuse(fmt::format("its manifest has the SHA-256 of {}, which does not exist", name));
   }
 }
