@@ -162,7 +162,7 @@ nlohmann::ordered_json entry_of(const Driver& driver) {
 
 std::string hash_of(const std::filesystem::path& path) {
   if (const auto sha256 = ferrule::module_file::sha256_of_file(path)) return *sha256;
-  throw std::runtime_error(path_to_text(path) + " cannot be read");
+  throw std::runtime_error(ferrule::path_to_text(path) + " cannot be read");
 }
 
 // The hashes of the libraries that come with the module, by their paths relative to its folder.
@@ -170,7 +170,8 @@ nlohmann::ordered_json libraries_of(const Arguments& arguments, const Image& ima
   nlohmann::ordered_json hashes = nlohmann::ordered_json::object();
   const std::filesystem::path folder = std::filesystem::canonical(arguments.module).parent_path();
   for (const auto& library : ferrule::module_file::OwnLibraries::of(image, folder)) {
-    if (!library.problem.empty()) throw std::runtime_error(path_to_text(library.path) + ": " + library.problem);
+    if (!library.problem.empty())
+      throw std::runtime_error(ferrule::path_to_text(library.path) + ": " + library.problem);
     hashes[library.name] = hash_of(library.path);
   }
   for (const std::filesystem::path& library : arguments.libraries)
@@ -179,7 +180,7 @@ nlohmann::ordered_json libraries_of(const Arguments& arguments, const Image& ima
 }
 
 nlohmann::ordered_json manifest_of(const Arguments& arguments) {
-  const auto name = ferrule::module_file::parse_module_name(path_to_text(arguments.module.filename()));
+  const auto name = ferrule::module_file::parse_module_name(ferrule::path_to_text(arguments.module.filename()));
   if (!name || !name->problem.empty())
     throw std::runtime_error(name ? name->problem
                                   : "its name is not [lib]ferrule-<name>[-<variant>] with the ending of a module");
@@ -218,7 +219,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (!file) throw std::runtime_error(path_to_text(unfinished) + " cannot be written");
+  if (!file) throw std::runtime_error(ferrule::path_to_text(unfinished) + " cannot be written");
   std::filesystem::rename(unfinished, path);
 }
 
@@ -233,7 +234,7 @@ int main(int count, char** words) {
     try {
       write(parsed.output, manifest_of(parsed).dump(2) + "\n");
     } catch (const std::exception& error) {
-      throw std::runtime_error(path_to_text(parsed.module) + ": " + error.what());
+      throw std::runtime_error(ferrule::path_to_text(parsed.module) + ": " + error.what());
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ferrule-manifest: %s\n", error.what());

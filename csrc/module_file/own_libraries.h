@@ -78,8 +78,8 @@ class OwnLibraries {
   void add(std::filesystem::path path) {
     const auto is_it = [&](const OwnLibrary& library) { return library.path == path; };
     if (std::any_of(found_.begin(), found_.end(), is_it)) return;
-    std::string name = path_to_text(path.lexically_relative(folder_.lexically_normal()).generic_u8string());
-    found_.push_back({std::move(name), std::move(path), ""});
+    const std::u8string name = path.lexically_relative(folder_.lexically_normal()).generic_u8string();
+    found_.push_back({std::string(name.begin(), name.end()), std::move(path), ""});
   }
 
   const std::filesystem::path folder_;

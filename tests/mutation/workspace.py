@@ -130,37 +130,50 @@ class KernelWorkspace(Workspace):
 
     def __init__(self, area: str, variant: str, number: int = 0, sanitizer: str = "") -> None:
         super().__init__(area, variant, number, sanitizer)
+        self._has_built_all = False  # since the last fault was planted
         self._objects = f"{BACKENDS[area].folder}/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
 
     def prepare(self) -> None:
         super().prepare()
         shutil.copytree(self.build_folder / self._objects, self.folder / "clean" / "objects", dirs_exist_ok=True)
 
+    def build(self, *targets: str, readonly_cache: bool = True) -> None:
+        self._has_built_all = True
+        super().build(*targets, readonly_cache=readonly_cache)
+
     def build_unit(self, name: str) -> bool:
         """Compiles one kernel file and links it with the others. Returns False if its object is unchanged. Runs ninja's
-        commands directly, because ninja would compile all files that include a changed header."""
-        self._run_command_of(f"{self._objects}/{name}.o")
+        commands directly, because ninja would compile all files that include a changed header. The object is linked
+        first: of an inline function or template that several files have, the linker takes the first."""
+        kernel = f"{self._objects}/{name}.o"
+        self._run_command_of(kernel)
         if digest(self._object(name)) == digest(self._clean_object(name)):
             return False
-        self._run_command_of(self.layout.target)
+        self._run_command_of(self.layout.target, first=kernel)
         return True
 
     def build_all(self) -> None:
         """Builds the module, with every kernel file that is newer."""
         self.build()
 
-    def _run_command_of(self, target: str) -> None:
+    def _run_command_of(self, target: str, first: str = "") -> None:
         command = ["ninja", "-C", str(self.build_folder), "-t", "commands", target]
         listed = subprocess.run(command, capture_output=True, text=True, check=True)
         line = listed.stdout.splitlines()[-1]
+        if first:
+            output = re.search(r" -o \S+", line)
+            assert output is not None
+            others = line[output.end() :].replace(f" {first}", "", 1)
+            line = f"{line[: output.end()]} {first}{others}"
         self._run("sh", "-c", f"cd '{self.build_folder}' && {line}", environment={"CCACHE_READONLY": "1"})
 
     @contextlib.contextmanager
     def planted(self, file: str, text: str) -> Iterator[None]:
         """Also restores times and objects of kernels, so that they need not be recompiled. The module is linked again,
-        and files other than kernels are compiled: otherwise the fault would remain in the next build and count as
-        clean."""
+        and files other than kernels are compiled, such as those that plan their launches: otherwise the fault would
+        remain in the next build and count as clean."""
         path = self.source / file
+        self._has_built_all = False
         kept, times = path.read_bytes(), path.stat()
         try:
             path.write_text(text)
@@ -172,7 +185,9 @@ class KernelWorkspace(Workspace):
                 if not now.exists() or now.stat().st_mtime_ns != clean.stat().st_mtime_ns:
                     shutil.copy2(clean, now)
             path.write_bytes(kept)
-            if any(folder.name == "kernels" for folder in path.resolve().parents):
+            kernels = self.source / Path(file).parts[0] / "backends" / Path(file).parts[2] / "kernels"
+            is_kernel = path.is_relative_to(kernels) and (clean_objects / f"{path.relative_to(kernels)}.o").exists()
+            if is_kernel or not self._has_built_all:
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
             self.product.unlink(missing_ok=True)
 

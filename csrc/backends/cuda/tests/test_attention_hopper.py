@@ -128,12 +128,29 @@ for head in (64, 128):
 
 @pytest.mark.parametrize("queries", [70, 300])
 def test_causal_with_other_numbers_of_keys_than_queries(on_device: Run, queries: int) -> None:
-    # Rows that keep no key give zeros; the warp groups of a block may keep different numbers of blocks of keys.
+    # Rows that keep no key give zeros; the warp groups of a block may keep different numbers of blocks of keys. With 65
+    # keys more than queries, only the last row of a warp group keeps a key of the group's last block.
     program = f"""
-for keys in (30, 129, 200, 430, 600):
+for keys in (30, 129, 200, 430, 600, {queries} + 65):
     for head in (64, 128):
         q, k, v = tensor("bfloat16", {queries}, head), tensor("bfloat16", keys, head), tensor("bfloat16", keys, head)
         check(run(lambda q, k, v: attend(q, k, v, causal=True), q, k, v), want_of(q, k, v, True))
+"""
+    on_device(program)
+
+
+def test_values_that_a_warp_keeps_nothing_of_do_not_reach_its_rows(on_device: Run) -> None:
+    # Row i keeps the keys up to i + 100: of the second block of 128 keys, the first warp of a group keeps nothing.
+    program = """
+q, k = tensor("float16", 130, 64), tensor("float16", 230, 64)
+values = rng.standard_normal((230, 64)).astype("float16").astype("float64")
+values[140] = np.nan
+v = put(values).astype("float16")
+fe.eval(v)
+got = exact(run(lambda q, k, v: attend(q, k, v, causal=True), q, k, v))
+values[140] = 0
+check(fe.asarray(got[:16].astype("float16")), want_of(q, k, values, True)[:16])
+assert np.isnan(got[40:]).all()
 """
     on_device(program)
 

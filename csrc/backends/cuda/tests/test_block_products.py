@@ -89,11 +89,13 @@ def run(tmp_path: Path) -> Run:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", BLOCKS)
 def test_the_bits_are_those_of_decoded_weights_for_any_number_of_rows(run: Run, name: str, dtype: str) -> None:
-    # Segments of 256, 384 and 512 elements, blocks that begin at any even byte, and columns that fill no tile.
+    # Segments of 256, 384 and 512 elements, blocks that begin at any even byte, and columns that fill no tile. The last
+    # product has more segments than a block has warps.
     program = f"""
 name, dtype = "{name}", "{dtype}"
 elements, _ = BLOCKS[name]
-for n, k in ((1, elements), (40, 256), (33, 768), (130, 1024), (70, 3 * elements), (65, 5 * elements), (140, 1536)):
+for n, k in ((1, elements), (40, 256), (33, 768), (130, 1024), (70, 3 * elements), (65, 5 * elements), (140, 1536),
+             (33, 3072)):
     w = weights(name, n, k)
     x = rows(dtype, 140, k)
     whole = check(lambda x, w: x @ w.T, dtype, x, w)

@@ -18,6 +18,10 @@ for length in (1, 31, 4095, 4096, 4097, 3 * 4096 + 17):
         if dtype.startswith(("float", "complex")): values[values == 0] = -0.0
         if dtype == "complex128": values[::3] *= 1j
         if "int" in dtype: values *= np.iinfo(dtype).max // 2 + 1  # the highest bits alone
+        # The least number: its lowest bit alone is set, in the real part, the imaginary one, or both.
+        if dtype in ("float32", "float64", "complex64", "complex128"):
+            parts = values.view("float32" if dtype in ("float32", "complex64") else "float64")
+            parts[(parts != 0) & (rng.uniform(0, 1, parts.shape) < 0.7)] = np.finfo(parts.dtype).smallest_subnormal
         x = fe.asarray(values, device="cuda")
         fe.eval(x)
         for begin in (0, 1, 3):

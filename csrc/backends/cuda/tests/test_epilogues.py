@@ -102,6 +102,22 @@ for m, n, k, count in ((1, 30, 1500, 2), (4, 32, 1500, 2), (14, 29, 1024, 2), (3
 """)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_rows_and_columns_are_broadcast_over_split_segments(run_checks: Run, dtype: str) -> None:
+    run_checks(f"""
+# Four sums that are finished at once are of two rows where a row is no multiple of four elements.
+for m, n, k in ((3, 30, 1500), (5, 29, 1024), (9, 3, 2000), (4, 32, 1500)):
+    if "{dtype}" == "int32":
+        x, w, row, column = (fe.asarray(rng.integers(-3, 4, shape).astype("int32"), device="cuda")
+                             for shape in ((m, k), (k, n), (n,), (m, 1)))
+    else:
+        x, w, row, column = (normal(*shape, dtype="{dtype}") for shape in ((m, k), (k, n), (n,), (m, 1)))
+    tolerance = {{"float32": 1e-4, "float16": 0.5, "int32": 0}}["{dtype}"]
+    layer = lambda x, w, row, column: (x @ w + row) * column
+    check(layer, layer, tolerance, x, w, row, column, launches=2)
+""")
+
+
 def test_batches_broadcast_and_a_residual_may_have_any_strides(run_checks: Run) -> None:
     run_checks("""
 for dtype, tolerance in (("float32", 4e-6), ("bfloat16", 3e-2)):

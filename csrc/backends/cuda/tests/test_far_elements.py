@@ -71,6 +71,13 @@ for dtype in ("float32", "int8"):
         same(of(lambda x, i: fe.take(x, i, axis=axis), x, there), np.take(rows, indices, axis=axis))
     same(of(lambda x: fe.pad(x, [(1, 2), (3, 0)]), x), np.pad(rows, [(1, 2), (3, 0)]))
 """,
+    "slices": """
+for dtype in ("float32", "int8"):
+    x, rows = far(dtype, 300)
+    for i, j in ((1, 7), (0, 200), (1, 0)):
+        starts = put(i, np.int64), put(j, np.int64)
+        same(of(lambda x: fe.dynamic_slice(x, starts, (1, 90)), x), rows[i : i + 1, j : j + 90])
+""",
     "reduction": """
 for dtype in ("float32", "float16", "int32"):
     x, rows = far(dtype, 300)
