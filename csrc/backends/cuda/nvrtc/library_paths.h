@@ -38,7 +38,8 @@ auto open_first(const std::vector<std::string>& files, std::string& complaint, c
     std::string problem;
     void* const library = open_library(file, problem);
     if (Result used = library != nullptr ? use(library, file, problem) : nullptr; used != nullptr) return used;
-    complaint += (complaint.empty() ? "" : "; ") + file + ": " + problem;
+    if (!complaint.empty()) complaint += "; ";
+    complaint.append(file).append(": ").append(problem);
   }
   if (complaint.empty()) complaint = "no file was searched for";
   return Result();
