@@ -163,7 +163,7 @@ std::optional<std::string> get_or_throw(std::string_view kind, std::string_view 
 }  // namespace
 
 fs::path folder() {
-  if (const fs::path named = environment_path("FERRULE_CACHE_DIR"); !named.empty()) {
+  if (fs::path named = environment_path("FERRULE_CACHE_DIR"); !named.empty()) {
     if (named.is_absolute()) return named;
     log_debug("cache: disabled, because FERRULE_CACHE_DIR is '{}', not an absolute path", path_to_text(named));
     return {};
