@@ -55,7 +55,7 @@ std::string numbers_of(const fs::path& path) {
 
 // Resolves a path relative to the manifest's folder; a plain name is looked up as the system's loader does.
 fs::path path_of_library(const std::string& named, const fs::path& manifest) {
-  const fs::path path = path_from_text(named);
+  fs::path path = path_from_text(named);
   if (path.is_absolute()) return path;
   if (named.find_first_of("/\\") != std::string::npos) return manifest.parent_path() / path;
   return find_library(named).value_or(path);

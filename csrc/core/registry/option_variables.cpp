@@ -70,13 +70,13 @@ std::vector<VariableProblem> problems_of_option_variables(const std::vector<std:
     });
     if (option != options.end()) {
       const std::string complaint = complaint_about_value(*option, environment(name.c_str()).value_or(""));
-      if (!complaint.empty()) problems.push_back({name + " " + complaint, true});
+      if (!complaint.empty()) problems.push_back({fmt::format("{} {}", name, complaint), true});
       continue;
     }
     const std::string meant = most_similar(lower_case(name.substr(prefix_of(backend).size())), keys);
-    problems.push_back({fmt::format("{} is set, and {} has no option of that name{}", name, backend,
-                                    meant.empty() ? "" : "; did you mean " + option_variable(backend, meant) + "?"),
-                        !meant.empty()});
+    const std::string advice = meant.empty() ? "" : fmt::format("; did you mean {}?", option_variable(backend, meant));
+    problems.push_back(
+        {fmt::format("{} is set, and {} has no option of that name{}", name, backend, advice), !meant.empty()});
   }
   return problems;
 }
