@@ -192,7 +192,7 @@ def test_numbers_are_stored_before_they_are_read(order: str, start: Processes) -
     assert "cudaGraphLaunch" in start(HOST + NUMBERS, FERRULE_EMULATION_ORDER=order).calls
 
 
-# Of two faults, that of the first node is reported, in replays, too.
+# If two nodes fail, the error is that of the first node, in replays too.
 FAULTS = """
 x = put(np.arange(8))
 f = fe.graph(lambda x, i, j: fe.take(x, i, axis=0) + fe.take(x * 2, j, axis=0))

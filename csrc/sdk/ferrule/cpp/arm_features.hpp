@@ -76,7 +76,7 @@ constexpr FeatureSet set_of(const std::string_view (&names)[count]) {
   return set;
 }
 
-// What the system says of this processor.
+// The features that the operating system reports for this processor.
 inline FeatureSet read_processor() {
   FeatureSet found;
 #if defined(__linux__)

@@ -297,7 +297,7 @@ struct DeviceDescription {
   uint32_t queue_kinds = 0;      // bits 1 << fe_queue_kind: queues that run beside the compute queue
 };
 
-// An option of device_open. `type` is a word for documentation: integer, string, boolean.
+// An option of device_open. `type` is integer, string or boolean; values of another type are refused.
 struct OptionDescription {
   const char* key;
   const char* type;

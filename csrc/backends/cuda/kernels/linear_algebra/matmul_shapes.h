@@ -24,7 +24,7 @@ struct TensorShape {
 inline constexpr TensorShape large_shape = {128, 256, 32, 2, 4, 4};
 // Two blocks fit on a multiprocessor of 8.0 and 9.0.
 inline constexpr TensorShape medium_shape = {128, 128, 32, 2, 2, 4};
-// Where larger ones leave most multiprocessors without work.
+// For matrices that have too few larger tiles to give each multiprocessor one.
 inline constexpr TensorShape small_shape = {64, 64, 32, 2, 2, 4};
 // For up to 16 rows, and for up to 16 columns.
 inline constexpr TensorShape rows_shape = {16, 32, 128, 1, 2, 4};
