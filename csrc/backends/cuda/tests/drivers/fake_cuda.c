@@ -1,5 +1,9 @@
-/* A libcuda.so.1 that is no working driver. By default cuInit returns INIT, as the stub of a toolkit returns 34; the
- * macros leave functions out. */
+/* A libcuda.so.1 that is no working driver: cuInit returns INIT, 34 unless told, as the stub of a toolkit does. Other
+ * macros leave functions out or add them. */
+#ifndef INIT
+#define INIT 34
+#endif
+
 int is_a_fake(void);
 int is_a_fake(void) { return 1; }
 
