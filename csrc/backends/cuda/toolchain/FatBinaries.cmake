@@ -8,8 +8,8 @@
 # ferrule_cuda_fat_binaries builds only these.
 set(FERRULE_CUDA_ARCHITECTURES 75 80 86 89 90a 100 120
     CACHE STRING "GPU architectures with machine code; PTX for the last one serves newer ones")
-if(DEFINED ENV{FERRULE_CUDA_ARCHITECTURES}) # for builds of wheels; separated by spaces
-  separate_arguments(FERRULE_CUDA_ARCHITECTURES UNIX_COMMAND "$ENV{FERRULE_CUDA_ARCHITECTURES}")
+if(DEFINED ENV{FERRULE_BUILD_CUDA_ARCHITECTURES}) # for builds of wheels; separated by spaces. FERRULE_CUDA_* are the options of devices
+  separate_arguments(FERRULE_CUDA_ARCHITECTURES UNIX_COMMAND "$ENV{FERRULE_BUILD_CUDA_ARCHITECTURES}")
 endif()
 find_program(CCACHE ccache)
 mark_as_advanced(CCACHE)
