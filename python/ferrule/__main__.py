@@ -36,7 +36,7 @@ def _run() -> int:
     show.add_argument("--cmake-dir", action="store_true", help="for find_package(ferrule): ferrule_DIR")
     show.add_argument("--backend-dir", action="store_true", help="the folder of the backends that came with ferrule")
     show.add_argument("--include-dir", action="store_true", help="the folder of the C headers")
-    verbs = parser.add_subparsers(title="verbs", metavar="")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     for verb in VERBS:
         verb.add_to(verbs)
     options = parser.parse_args()

@@ -22,12 +22,21 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// What became of a module whose state is none that a sentence can contain.
+std::string verb_phrase(std::string_view state) {
+  if (state == "no_device") return "found no device";
+  if (state == "probe_failed") return "failed when it was tried in another process";
+  if (state == "not_probed") return "was not tried in another process, and not opened";
+  if (state == "error") return "does not work";
+  return fmt::format("is {}", state);
+}
+
 // `kind` is the missing kind of device; "" when the backend itself is missing.
 std::string clause_about(const KnownModule& module, std::string_view kind = "") {
   if (module.state == "loaded" && !kind.empty()) return fmt::format("{} drives no device of that kind", module.name);
   if (module.state == "loaded") return module.name + " is no longer loaded";
-  return module.reason.empty() ? fmt::format("{} is {}", module.name, module.state)
-                               : fmt::format("{} is {}: {}", module.name, module.state, module.reason);
+  const std::string clause = module.name + " " + verb_phrase(module.state);
+  return module.reason.empty() ? clause : clause + ": " + module.reason;
 }
 
 std::string clauses_about(const std::vector<KnownModule>& modules, std::string_view kind = "") {

@@ -1,8 +1,13 @@
-"""ferrule's log lines in Python's `logging`, in the logger "ferrule"."""
+"""ferrule's log lines in Python's `logging`, in the logger "ferrule".
+
+In a program that does not set up `logging`, FERRULE_LOG=debug prints them to standard error.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
+import sys
 
 from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
@@ -14,7 +19,11 @@ logger = logging.getLogger("ferrule")
 
 def deliver(level: int, message: str) -> None:
     """Log a line; called by the extension."""
-    logger.log(_LEVELS[level], "%s", message)
+    if os.environ.get("FERRULE_LOG") and not logger.hasHandlers():
+        if sys.stderr is not None:
+            print(f"ferrule: {message}", file=sys.stderr)
+    else:
+        logger.log(_LEVELS[level], "%s", message)
 
 
 def set_log_level(name: str) -> None:

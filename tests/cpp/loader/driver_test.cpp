@@ -106,7 +106,8 @@ TEST_F(LoaderDriverFiles, DriverWithATitleIsNamedByIt) {
   const auto reason = [&](const char* floor) {
     return row_with({{{"library", "libt_driver.so.1"}, {"title", "T driver"}, {"floor", floor}}}).reason;
   };
-  EXPECT_EQ(reason("550"), "the T driver is not installed: libt_driver.so.1 was not found");
+  EXPECT_EQ(reason("550"),
+            "the T driver is not installed: libt_driver.so.1 was not found; install version 550 or newer");
   install("470.57");
   EXPECT_EQ(reason("550"), "the T driver is 470.57 (libt_driver.so.1); it needs 550 or newer");
   EXPECT_EQ(reason("470"), "");

@@ -275,6 +275,12 @@ def test_log_lines_go_to_python_logging(run_python: Run) -> None:
     assert "ferrule|" in run_python(code, FERRULE_LOG="debug").stderr
 
 
+def test_log_lines_that_were_asked_for_are_printed_by_programs_without_logging(run_python: Run) -> None:
+    code = "import ferrule as fe; fe.load_all()"
+    assert "ferrule: " in run_python(code, FERRULE_LOG="debug").stderr
+    assert run_python(code).stderr == ""
+
+
 def test_exit_prints_nothing(run_python: Run) -> None:
     done = run_python(
         "import ferrule as fe, numpy as np, threading\n"

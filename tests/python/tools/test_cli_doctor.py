@@ -96,6 +96,13 @@ def test_backends_requested_by_variables_must_work(doctor: Doctor, tmp_path: Pat
     assert "there is no such file" in gone["why"]
 
 
+def test_states_are_whole_beside_long_names(doctor: Doctor, tmp_path: Path) -> None:
+    missing = tmp_path / ("a_long_name_" * 12) / "libferrule-t_gone.so"
+    done = doctor("t_gone", FERRULE_BACKEND_PATH=missing)
+    assert done.stdout.count("does not work ") >= 2
+    assert "none that was asked for" in done.stdout
+
+
 def test_device_with_few_ops_is_tested_with_those_ops(doctor: Doctor, faulty_modules: Path) -> None:
     found = found_by(doctor("--json", FERRULE_BACKEND_PATH=faulty_modules / "libferrule-faulty.so"))
     device = device_of(found, "faulty")
@@ -162,6 +169,7 @@ def test_module_that_crashes_the_loading_process_is_tested_in_another(
     found = found_by(doctor("--json", FERRULE_BACKEND_PATH=module))
     assert "loading ended its process: killed by SIGABRT" in found["load_problem"]
     assert any("FERRULE_PROBE=always tries it in another process first" in sentence for sentence in found["advice"])
+    assert len([sentence for sentence in found["advice"] if str(module) in sentence]) == 1
     assert not found["ok"], "FERRULE_BACKEND_PATH names it"
     [row] = [row for row in found["report"]["candidates"] if row["path"] == str(module)]
     assert row["state"] == "probe_failed"
@@ -209,25 +217,38 @@ def test_variables_that_name_no_option_are_reported(doctor: Doctor, null_module:
 
 
 @pytest.mark.parametrize(
-    ("content", "reason", "advice"),
+    ("content", "floor", "reason", "advice"),
     [
         (
             None,
+            "",
             "the T driver is not installed: {} was not found",
             "; install or update it, then `ferrule doctor --reprobe`.",
         ),
-        ("", "the T driver is damaged: {}: the file is empty; install it again", "; then `ferrule doctor --reprobe`."),
+        (
+            None,
+            "550",
+            "the T driver is not installed: {} was not found; install version 550 or newer",
+            ", then `ferrule doctor --reprobe`.",
+        ),
+        (
+            "",
+            "",
+            "the T driver is damaged: {}: the file is empty; install it again",
+            "; then `ferrule doctor --reprobe`.",
+        ),
     ],
 )
 def test_missing_and_damaged_drivers_get_their_own_advice(
-    doctor: Doctor, put_module: Put, tmp_path: Path, content: str | None, reason: str, advice: str
+    doctor: Doctor, put_module: Put, tmp_path: Path, content: str | None, floor: str, reason: str, advice: str
 ) -> None:
     library = tmp_path / "libt_driver.so.1"
     if content is not None:
         library.write_text(content)
-    put_module(tmp_path / "modules", "t_gpu", driver=[{"library": library.name, "title": "T driver"}])
+    driver = {"library": library.name, "title": "T driver"} | ({"floor": floor} if floor else {})
+    put_module(tmp_path / "modules", "t_gpu", driver=[driver])
     variables = {"FERRULE_BACKEND_DIR": tmp_path / "modules", "LD_LIBRARY_PATH": tmp_path}
-    found = found_by(doctor("cpu", "--json", **variables))
+    found = found_by(doctor("t_gpu", "--json", **variables))
     reason = reason.format(library.name if content is None else library)
     [row] = [row for row in found["report"]["candidates"] if row["name"] == "t_gpu"]
     assert row["reason"] == reason

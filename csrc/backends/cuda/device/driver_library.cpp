@@ -66,7 +66,8 @@ sdk::Error reason_for_no_driver() {
   const std::string problem = text != nullptr ? text : file_name;
   // A library that was found is named by its path, and one that it needs by another name.
   if (problem.starts_with(file_name))
-    return {FE_NOT_FOUND, std::string("the NVIDIA driver is not installed: ") + file_name + " was not found"};
+    return {FE_NOT_FOUND, std::string("the NVIDIA driver is not installed: ") + file_name +
+                              " was not found; install one for CUDA " + version_text(CUDART_VERSION) + " or later"};
   return {FE_UNSUPPORTED, "the NVIDIA driver cannot be opened: " + problem + "; install it again"};
 }
 #endif

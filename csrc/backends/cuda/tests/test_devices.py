@@ -41,7 +41,7 @@ GPU_0, GPU_1, GPU_2 = (f"GPU-656d756c-6174-6564-2d30-3{number}0000000000" for nu
         pytest.param(
             {"FERRULE_EMULATION_DRIVER": "0"},
             "no_device",
-            "the NVIDIA driver is not installed: libcuda.so.1 was not found",
+            "the NVIDIA driver is not installed: libcuda.so.1 was not found; install one for CUDA 13.0 or later",
             marks=pytest.mark.skipif(HAS_DRIVER, reason="the machine has a driver"),
         ),
         (

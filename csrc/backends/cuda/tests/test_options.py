@@ -63,6 +63,8 @@ def test_misspelt_variable_is_told_when_the_module_is_loaded(start: Processes) -
     assert done.output == f"{sentence}\ncuda:0\n"
     assert done.log.count(sentence) == 1
     assert done.contexts() == set()
+    explained = start("print(fe.explain('cuda'))", FERRULE_CUDA_TF23="1")
+    assert explained.output.endswith(f"; {sentence}\n")
 
 
 def test_options_of_open_are_checked_too_and_the_device_can_be_opened_afterwards(run: Run) -> None:

@@ -46,7 +46,7 @@ def test_the_module_needs_no_library_of_cuda(tmp_path: Path) -> None:
     assert {name for name in exported if not name.startswith("ferrule_backend_")} == set()
 
 
-NOT_THERE = "the NVIDIA driver is not installed: libcuda.so.1 was not found"
+NOT_THERE = "the NVIDIA driver is not installed: libcuda.so.1 was not found; install version 580 or newer"
 
 
 @pytest.mark.skipif(HAS_DRIVER, reason="the machine has a driver")

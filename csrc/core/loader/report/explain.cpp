@@ -134,7 +134,7 @@ std::string explain(const LoadReport& report, std::string_view name) {
   std::string text = clause_of(*furthest);
   if (others > 0 && furthest->state != LoadState::loaded)
     text += fmt::format(" ({} more of that name got no further)", others);
-  return fmt::format("{}: {}.", wanted, text);
+  return fmt::format("{}: {}{}", wanted, text, text.ends_with('?') ? "" : ".");
 }
 
 std::optional<fe_device_kind> kind_to_explain(const LoadReport& report, std::string_view name) {

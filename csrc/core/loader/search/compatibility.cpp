@@ -19,7 +19,9 @@ std::string complaint_about_driver(const DriverNeed& need) {
   const std::string driver = "the " + (need.title.empty() ? "driver" : need.title);
   const auto path = find_library(need.library);
   if (!path && need.title.empty()) return "its driver's library " + need.library + " is not on this machine";
-  if (!path) return fmt::format("{} is not installed: {} was not found", driver, need.library);
+  if (!path)
+    return fmt::format("{} is not installed: {} was not found{}", driver, need.library,
+                       need.floor.empty() ? "" : fmt::format("; install version {} or newer", need.floor));
   // Opening such a file may end the process, with SIGBUS if the file is truncated.
   if (const std::string problem = damage_of_library(*path); !problem.empty())
     return fmt::format("{} is damaged: {}: {}; install it again", driver, path->string(), problem);

@@ -30,7 +30,7 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
     sentences = [*_of_variables(found["variables"]), *advice_on(drivers, found["variables"])]
     if found["report"] is None:
         why = found["load_problem"].strip().splitlines() or ["FERRULE_LOG=debug says how far it came"]
-        return [*sentences, f"Fix this first: {why[0]}"]
+        return [*sentences, "Fix this first: " + ": ".join(line.strip() for line in why[:2])]
     if found["load_problem"]:
         sentences.append(
             "A module crashes the process that opens it; FERRULE_PROBE=always tries it in another process first."
@@ -39,7 +39,11 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
         sentences += _of_row(row)
     for device in found["devices"]:
         sentences += _of_device(device)
-    sentences += [answer["why"] for answer in found["asked"] if not answer["ok"]]
+    reasons = [row["reason"].rstrip(".") for row in found["report"]["candidates"] if row["reason"]]
+    told = [reason for reason in reasons if any(reason in sentence for sentence in sentences)]
+    for answer in found["asked"]:
+        if not answer["ok"] and not any(reason in answer["why"] for reason in told):
+            sentences.append(answer["why"])
     return list(dict.fromkeys([*sentences, *_of_kinds(found)]))
 
 
@@ -79,7 +83,8 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
     elif row["state"] == "no_device":
         yield f"{name}: {path} runs but found no device to drive{f' ({reason})' if reason else ''}."
     elif row["state"] == "incompatible" and NEEDS_DRIVER.search(reason):
-        yield f"{name}: {reason}; install or update it, then `ferrule doctor --reprobe`."
+        install = "" if "; install " in reason else "; install or update it"
+        yield f"{name}: {reason}{install}, then `ferrule doctor --reprobe`."
     elif row["state"] == "incompatible" and FAULTY_DRIVER.search(reason):
         yield f"{name}: {reason}; then `ferrule doctor --reprobe`."
     for note in row.get("notes") or []:

@@ -28,7 +28,7 @@ def show(found: dict[str, Any], out: Console) -> None:
         remaining = found["report"].get("remaining") or []
         if remaining:
             _section(out, "Still mapped", _pairs({file["path"]: file["reason"] for file in remaining}))
-    _section(out, "Devices", _devices(found["devices"]))
+    _section(out, "Devices", _devices(found["devices"], "none that was asked for" if found["asked"] else "none"))
     if found["asked"]:
         _section(out, "Asked for", _asked(found["asked"]))
     if found["advice"]:
@@ -104,9 +104,9 @@ def _about(row: dict[str, Any], look: str) -> Text:
     return text
 
 
-def _devices(devices: list[dict[str, Any]]) -> Table | Text:
+def _devices(devices: list[dict[str, Any]], none: str) -> Table | Text:
     if not devices:
-        return Text("none", style="yellow")
+        return Text(none, style="yellow")
     table = _grid("", "bold", "")
     for device in devices:
         look = STYLES[DEVICE_LOOKS[device["state"]]]
@@ -137,7 +137,10 @@ def _device(device: dict[str, Any], look: str) -> Text:
 
 
 def _asked(asked: list[dict[str, Any]]) -> Table:
-    table = _grid("", "", "")
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, min_width=len("does not work"))
+    table.add_column(overflow="fold")  # a name may be a long path
+    table.add_column(overflow="fold")
     for answer in asked:
         source = f" ({answer['source']})" if answer["source"] else ""
         word = Text("works" if answer["ok"] else "does not work", style="green" if answer["ok"] else "bold red")
