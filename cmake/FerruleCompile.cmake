@@ -50,16 +50,30 @@ endif()
 
 find_program(CCACHE ccache)
 mark_as_advanced(CCACHE)
+set(compiler_check "")
+if(FERRULE_ZIG_VERSION) # the compiler's file is a script of the build tree
+  set(compiler_check "CCACHE_COMPILERCHECK=string:zig ${FERRULE_ZIG_VERSION}")
+endif()
 foreach(language C CXX)
   if(CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
     # Paths below the source tree are hashed as relative, so that build trees share their objects. Precompiled headers
     # need this sloppiness.
     set(CMAKE_${language}_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${compiler_check} ${CCACHE})
   endif()
 endforeach()
 
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json 3.9 REQUIRED)
+if(FERRULE_HEADERS)
+  add_library(fmt::fmt-header-only INTERFACE IMPORTED)
+  set_target_properties(fmt::fmt-header-only PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${FERRULE_HEADERS}
+                                                        INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
+  file(STRINGS ${FERRULE_HEADERS}/fmt/core.h line REGEX "define FMT_VERSION [0-9]+")
+  string(REGEX REPLACE ".*VERSION ([0-9]*)([0-9][0-9])([0-9][0-9])$" "\\1.\\2.\\3" fmt_VERSION "${line}")
+  add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
+  set_target_properties(nlohmann_json::nlohmann_json PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${FERRULE_HEADERS})
+else()
+  find_package(fmt REQUIRED)
+  find_package(nlohmann_json 3.9 REQUIRED)
+endif()

@@ -37,12 +37,13 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfig.cmake ${CMAKE_CURRENT_BI
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_PKGCONFIG_DIR}
            OUTPUT_VARIABLE pkgconfig_prefix)
 # A program that links the archive also needs these libraries: `pkg-config --static`.
-set(libraries "${FERRULE_PRIVATE_LIBRARIES};${CMAKE_DL_LIBS}")
-list(REMOVE_ITEM libraries "")
-list(TRANSFORM libraries REPLACE "^([^/]+)$" "-l\\1")
-string(JOIN " " FERRULE_PRIVATE_FLAGS ${libraries} -pthread)
+set(FERRULE_PRIVATE_FLAGS "")
 set(FERRULE_DEFINITION_FLAG "")
 if(FERRULE_STATIC)
+  set(libraries "${FERRULE_PRIVATE_LIBRARIES};${CMAKE_DL_LIBS}")
+  list(REMOVE_ITEM libraries "")
+  list(TRANSFORM libraries REPLACE "^([^/]+)$" "-l\\1")
+  string(JOIN " " FERRULE_PRIVATE_FLAGS ${libraries} -pthread)
   set(FERRULE_DEFINITION_FLAG " -DFERRULE_STATIC")
 endif()
 configure_file(cmake/ferrule.pc.in ferrule.pc @ONLY)

@@ -19,9 +19,14 @@ file(CONFIGURE OUTPUT ${FERRULE_GENERATED}/private/op_table.inc CONTENT "${op_ta
 add_library(ferrule_ops OBJECT ${op_sources})
 target_link_libraries(ferrule_ops PUBLIC ferrule_base)
 
-file(GLOB generator_sources CONFIGURE_DEPENDS csrc/ops/generate/*.cpp)
-add_executable(ferrule-generate-ops ${generator_sources})
-target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops ferrule_base)
+if(FERRULE_HOST_TOOLS)
+  add_executable(ferrule-generate-ops IMPORTED)
+  set_target_properties(ferrule-generate-ops PROPERTIES IMPORTED_LOCATION ${FERRULE_HOST_TOOLS}/ferrule-generate-ops)
+else()
+  file(GLOB generator_sources CONFIGURE_DEPENDS csrc/ops/generate/*.cpp)
+  add_executable(ferrule-generate-ops ${generator_sources})
+  target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops ferrule_base)
+endif()
 
 # ferrule_generate(<what> <file>): writes the file by `ferrule-generate-ops <what>`. An unchanged file keeps its time
 # stamp, because many files depend on it.

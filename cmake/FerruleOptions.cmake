@@ -8,7 +8,11 @@ endif()
 
 option(FERRULE_STATIC "Build libferrule as an archive with FERRULE_STATIC_BACKENDS linked in" OFF)
 set(FERRULE_STATIC_BACKENDS "cpu;null" CACHE STRING "Names of the backends that a static libferrule contains")
-set(FERRULE_STATIC_CPU x64 CACHE STRING "The one CPU variant that a static libferrule contains")
+set(lowest_variant x64)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  set(lowest_variant armv8)
+endif()
+set(FERRULE_STATIC_CPU ${lowest_variant} CACHE STRING "The one CPU variant that a static libferrule contains")
 set(FERRULE_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
 option(FERRULE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(FERRULE_ALL_BACKENDS "Build also the backends that have wheels of their own, and need more to be compiled" OFF)
@@ -16,6 +20,9 @@ option(FERRULE_FUZZ "Build the fuzzers of tests/fuzz, with clang" OFF)
 option(FERRULE_BUILD_PYTHON "Build the extension of the Python package" OFF)
 option(FERRULE_PACKAGE_LAYOUT "Install as a Python package, everything below ferrule/" ${is_wheel})
 option(FERRULE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+# The tools that run in the build, of a build tree for this machine (targets ferrule-generate-ops, ferrule-manifest): for
+# builds for another system.
+set(FERRULE_HOST_TOOLS "" CACHE PATH "Folder of the tools that run in the build; empty builds them")
 # Wheels should contain only variants that were tested on some machine: set this to exclude the others.
 set(FERRULE_VARIANTS "" CACHE STRING "The variants to compile, of every backend; empty compiles all")
 

@@ -2,9 +2,7 @@
 
 #if defined(__APPLE__)
 #include <crt_externs.h>
-#elif defined(_WIN32)
-#include <cstdlib>
-#else
+#elif !defined(_WIN32)
 #include <unistd.h>
 #if !defined(__GLIBC__)  // glibc declares it in unistd.h
 extern char** environ;
@@ -12,12 +10,17 @@ extern char** environ;
 #endif
 
 namespace ferrule::python {
+#if defined(_WIN32)
+
+// Windows locks its environment, so the core reads it at any time.
+EnvironmentSnapshot::EnvironmentSnapshot() : before_(nullptr) {}
+EnvironmentSnapshot::~EnvironmentSnapshot() = default;
+
+#else
 namespace {
 
 char** system_block() noexcept {
-#if defined(_WIN32)
-  return _environ;
-#elif defined(__APPLE__)
+#if defined(__APPLE__)
   return *_NSGetEnviron();
 #else
   return environ;
@@ -51,4 +54,5 @@ EnvironmentSnapshot::EnvironmentSnapshot() : before_(current) {
 
 EnvironmentSnapshot::~EnvironmentSnapshot() { set_current(before_); }
 
+#endif
 }  // namespace ferrule::python

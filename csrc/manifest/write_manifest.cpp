@@ -25,6 +25,7 @@ namespace {
 using ferrule::module_file::AbiVersion;
 using ferrule::module_file::Image;
 using ferrule::module_file::ModuleName;
+using ferrule::module_file::Systems;
 
 constexpr const char* usage =
     "usage: ferrule-manifest <module> [options]\n"
@@ -169,7 +170,7 @@ std::string hash_of(const std::filesystem::path& path) {
 nlohmann::ordered_json libraries_of(const Arguments& arguments, const Image& image) {
   nlohmann::ordered_json hashes = nlohmann::ordered_json::object();
   const std::filesystem::path folder = std::filesystem::canonical(arguments.module).parent_path();
-  for (const auto& library : ferrule::module_file::OwnLibraries::of(image, folder)) {
+  for (const auto& library : ferrule::module_file::OwnLibraries::of(image, folder, Systems::all)) {
     if (!library.problem.empty())
       throw std::runtime_error(ferrule::path_to_text(library.path) + ": " + library.problem);
     hashes[library.name] = hash_of(library.path);
@@ -180,12 +181,13 @@ nlohmann::ordered_json libraries_of(const Arguments& arguments, const Image& ima
 }
 
 nlohmann::ordered_json manifest_of(const Arguments& arguments) {
-  const auto name = ferrule::module_file::parse_module_name(ferrule::path_to_text(arguments.module.filename()));
+  const auto name = ferrule::module_file::parse_module_name(ferrule::path_to_text(arguments.module.filename()),
+                                                            ferrule::module_file::all_module_endings);
   if (!name || !name->problem.empty())
     throw std::runtime_error(name ? name->problem
                                   : "its name is not [lib]ferrule-<name>[-<variant>] with the ending of a module");
   ferrule::module_file::FileBytes file(arguments.module);
-  const Image image = ferrule::module_file::read_image(file);
+  const Image image = ferrule::module_file::read_image(file, Systems::all);
   if (!image.problem.empty()) throw std::runtime_error(image.problem);
   const auto sha256 = ferrule::module_file::sha256_of(file);
   if (!sha256) throw std::runtime_error("the file cannot be read");

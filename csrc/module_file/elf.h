@@ -22,7 +22,7 @@ namespace ferrule::module_file {
 
 class ElfReader {
  public:
-  explicit ElfReader(FileBytes& file) : file_(file) {}
+  explicit ElfReader(FileBytes& file, Systems systems = Systems::ours) : file_(file), systems_(systems) {}
 
   // Reads a module. If it is invalid, the image's problem says why.
   Image read() {
@@ -135,7 +135,8 @@ class ElfReader {
     if (!header) return truncated("its header", sizeof(Header));
     header_ = *header;
     const bool is_other_class = header_.identity[4] != 2 || header_.identity[5] != 1;
-    is_foreign = is_other_class || (our_machine != 0 && header_.machine != our_machine);
+    const bool is_other_machine = systems_ == Systems::ours && our_machine != 0 && header_.machine != our_machine;
+    is_foreign = is_other_class || is_other_machine;
     if (is_other_class) return "it is a module for another machine: not 64 bit, little-endian";
     if (is_foreign)
       return fmt::format("it is a module for {}, this machine is {}", machine_name(header_.machine),
@@ -269,6 +270,7 @@ class ElfReader {
   }
 
   FileBytes& file_;
+  const Systems systems_;
   Header header_{};
   std::vector<Segment> segments_;
   std::vector<Dynamic> names_;

@@ -10,6 +10,9 @@
 
 namespace ferrule::module_file {
 
+// The modules that a reader takes: those of this system and machine, or all, as for tools that build for other systems.
+enum class Systems { ours, all };
+
 struct Image {
   std::string format;       // "ELF", "Mach-O", "PE"
   std::string problem;      // "" = none, else a sentence about the file ("it is ...")

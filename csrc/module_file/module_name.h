@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ struct ModuleName {
   std::string problem;  // a sentence when the name has the form of a module's but is invalid, else ""
 };
 
+inline constexpr std::array<std::string_view, 3> all_module_endings = {".so", ".dylib", ".dll"};
+// Those of this system.
 #if defined(_WIN32)
 inline constexpr std::array<std::string_view, 1> module_endings = {".dll"};
 #elif defined(__APPLE__)
@@ -30,10 +33,11 @@ inline bool is_backend_name(std::string_view text) {
 }
 
 // nullopt when the file name is not that of a module.
-inline std::optional<ModuleName> parse_module_name(std::string_view file) {
+inline std::optional<ModuleName> parse_module_name(std::string_view file,
+                                                   std::span<const std::string_view> endings = module_endings) {
   const auto is_ending = [&](std::string_view ending) { return file.ends_with(ending); };
-  const auto ending = std::find_if(module_endings.begin(), module_endings.end(), is_ending);
-  if (ending == module_endings.end()) return std::nullopt;
+  const auto ending = std::find_if(endings.begin(), endings.end(), is_ending);
+  if (ending == endings.end()) return std::nullopt;
   std::string_view rest = file.substr(0, file.size() - ending->size());
   if (rest.starts_with("lib")) rest.remove_prefix(3);
   constexpr std::string_view prefix = "ferrule-";

@@ -29,14 +29,15 @@ struct OwnLibrary {
 class OwnLibraries {
  public:
   // The libraries of a module whose real path is in `folder`. Empty for formats that are not read.
-  static std::vector<OwnLibrary> of(const Image& module, const std::filesystem::path& folder) {
+  static std::vector<OwnLibrary> of(const Image& module, const std::filesystem::path& folder,
+                                    Systems systems = Systems::ours) {
     OwnLibraries all(module, folder);
     for (std::size_t i = 0; i < all.found_.size() && i < most; ++i) {
       const std::filesystem::path path = all.found_[i].path;
       FileBytes file(path);
       all.found_[i].problem = file.problem();
       if (!file.is_open()) continue;
-      const Image image = ElfReader(file).read_library();
+      const Image image = ElfReader(file, systems).read_library();
       all.found_[i].problem = image.problem;
       all.add_needs_of(image, path.parent_path());
     }

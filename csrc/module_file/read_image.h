@@ -36,28 +36,28 @@ inline std::string describe_beginning(FileBytes& file) {
   return fmt::format("it is a text file that begins with '{}'", shown);
 }
 
-inline Image read_image(FileBytes& file) {
+inline Image read_image(FileBytes& file, Systems systems = Systems::ours) {
   Image image;
   if (!file.is_open()) {
     image.problem = file.problem();
     return image;
   }
+  const auto is_read = [&] { return systems == Systems::all || image.format == native_format; };
   const uint32_t magic = file.read<uint32_t>(0).value_or(0);
   if (magic == 0x464c457f) {  // "\x7fELF"
     image.format = "ELF";
-    if (image.format == native_format) return ElfReader(file).read();
+    if (is_read()) return ElfReader(file, systems).read();
   } else if (magic == mach_o_magic || magic == universal_magic) {
     image.format = "Mach-O";
-    if (image.format == native_format)
-      image.problem = magic == universal_magic ? check_universal(file) : check_mach_o(file, 0);
+    if (is_read()) image.problem = magic == universal_magic ? check_universal(file) : check_mach_o(file, 0);
   } else if ((magic & 0xffff) == pe_magic) {
     image.format = "PE";
-    if (image.format == native_format) image.problem = check_pe(file);
+    if (is_read()) image.problem = check_pe(file);
   } else {
     image.problem = "not a module: " + describe_beginning(file);
     return image;
   }
-  image.is_foreign = image.format != native_format;
+  image.is_foreign = !is_read();
   if (image.is_foreign)
     image.problem = fmt::format("it is a module for another system ({}, this one has {})", image.format, native_format);
   return image;

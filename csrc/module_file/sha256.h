@@ -145,7 +145,7 @@ class Sha256 {
   std::array<uint8_t, 64> block_{};
   std::size_t filled_ = 0;
   uint64_t total_ = 0;
-  bool with_instructions_ = false;
+  [[maybe_unused]] bool with_instructions_ = false;
 };
 
 // The hash of a whole file; nullopt when it cannot be read to its end.

@@ -1,4 +1,4 @@
-// The CPU features that the module's variant requires: defined in table.cpp.in, from variants.cmake.
+// The CPU features that the module's variant requires: defined in table.cpp.in, from variants/.
 #pragma once
 
 #include <ferrule/cpp/cpu_features.hpp>

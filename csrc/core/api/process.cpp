@@ -143,7 +143,9 @@ size_t fe_drain(void) { return drain_releases() + drain_log(); }
 void* fe_get_proc(const char* name) {
   const std::string_view wanted = name ? name : "";
   if (wanted == FE_SET_LOAD_STEP_CALLBACK) return reinterpret_cast<void*>(&set_step_callback);
+#if !defined(_WIN32)
   if (wanted == FE_SET_THREAD_ENVIRONMENT) return reinterpret_cast<void*>(&set_thread_environment);
+#endif
   return nullptr;
 }
 }

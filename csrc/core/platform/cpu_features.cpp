@@ -25,10 +25,10 @@ std::string plain(std::string_view name) {
 
 std::optional<bool> has_cpu_feature([[maybe_unused]] std::string_view name) {
 #if defined(FERRULE_HAS_CPU_FEATURES)
-  if (const std::size_t row = sdk::processor::row_of_feature(plain(name)); row < sdk::processor::feature_count) {
+  if (const std::size_t row = sdk::row_of_feature(plain(name)); row < sdk::feature_count) {
     static constinit Once<sdk::processor::FeatureSet> processor;
     sdk::processor::FeatureSet wanted;
-    wanted.add(sdk::processor::features[row]);
+    wanted.add(row);
     return processor.get(sdk::processor::read_processor).contains(wanted);
   }
 #endif

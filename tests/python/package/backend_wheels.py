@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ DIST = Path(__file__).resolve().parents[3] / "dist"
 
 
 def wheel_of(distribution: str) -> Path:
-    wheels = sorted(DIST.glob(f"{distribution}-*.whl"))
+    wheels = sorted(DIST.glob(f"{distribution}-*_{platform.machine()}.whl"))
     assert len(wheels) == 1, f"{DIST} must hold one wheel of {distribution}, and holds {len(wheels)}: run ./dev wheels"
     return wheels[0]
 

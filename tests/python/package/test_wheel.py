@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -31,7 +32,7 @@ SYSTEM_HEADERS = {"ferrule", "linux", "mach", "mach-o", "sys"}
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    [path] = (ROOT / "dist").glob("ferrule-*.whl")
+    [path] = (ROOT / "dist").glob(f"ferrule-*_{platform.machine()}.whl")
     return path
 
 
@@ -48,6 +49,13 @@ def test_every_module_in_the_wheel_has_a_manifest_with_its_hash(wheel: Path) -> 
 
 def test_the_wheel_is_small(wheel: Path) -> None:
     assert wheel.stat().st_size <= LIMIT
+
+
+def test_no_file_names_a_folder_of_the_machine_that_built_it(wheel: Path) -> None:
+    folders = [f"{ROOT}/".encode(), f"{Path.home()}/.".encode()]
+    with zipfile.ZipFile(wheel) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    assert {name for name, content in contents.items() if any(folder in content for folder in folders)} == set()
 
 
 def test_platform_tag_matches_auditwheel(wheel: Path) -> None:

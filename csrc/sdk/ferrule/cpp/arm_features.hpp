@@ -45,36 +45,12 @@ inline constexpr Feature features[] = {
     {"bf16", 1, 14, "hw.optional.arm.FEAT_BF16", 68},
 };
 
-inline constexpr std::size_t feature_count = sizeof features / sizeof features[0];
-
-// The row of the feature; feature_count if the table has none of this name.
-constexpr std::size_t row_of_feature(std::string_view name) {
-  std::size_t row = 0;
-  while (row < feature_count && features[row].name != name) ++row;
-  return row;
-}
-
 struct FeatureSet {
   uint64_t rows = 0;  // a bit for each row of `features`
 
-  constexpr void add(const Feature& feature) { rows |= uint64_t{1} << row_of_feature(feature.name); }
+  constexpr void add(std::size_t row) { rows |= uint64_t{1} << row; }
   constexpr bool contains(const FeatureSet& other) const { return (rows & other.rows) == other.rows; }
 };
-
-template <std::size_t count>
-constexpr bool are_known(const std::string_view (&names)[count]) {
-  for (const std::string_view name : names)
-    if (row_of_feature(name) == feature_count) return false;
-  return true;
-}
-
-// The set of these features, which must be known.
-template <std::size_t count>
-constexpr FeatureSet set_of(const std::string_view (&names)[count]) {
-  FeatureSet set;
-  for (const std::string_view name : names) set.add(features[row_of_feature(name)]);
-  return set;
-}
 
 // The features that the operating system reports for this processor.
 inline FeatureSet read_processor() {
@@ -82,7 +58,8 @@ inline FeatureSet read_processor() {
 #if defined(__linux__)
   const unsigned long words[] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
 #endif
-  for (const Feature& feature : features) {
+  for (std::size_t row = 0; row < sizeof features / sizeof features[0]; ++row) {
+    const Feature& feature = features[row];
 #if defined(_WIN32)
     const bool has =
         feature.windows != unknown && IsProcessorFeaturePresent(static_cast<unsigned long>(feature.windows)) != 0;
@@ -95,7 +72,7 @@ inline FeatureSet read_processor() {
 #else
     const bool has = false;
 #endif
-    if (has) found.add(feature);
+    if (has) found.add(row);
   }
   return found;
 }

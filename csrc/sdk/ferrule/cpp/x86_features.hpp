@@ -88,22 +88,13 @@ inline constexpr Feature features[] = {
     {"lzcnt", leaf_extended_1, ecx, 5},
 };
 
-inline constexpr std::size_t feature_count = sizeof features / sizeof features[0];
-
-// The row of the feature; feature_count if the table has none of this name. (A pointer would not do: with
-// -fsanitize=undefined g++ 12 compares no address with null in a constant expression.)
-constexpr std::size_t row_of_feature(std::string_view name) {
-  std::size_t row = 0;
-  while (row < feature_count && features[row].name != name) ++row;
-  return row;
-}
-
 // What CPUID and XCR0 show, or must show: registers of leaves, and saved state.
 struct FeatureSet {
   uint32_t bits[leaf_count][register_count] = {};
   uint64_t state = 0;
 
-  constexpr void add(const Feature& feature) {
+  constexpr void add(std::size_t row) {
+    const Feature& feature = features[row];
     bits[feature.leaf][feature.register_] |= uint32_t{1} << feature.bit;
     state |= feature.state;
   }
@@ -114,21 +105,6 @@ struct FeatureSet {
     return (state & other.state) == other.state;
   }
 };
-
-template <std::size_t count>
-constexpr bool are_known(const std::string_view (&names)[count]) {
-  for (const std::string_view name : names)
-    if (row_of_feature(name) == feature_count) return false;
-  return true;
-}
-
-// The set of these features, which must be known.
-template <std::size_t count>
-constexpr FeatureSet set_of(const std::string_view (&names)[count]) {
-  FeatureSet set;
-  for (const std::string_view name : names) set.add(features[row_of_feature(name)]);
-  return set;
-}
 
 // Writes eax, ebx, ecx and edx to `out`; zeros, which mean "no", if the processor does not have the leaf.
 inline void read_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t (&out)[register_count]) {

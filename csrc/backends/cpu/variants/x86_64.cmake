@@ -1,6 +1,4 @@
-# The variants of the CPU module on x86-64: everything that differs among them. Each lists the processor features that
-# it requires, with the names of csrc/sdk/ferrule/cpp/cpu_features.hpp. The manifest, the module's score and the compiler
-# flags of the kernels come from this list. -march names are not used, because their meaning depends on the compiler.
+# The variants on x86-64.
 set(FERRULE_CPU_VARIANTS x64 haswell skylakex icelake zen4)
 set(FERRULE_CPU_x64_FEATURES cx16 sse3 ssse3 sse41 sse42 popcnt)
 set(FERRULE_CPU_haswell_FEATURES ${FERRULE_CPU_x64_FEATURES} avx avx2 fma f16c bmi1 bmi2 lzcnt movbe)
@@ -9,7 +7,6 @@ set(FERRULE_CPU_icelake_FEATURES ${FERRULE_CPU_skylakex_FEATURES} aes pclmulqdq 
     avx512vbmi avx512vbmi2 avx512bitalg avx512vpopcntdq avx512ifma)
 set(FERRULE_CPU_zen4_FEATURES ${FERRULE_CPU_icelake_FEATURES} avx512bf16)
 
-# Orders the variants that a machine can run; also the score of a module that can run.
 set(FERRULE_CPU_x64_RANK 1)
 set(FERRULE_CPU_haswell_RANK 3)
 set(FERRULE_CPU_skylakex_RANK 4)
@@ -24,9 +21,6 @@ set(FERRULE_CPU_skylakex_TARGET HWY_AVX3)
 set(FERRULE_CPU_icelake_TARGET HWY_AVX3)
 set(FERRULE_CPU_zen4_TARGET HWY_AVX3)
 
-set(FERRULE_CPU_BASE_FLAGS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv -fvisibility=hidden
-    $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas> # of "GCC ivdep"
-    -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables)
 foreach(variant IN LISTS FERRULE_CPU_VARIANTS)
   set(flags ${FERRULE_CPU_${variant}_FEATURES})
   # The features to which GCC and Clang give another name.
@@ -34,13 +28,15 @@ foreach(variant IN LISTS FERRULE_CPU_VARIANTS)
   list(TRANSFORM flags REPLACE "^bmi1$" bmi)
   list(TRANSFORM flags REPLACE "^pclmulqdq$" pclmul)
   list(TRANSFORM flags PREPEND -m)
+  if(NOT FERRULE_ZIG) # which compiles for this processor unless told, and spells it otherwise
+    list(APPEND flags -march=x86-64)
+  endif()
   # Every processor with SSE4.2 has SAHF, which no manifest names.
-  list(APPEND flags -march=x86-64 -msahf)
+  list(APPEND flags -msahf -DHWY_DISABLE_PCLMUL_AES)
   # Loops that the compiler vectorises use 256-bit vectors: they are bound by memory, and Zen 4 streams faster with
   # 256-bit accesses. Code that is bound by arithmetic uses Highway with 512-bit vectors.
   if(avx512f IN_LIST FERRULE_CPU_${variant}_FEATURES)
     list(APPEND flags -mprefer-vector-width=256)
   endif()
-  set(FERRULE_CPU_${variant}_FLAGS ${flags} -DHWY_DISABLE_PCLMUL_AES
-      -DFERRULE_CPU_TARGET=${FERRULE_CPU_${variant}_TARGET})
+  set(FERRULE_CPU_${variant}_FLAGS ${flags})
 endforeach()

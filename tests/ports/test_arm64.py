@@ -1,0 +1,71 @@
+"""The wheel for 64-bit Arm, run by qemu on several processors. `./dev ports` makes $FERRULE_PORT."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(os.environ.get("FERRULE_PORT", "."))
+ROOT, SITE = FOLDER / "root", FOLDER / "site"
+# By qemu's name of a processor: the variant that its instructions allow.
+VARIANTS = {
+    "cortex-a53": "armv8",
+    "a64fx": "armv8",  # it has fp16 and SVE, and neither dotprod nor SVE2
+    "neoverse-n1": "armv8.2",
+    "max,sve=off": "armv8.6",
+    "max": "sve2",
+    "max,sve512=on": "sve2",
+}
+
+every_processor = pytest.mark.parametrize("processor", VARIANTS)
+
+
+def run_on(processor: str, *arguments: str) -> str:
+    """What Python prints. Its programs are scripts that start qemu (emulated_programs.py)."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("FERRULE_")}
+    variables |= {"QEMU_LD_PREFIX": str(ROOT), "QEMU_CPU": processor, "PYTHONPATH": str(SITE)}
+    command = [str(ROOT / "usr/bin/python3.11"), *arguments]
+    ended = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace", cwd=FOLDER)
+    assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]
+    return ended.stdout
+
+
+@every_processor
+def test_the_variant_of_the_processor_is_loaded_and_computes(processor: str) -> None:
+    code = """
+import ferrule as fe, numpy as np
+report = fe.load_all()
+x = np.arange(12, dtype="float32").reshape(3, 4)
+assert np.array_equal(np.asarray(fe.asarray(x) @ fe.asarray(x.T)), x @ x.T)
+print(fe.backends()[0].variant, sorted(row.state for row in report))
+"""
+    variant, states = run_on(processor, "-c", code).split(" ", 1)
+    assert variant == VARIANTS[processor]
+    assert states.count("loaded") == 1
+
+
+@every_processor
+def test_each_op_of_float32_is_right(processor: str) -> None:
+    shown = run_on(processor, *KIT, "--ferrule-level", "brief", "-k", "float32 and values")
+    assert " failed" not in shown.splitlines()[-1]
+    assert " passed" in shown.splitlines()[-1]
+
+
+KIT = ("-m", "pytest", "--pyargs", "ferrule.testing", "-q", "-p", "no:cacheprovider", "--ferrule-device", "cpu:0")
+
+
+@pytest.mark.kit
+@every_processor
+def test_kit_at_brief(processor: str) -> None:
+    shown = run_on(processor, *KIT, "--ferrule-level", "brief")
+    assert " passed" in shown.splitlines()[-1]
+
+
+@pytest.mark.kit
+@pytest.mark.parametrize("processor", ["cortex-a53", "max"])
+def test_kit_at_quick(processor: str) -> None:
+    shown = run_on(processor, *KIT, "--ferrule-level", "quick")
+    assert " passed" in shown.splitlines()[-1]
