@@ -40,8 +40,21 @@ if(NOT FERRULE_ZIG_PROGRAMS)
     file(CONFIGURE OUTPUT ${FERRULE_ZIG_PROGRAMS}/${name} CONTENT "#!/bin/sh\nexec '${FERRULE_ZIG}' ${verb} \"$@\"\n" @ONLY)
     file(CHMOD ${FERRULE_ZIG_PROGRAMS}/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
   endforeach()
+  # The unwinder is the system's, as for everything else in the process. With zig's own inside, the process ends when
+  # the system unwinds through our code: glibc's pthread_exit does, by which Python before 3.14 ends threads at exit.
+  if(FERRULE_TARGET MATCHES "linux-gnu")
+    execute_process(
+      COMMAND ${FERRULE_ZIG} cc --target=${FERRULE_TARGET} -shared -nostdlib -s -Wl,-soname,libgcc_s.so.1
+              -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/libgcc_s.map ${CMAKE_CURRENT_LIST_DIR}/libgcc_s.c
+              -o ${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1 COMMAND_ERROR_IS_FATAL ANY)
+  endif()
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FERRULE_TARGET FERRULE_ZIG FERRULE_ZIG_PROGRAMS)
+if(FERRULE_TARGET MATCHES "linux-gnu")
+  foreach(kind EXE SHARED MODULE)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT ${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1)
+  endforeach()
+endif()
 
 foreach(language C CXX)
   set(CMAKE_${language}_COMPILER_TARGET ${FERRULE_TARGET})

@@ -1,14 +1,11 @@
 #include "conformance/process.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 namespace ferrule::conformance {
 
@@ -25,12 +22,14 @@ size_t thread_count() {
 }
 
 std::optional<uint64_t> allocated_bytes() {
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-  const struct mallinfo2 info = mallinfo2();
+  // glibc has the function from 2.33 on, and this program may be compiled for an earlier one. This is its result.
+  struct Information {
+    size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+  };
+  static const auto read = reinterpret_cast<Information (*)()>(dlsym(RTLD_DEFAULT, "mallinfo2"));
+  if (read == nullptr) return std::nullopt;
+  const Information info = read();
   return info.uordblks + info.hblkhd;
-#else
-  return std::nullopt;
-#endif
 }
 
 std::string real_path(const std::string& path) {

@@ -21,8 +21,9 @@ def fault(name: str, function: str, reason: str, step: str) -> HostileModule:
 
 
 def throwing(step: str) -> HostileModule:
-    # Thrown from a constructor, it passes through the system's loader, which may end the program.
-    reason = "thrown by the hostile module" + (f"|{ended_by('SIGABRT', step)}" if step in ("open", "close") else "")
+    # The wheel has a C++ library of its own, which does not know the exceptions of others. Thrown from a constructor, it
+    # passes through the system's loader, which may end the program.
+    reason = "an exception of an unknown type" + (f"|{ended_by('SIGABRT', step)}" if step in ("open", "close") else "")
     defines = (f"HOSTILE_STEP=STEP_{step.upper()}",)
     return HostileModule(f"throw_{step}", "error|probe_failed", reason, source="throwing.cc", defines=defines)
 

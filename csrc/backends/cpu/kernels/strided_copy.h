@@ -58,7 +58,8 @@ HWY_INLINE void transpose_block(T* HWY_RESTRICT to, int64_t to_row, const T* HWY
   if (rows == square && columns == square) {
     if constexpr (sizeof(T) == 4) {
       // 4 x 4 at a time. These shuffles are unpacks on every target.
-      using V = uint32_t __attribute__((vector_size(16), aligned(4), may_alias));
+      // A typedef, because Clang ignores the alignment in an alias declaration.
+      typedef uint32_t V __attribute__((vector_size(16), aligned(4), may_alias));
       for (int64_t j = 0; j < square; j += 4)
         for (int64_t i = 0; i < square; i += 4) {
           const V a = *reinterpret_cast<const V*>(from + i + j * from_column);
