@@ -289,6 +289,7 @@ TEST(Emulation, LoopOfBarriersThatNeverEndsIsReported) {
   EXPECT_NE(error.find("thread 5: ended"), std::string::npos) << error;
 }
 
+#if !defined(__SANITIZE_THREAD__)  // which finds the races of the volatile accesses
 __global__ void waits_for_another_thread(int* flags, bool sleeps) {
   volatile int* const own = flags + threadIdx.x;
   const unsigned next = (threadIdx.x + 1) % blockDim.x;
@@ -301,7 +302,6 @@ __global__ void waits_for_another_thread(int* flags, bool sleeps) {
   *own = 1;
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which finds the races of the volatile accesses
 TEST_P(Orders, ThreadsWaitForOthersOfTheirBlockInLoopsOfTheirOwn) {
   for (const bool sleeps : {false, true}) {
     std::vector<int> flags(64);
