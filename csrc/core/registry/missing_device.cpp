@@ -22,7 +22,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What became of a module whose state is none that a sentence can contain.
+// The verb phrase for a module's state in a sentence: "found no device", "is disabled".
 std::string verb_phrase(std::string_view state) {
   if (state == "no_device") return "found no device";
   if (state == "probe_failed") return "failed when it was tried in another process";

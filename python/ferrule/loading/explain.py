@@ -22,8 +22,8 @@ TOOLS = {"inspect", "testing"}  # extras that are not backends
 def explain(name: str) -> str:
     """Return a sentence on why a backend, or a device of a kind, is available or not, and what to do about it.
 
-    Of an op it says which devices compute it in which dtypes, for which it opens them. Loads the backends if none has
-    been loaded yet.
+    For an op it says which devices compute it in which dtypes, and opens the devices to find out. Loads the backends if
+    none has been loaded yet.
 
     Parameters
     ----------

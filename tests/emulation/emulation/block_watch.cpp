@@ -28,7 +28,7 @@ nanoseconds time_of(clockid_t clock) {
   return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-// Of the instruction at which a signal has interrupted the thread; 0 where we cannot tell.
+// Returns the address of the instruction at which a signal interrupted the thread; 0 if it is unknown.
 std::uintptr_t interrupted_at([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
   return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);

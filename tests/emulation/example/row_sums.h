@@ -1,4 +1,4 @@
-// What the host and the kernel share.
+// Types that the host and the kernel share.
 #pragma once
 
 constexpr unsigned row_sums_threads = 128;  // of a block, which adds up one row

@@ -6,6 +6,7 @@
 #include "core/platform/library_search.h"
 #include "core/registry/abi_compatibility.h"
 #include "core/registry/registry.h"
+#include "module_file/path_text.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ std::string complaint_about_driver(const DriverNeed& need) {
                        need.floor.empty() ? "" : fmt::format("; install version {} or newer", need.floor));
   // Opening such a file may end the process, with SIGBUS if the file is truncated.
   if (const std::string problem = damage_of_library(*path); !problem.empty())
-    return fmt::format("{} is damaged: {}: {}; install it again", driver, path->string(), problem);
+    return fmt::format("{} is damaged: {}: {}; install it again", driver, path_to_text(*path), problem);
   if (need.floor.empty()) return "";
   const auto version = driver_version(need.library, need.version_file);
   if (!version || !is_older(*version, need.floor)) return "";

@@ -16,8 +16,8 @@ KNOWN = (
     *("FERRULE_LOG", "FERRULE_ONLY", "FERRULE_PREFER", "FERRULE_PROBE", "FERRULE_PROBE_MEMORY"),
     *("FERRULE_PROBE_TIMEOUT", "FERRULE_TRUST"),
 )
-# What the core and ferrule's modules say of drivers that are missing or too old; and of libraries that are damaged or
-# no drivers, with what to do about it.
+# These match the reasons that the core and ferrule's modules give: a driver is missing or too old; a library is
+# damaged, or is not a driver.
 NEEDS_DRIVER = re.compile(
     r"(the|its driver's) .* is not (installed|on this machine)|driver .*needs .* or (newer|later)\b"
 )
