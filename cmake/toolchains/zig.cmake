@@ -6,8 +6,9 @@
 # FERRULE_TARGET       zig's name of a system: <machine>-<system>-<C library>[.<its oldest version>]
 # FERRULE_ZIG          the program; by default `zig` of PATH
 # FERRULE_HOST_TOOLS   a build tree for this machine, whose tools write what is generated
-# FERRULE_HEADERS      a folder that has, as folders or links, the header-only libraries fmt, nlohmann and hwy; by default
-#                      links to those of /usr/include, which itself must not be searched: it has this system's C library
+# FERRULE_HEADERS      a folder that has, as folders or links, the header-only libraries fmt, nlohmann and hwy, and the
+#                      headers of Vulkan; by default links to those of /usr/include, which itself must not be searched: it
+#                      has this system's C library
 set(FERRULE_TARGET x86_64-linux-gnu.2.28 CACHE STRING "The system to compile for, as zig names it")
 find_program(FERRULE_ZIG zig REQUIRED NO_CMAKE_FIND_ROOT_PATH)
 cmake_path(ABSOLUTE_PATH FERRULE_ZIG)
@@ -56,7 +57,7 @@ if(FERRULE_TARGET MATCHES "linux-gnu")
   endforeach()
 endif()
 
-foreach(language C CXX)
+foreach(language C CXX ASM)
   set(CMAKE_${language}_COMPILER_TARGET ${FERRULE_TARGET})
 endforeach()
 set(CMAKE_C_COMPILER ${FERRULE_ZIG_PROGRAMS}/clang)
@@ -74,7 +75,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 if(NOT FERRULE_HEADERS AND NOT CMAKE_SOURCE_DIR MATCHES CMakeTmp)
   set(FERRULE_HEADERS ${CMAKE_BINARY_DIR}/headers CACHE PATH "Header-only libraries")
   file(MAKE_DIRECTORY ${FERRULE_HEADERS})
-  foreach(library fmt nlohmann hwy)
+  foreach(library fmt nlohmann hwy vulkan vk_video)
     file(CREATE_LINK /usr/include/${library} ${FERRULE_HEADERS}/${library} SYMBOLIC)
   endforeach()
 endif()

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
-import lief
 import pytest
 from backend_wheels import Environment, wheel_of
 
 from csrc.backends.cuda.tests.fake_driver import BROKEN_DRIVERS, HAS_DRIVER, fake_driver
 
-LARGEST_WHEEL = 40 << 20
-# manylinux allows these. CUDA's runtime is linked statically, and its driver is opened when the module starts.
-ALLOWED_LIBRARIES = {
-    "libc.so.6",
-    "libm.so.6",
-    "libdl.so.2",
-    "libpthread.so.0",
-    "librt.so.1",
-    "ld-linux-x86-64.so.2",
-    "libstdc++.so.6",
-    "libgcc_s.so.1",
-}
+LARGEST_WHEEL = 40_000_000  # bytes
 
 LOADED = """
 import ferrule as fe
@@ -35,15 +22,6 @@ if row.state == "loaded": print((fe.ones(3, device="cuda") + 1).sum().item())
 
 def test_the_wheel_is_small() -> None:
     assert wheel_of("ferrule_cuda").stat().st_size <= LARGEST_WHEEL
-
-
-def test_the_module_needs_no_library_of_cuda(tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel_of("ferrule_cuda")) as archive:
-        module = lief.ELF.parse(archive.extract("ferrule_backends/cuda/libferrule-cuda.so", tmp_path))
-    assert module is not None
-    assert {str(name) for name in module.libraries} <= ALLOWED_LIBRARIES
-    exported = {str(symbol.name) for symbol in module.exported_symbols}
-    assert {name for name in exported if not name.startswith("ferrule_backend_")} == set()
 
 
 NOT_THERE = "the NVIDIA driver is not installed: libcuda.so.1 was not found; install version 580 or newer"

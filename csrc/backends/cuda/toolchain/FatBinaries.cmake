@@ -2,10 +2,10 @@
 # with the code for FERRULE_CUDA_ARCHITECTURES, and embeds them in a source. Sets <out> to that source, which defines
 # fat_binaries() of fat_binaries.h; the caller adds it to a target of the same folder. Only for ELF: it uses .incbin.
 #
-# No host code goes through nvcc, which uses the host's compiler only as a preprocessor. Each architecture of a file is
-# a command of its own, because ccache cannot store what one command compiles for several; fatbinary binds them. Beside
-# <stem>.fatbin is <stem>.resources.txt, what ptxas says about registers and memory. The target
-# ferrule_cuda_fat_binaries builds only these.
+# No host code goes through nvcc, which uses this machine's compiler only as a preprocessor; it does not take the one of
+# cmake/toolchains/zig.cmake. Each architecture of a file is a command of its own, because ccache cannot store what one
+# command compiles for several; fatbinary binds them. Beside <stem>.fatbin is <stem>.resources.txt, what ptxas says about
+# registers and memory. The target ferrule_cuda_fat_binaries builds only these.
 set(FERRULE_CUDA_ARCHITECTURES 75 80 86 89 90a 100 120
     CACHE STRING "GPU architectures with machine code; PTX for the last one serves newer ones")
 if(DEFINED ENV{FERRULE_BUILD_CUDA_ARCHITECTURES}) # for builds of wheels; separated by spaces. FERRULE_CUDA_* are the options of devices
@@ -25,7 +25,12 @@ function(ferrule_cuda_fat_binaries out)
   if(CCACHE)
     set(ccache ${CCACHE})
   endif()
-  set(options -ccbin ${CMAKE_CXX_COMPILER} -allow-unsupported-compiler -std=c++20 -O3 -fmad=false -Werror=all-warnings
+  if(CMAKE_CROSSCOMPILING)
+    find_program(preprocessor NAMES c++ g++ NO_CACHE REQUIRED)
+  else()
+    set(preprocessor ${CMAKE_CXX_COMPILER})
+  endif()
+  set(options -ccbin ${preprocessor} -allow-unsupported-compiler -std=c++20 -O3 -fmad=false -Werror=all-warnings
               -I .)
   foreach(include IN LISTS arg_INCLUDES)
     list(APPEND options -I ${include})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from backend_wheels import Environment, wheel_of
 
-LARGEST_WHEEL = 6 << 20
+LARGEST_WHEEL = 6_000_000  # bytes
 
 LOADED = """
 import ferrule as fe
