@@ -10,6 +10,7 @@ if(CMAKE_SYSTEM_NAME STREQUAL Linux)
   target_link_options(_ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/extension.map)
   set_property(TARGET _ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/extension.map)
 endif()
-set_target_properties(_ferrule PROPERTIES INSTALL_RPATH "$ORIGIN" CXX_VISIBILITY_PRESET hidden)
+# A path of the build tree would leave a trace of its length, where it is replaced when the file is installed.
+set_target_properties(_ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN" CXX_VISIBILITY_PRESET hidden)
 install(TARGETS _ferrule LIBRARY DESTINATION ferrule)
 install(FILES ${FERRULE_GENERATED}/python/ops.py DESTINATION ferrule/functions)
