@@ -48,12 +48,15 @@ if(NOT FERRULE_ZIG_PROGRAMS)
       COMMAND ${FERRULE_ZIG} cc --target=${FERRULE_TARGET} -shared -nostdlib -s -Wl,-soname,libgcc_s.so.1
               -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/libgcc_s.map ${CMAKE_CURRENT_LIST_DIR}/libgcc_s.c
               -o ${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1 COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${FERRULE_ZIG} cc --target=${FERRULE_TARGET} -O2 -fPIC -c ${CMAKE_CURRENT_LIST_DIR}/unload.c
+                            -o ${FERRULE_ZIG_PROGRAMS}/unload.o COMMAND_ERROR_IS_FATAL ANY)
   endif()
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FERRULE_TARGET FERRULE_ZIG FERRULE_ZIG_PROGRAMS)
 if(FERRULE_TARGET MATCHES "linux-gnu")
-  foreach(kind EXE SHARED MODULE)
-    set(CMAKE_${kind}_LINKER_FLAGS_INIT ${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1)
+  set(CMAKE_EXE_LINKER_FLAGS_INIT ${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1)
+  foreach(kind SHARED MODULE)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT "${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1 ${FERRULE_ZIG_PROGRAMS}/unload.o")
   endforeach()
 endif()
 

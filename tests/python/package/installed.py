@@ -44,6 +44,13 @@ def needed(path: Path) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output_of("readelf", "-d", path)))
 
 
+def finalizes_when_unloaded(path: Path) -> bool:
+    """Whether an unloaded file runs its destructors, rather than the process when it ends."""
+    return "(FINI_ARRAY)" in output_of("readelf", "-dW", path) and bool(
+        re.search(r" __cxa_finalize\b", output_of("nm", "-D", "--undefined-only", path))
+    )
+
+
 def runs_code_when_opened(path: Path) -> bool:
     dynamic = output_of("readelf", "-dW", path)
     assert "(STRTAB)" in dynamic

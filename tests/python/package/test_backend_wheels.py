@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from backend_wheels import DIST, Environment, hashes_in, wheel_of
-from installed import SYSTEM_LIBRARIES, exported, needed, runs_code_when_opened
+from installed import SYSTEM_LIBRARIES, exported, finalizes_when_unloaded, needed, runs_code_when_opened
 
 PROJECTS = sorted(project.parent for project in (DIST.parent / "wheels").glob("*/pyproject.toml"))
 BACKENDS = [project.name for project in PROJECTS]
@@ -51,6 +51,10 @@ def test_the_module_needs_only_the_system_and_exports_only_its_entries(module: P
 
 def test_opening_the_module_runs_no_code(module: Path) -> None:
     assert not runs_code_when_opened(module)
+
+
+def test_the_unloaded_module_runs_its_destructors(module: Path) -> None:
+    assert finalizes_when_unloaded(module)
 
 
 @pytest.mark.parametrize("distribution", ["ferrule", *(f"ferrule_{name}" for name in BACKENDS)])

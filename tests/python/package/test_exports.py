@@ -6,7 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
-from installed import SYSTEM_LIBRARIES, exported, modules, needed, output_of, package, runs_code_when_opened
+from installed import (
+    SYSTEM_LIBRARIES,
+    exported,
+    finalizes_when_unloaded,
+    modules,
+    needed,
+    output_of,
+    package,
+    runs_code_when_opened,
+)
 
 REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}
@@ -34,6 +43,11 @@ def test_a_module_exports_its_three_symbols_and_nothing_else(module: Path) -> No
 @every_module
 def test_opening_a_module_runs_no_code(module: Path) -> None:
     assert not runs_code_when_opened(module)
+
+
+@every_module
+def test_an_unloaded_module_runs_its_destructors(module: Path) -> None:
+    assert finalizes_when_unloaded(module)
 
 
 @every_module
