@@ -1,7 +1,7 @@
 # libferrule, from the objects of the core: a shared library, or an archive with modules linked in.
 set(static_table ${FERRULE_GENERATED}/private/static_modules.c)
 set(core_objects $<TARGET_OBJECTS:ferrule_core> $<TARGET_OBJECTS:ferrule_ops> $<TARGET_OBJECTS:ferrule_base>
-                 ${FERRULE_FMT_OBJECTS})
+                 ${FERRULE_FMT_OBJECTS} ${FERRULE_WINDOWS_OBJECTS})
 if(FERRULE_STATIC)
   add_library(ferrule STATIC ${core_objects} ${static_table})
   add_library(ferrule_static ALIAS ferrule)

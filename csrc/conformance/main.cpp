@@ -8,12 +8,17 @@
 #include "conformance/check.h"
 #include "conformance/host.h"
 
+#if defined(_WIN32)
+#include "windows/text.h"
+#endif
+
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace ferrule::conformance {
 namespace {
@@ -90,20 +95,20 @@ int usage() {
   return 2;
 }
 
-std::optional<uint64_t> number(const char* text) {
+std::optional<uint64_t> number(const std::string& text) {
   char* end = nullptr;
-  const unsigned long long value = std::strtoull(text, &end, 10);
-  if (end == text || *end != '\0') return std::nullopt;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0') return std::nullopt;
   return value;
 }
 
-int call(int count, char** arguments) {
-  if (count == 2 && std::strcmp(arguments[1], "--list") == 0) return list();
-  if (count < 3) return usage();
+int call(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1 && arguments[0] == "--list") return list();
+  if (arguments.size() < 2 || arguments.size() % 2 != 0) return usage();
   Subject subject;
-  subject.path = arguments[1];
-  for (int i = 3; i + 1 < count; i += 2) {
-    const std::string_view option = arguments[i];
+  subject.path = arguments[0];
+  for (std::size_t i = 2; i < arguments.size(); i += 2) {
+    const std::string& option = arguments[i];
     const std::optional<uint64_t> value = number(arguments[i + 1]);
     if (option == "--op")
       subject.op = arguments[i + 1];
@@ -114,14 +119,19 @@ int call(int count, char** arguments) {
     else
       return usage();
   }
-  if (count % 2 == 0) return usage();
   for (const Check& check : all_checks())
-    if (check.name == arguments[2]) return run(check, subject);
-  std::fprintf(stderr, "ferrule-conformance: there is no check '%s'; see --list\n", arguments[2]);
+    if (check.name == arguments[1]) return run(check, subject);
+  std::fprintf(stderr, "ferrule-conformance: there is no check '%s'; see --list\n", arguments[1].c_str());
   return 2;
 }
 
 }  // namespace
 }  // namespace ferrule::conformance
 
-int main(int count, char** arguments) { return ferrule::conformance::call(count, arguments); }
+int main([[maybe_unused]] int count, [[maybe_unused]] char** words) {
+#if defined(_WIN32)
+  return ferrule::conformance::call(ferrule::windows::program_arguments());
+#else
+  return ferrule::conformance::call(std::vector<std::string>(words + 1, words + count));
+#endif
+}

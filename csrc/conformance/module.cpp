@@ -1,24 +1,23 @@
 #include "conformance/module.h"
 
-#include <dlfcn.h>
+#include "conformance/shared_library.h"
 
 #include <algorithm>
 
 namespace ferrule::conformance {
 
-Module::Module(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (!handle_) throw Failure{std::string("it cannot be opened: ") + dlerror()};
-  abi_ = static_cast<const fe_abi*>(dlsym(handle_, FE_ABI_SYMBOL));
-  init_ = reinterpret_cast<fe_init_function>(dlsym(handle_, FE_INIT_SYMBOL));
+Module::Module(const std::string& path) : handle_(open_library(path)) {
+  abi_ = static_cast<const fe_abi*>(symbol_of(handle_, FE_ABI_SYMBOL));
+  init_ = reinterpret_cast<fe_init_function>(symbol_of(handle_, FE_INIT_SYMBOL));
   if (!abi_ || !init_) throw Failure{"it does not export " FE_ABI_SYMBOL " and " FE_INIT_SYMBOL};
-  const auto score = reinterpret_cast<fe_score_function>(dlsym(handle_, FE_SCORE_SYMBOL));
+  const auto score = reinterpret_cast<fe_score_function>(symbol_of(handle_, FE_SCORE_SYMBOL));
   if (score && score() <= 0) throw NotApplicable{"its score says that it cannot run on this machine"};
 }
 
 Module::~Module() { close(); }
 
 void Module::close() {
-  if (handle_) dlclose(handle_);
+  if (handle_) close_library(handle_);
   handle_ = nullptr;
 }
 

@@ -1,14 +1,53 @@
 #include "conformance/process.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#if defined(_WIN32)
+#include "windows/handle.h"
+#include "windows/text.h"
+
+#include <windows.h>
+
+#include <psapi.h>
+#include <tlhelp32.h>
+#else
+#include <dlfcn.h>
+#include <unistd.h>
+#endif
+
 namespace ferrule::conformance {
 
+#if defined(_WIN32)
+uint64_t private_bytes() {
+  PROCESS_MEMORY_COUNTERS_EX counters{};
+  auto* const common = reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&counters);
+  return GetProcessMemoryInfo(GetCurrentProcess(), common, sizeof counters) ? counters.PrivateUsage : 0;
+}
+
+size_t thread_count() {
+  const windows::Handle all(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
+  size_t count = 0;
+  THREADENTRY32 thread{};
+  thread.dwSize = sizeof thread;
+  for (BOOL found = all && Thread32First(all.get(), &thread); found; found = Thread32Next(all.get(), &thread))
+    count += thread.th32OwnerProcessID == GetCurrentProcessId();
+  return count;
+}
+
+std::optional<uint64_t> allocated_bytes() {
+  HEAP_SUMMARY summary{};
+  summary.cb = sizeof summary;
+  return HeapSummary(GetProcessHeap(), 0, &summary) ? std::optional<uint64_t>(summary.cbAllocated) : std::nullopt;
+}
+
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(windows::to_wide(path), error);
+  return error ? path : windows::to_utf8(real.native());
+}
+#else
 uint64_t private_bytes() {
   uint64_t all = 0, resident = 0, shared = 0;
   std::ifstream("/proc/self/statm") >> all >> resident >> shared;
@@ -37,5 +76,7 @@ std::string real_path(const std::string& path) {
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   return error ? path : real.string();
 }
+
+#endif
 
 }  // namespace ferrule::conformance

@@ -5,6 +5,7 @@
 #include "module_file/read_image.h"
 #include "module_file/sha256.h"
 #include "module_file/path_text.h"
+#include "module_file/program_arguments.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -111,7 +112,7 @@ Arguments parse(const std::vector<std::string>& words) {
     const std::string& word = words[i];
     if (!word.starts_with("--")) {
       if (!arguments.module.empty()) throw std::runtime_error("more than one module is named");
-      arguments.module = word;
+      arguments.module = ferrule::path_from_text(word);
       continue;
     }
     if (i + 1 == words.size()) throw std::runtime_error(word + " takes a value");
@@ -133,9 +134,9 @@ Arguments parse(const std::vector<std::string>& words) {
     else if (const char* key = key_of_driver_list(word))
       append(last_driver(arguments.drivers, word).lists[key], value);
     else if (word == "--library")
-      arguments.libraries.emplace_back(value);
+      arguments.libraries.push_back(ferrule::path_from_text(value));
     else if (word == "--output")
-      arguments.output = value;
+      arguments.output = ferrule::path_from_text(value);
     else if (const auto list = arguments.lists.find(word); list != arguments.lists.end())
       append(list->second, value);
     else
@@ -228,7 +229,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 int main(int count, char** words) {
-  const std::vector<std::string> arguments(words + 1, words + count);
+  const std::vector<std::string> arguments = ferrule::program_arguments(count, words);
   for (const std::string& word : arguments)
     if (word == "--help" || word == "-h") return std::fputs(usage, stdout), 0;
   try {

@@ -4,6 +4,7 @@
 
 #include "module_file/file_bytes.h"
 #include "module_file/image.h"
+#include "module_file/machine.h"
 
 #include <ferrule/abi.h>
 #include <fmt/format.h>
@@ -90,31 +91,6 @@ class ElfReader {
   static constexpr int64_t needed = 1, old_run_path = 15, run_path = 29;
   static constexpr int64_t auxiliary = 0x7ffffffd, filter = 0x7fffffff;  // also opened by the system's loader
 
-#if defined(__x86_64__) || defined(_M_X64)
-  static constexpr uint16_t our_machine = 62;
-#elif defined(__aarch64__) || defined(_M_ARM64)
-  static constexpr uint16_t our_machine = 183;
-#else
-  static constexpr uint16_t our_machine = 0;
-#endif
-
-  static std::string machine_name(uint16_t machine) {
-    switch (machine) {
-      case 3:
-        return "x86 (32 bit)";
-      case 40:
-        return "arm (32 bit)";
-      case 62:
-        return "x86-64";
-      case 183:
-        return "aarch64";
-      case 243:
-        return "riscv";
-      default:
-        return fmt::format("machine {}", machine);
-    }
-  }
-
   std::string truncated(const char* what, uint64_t end) const {
     return fmt::format("the file is truncated: {} ends at byte {}, the file at byte {}", what, end, file_.size());
   }
@@ -135,12 +111,15 @@ class ElfReader {
     if (!header) return truncated("its header", sizeof(Header));
     header_ = *header;
     const bool is_other_class = header_.identity[4] != 2 || header_.identity[5] != 1;
-    const bool is_other_machine = systems_ == Systems::ours && our_machine != 0 && header_.machine != our_machine;
-    is_foreign = is_other_class || is_other_machine;
-    if (is_other_class) return "it is a module for another machine: not 64 bit, little-endian";
-    if (is_foreign)
-      return fmt::format("it is a module for {}, this machine is {}", machine_name(header_.machine),
-                         machine_name(our_machine));
+    if (is_other_class) {
+      is_foreign = true;
+      return "it is a module for another machine: not 64 bit, little-endian";
+    }
+    if (systems_ == Systems::ours) {
+      std::string complaint = complaint_about_machine(&Machine::elf, header_.machine);
+      is_foreign = !complaint.empty();
+      if (is_foreign) return complaint;
+    }
     if (header_.type != 3) return "it is an ELF file, but no shared object";
     if (header_.program_header_size != sizeof(Segment)) return "its program headers have an unknown size";
     const uint64_t sections = uint64_t{header_.section_header_size} * header_.section_header_count;

@@ -1,5 +1,6 @@
 // Reads the bytes of a file at any offset, never past its end. The file is opened once, so all bytes are those of one
-// file even if another is moved to its path meanwhile; the identity shows which file it is.
+// file even if another is moved to its path meanwhile, which Windows does not let happen; the identity shows which file
+// it is.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +16,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #if defined(_WIN32)
-#include <cstdio>
-#include <io.h>
+#include "windows/file.h"
 #else
 #include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #endif
 
@@ -39,22 +39,25 @@ enum class Links { follow, refuse };
 class FileBytes {
  public:
   explicit FileBytes(const std::filesystem::path& path, Links links = Links::follow) { open(path, links); }
+#if defined(_WIN32)
+  FileBytes(FileBytes&&) = default;
+  bool is_open() const { return static_cast<bool>(handle_); }
+  int descriptor() const { return -1; }
+#else
   ~FileBytes() {
     if (descriptor_ >= 0) close_descriptor();
   }
   FileBytes(FileBytes&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)),
-        size_(other.size_),
-        problem_(std::move(other.problem_)),
-        path_(std::move(other.path_)) {}
+      : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_), problem_(std::move(other.problem_)) {}
+  bool is_open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
+#endif
   FileBytes& operator=(FileBytes&&) = delete;
 
-  bool is_open() const { return descriptor_ >= 0; }
   // Why it is not open, as a sentence about the file ("it is a pipe, not a regular file"); "" when it is.
   const std::string& problem() const { return problem_; }
   uint64_t size() const { return size_; }  // the size when it was opened
   bool contains(uint64_t offset, uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
-  int descriptor() const { return descriptor_; }
 
   // Reads `count` bytes; may use the page that was read last, as the file was then. False on failure.
   bool read(uint64_t offset, void* to, std::size_t count) {
@@ -110,15 +113,12 @@ class FileBytes {
 
 #if defined(_WIN32)
   static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
-    return FileBytes(path).identity();
+    return FileBytes(path, Links::refuse).identity();
   }
-  // The identity now; nullopt when the file is not open.
   std::optional<FileIdentity> identity() const {
-    struct _stat64 status {};
-    std::error_code problem;
-    if (!is_open() || _fstat64(descriptor_, &status) != 0) return std::nullopt;
-    const int64_t modified = std::filesystem::last_write_time(path_, problem).time_since_epoch().count();
-    return FileIdentity{0, 0, static_cast<uint64_t>(status.st_size), modified, 0};
+    const auto status = windows::status_of(handle_);
+    if (!status) return std::nullopt;
+    return FileIdentity{status->volume, status->index, status->size, status->modified_ns, status->changed_ns};
   }
 #else
   // The identity of the regular file at the path; nullopt when there is none or the path is a link.
@@ -136,24 +136,12 @@ class FileBytes {
 
  private:
 #if defined(_WIN32)
-  void open(const std::filesystem::path& path, Links) {
-    std::error_code problem;
-    if (!std::filesystem::is_regular_file(path, problem)) {
-      problem_ = problem ? "it cannot be read: " + problem.message() : "it is not a regular file";
-      return;
-    }
-    descriptor_ = _wopen(path.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
-    struct _stat64 status {};
-    if (descriptor_ < 0 || _fstat64(descriptor_, &status) != 0)
-      problem_ = "it cannot be read";
-    else
-      size_ = static_cast<uint64_t>(status.st_size);
-    path_ = path;
+  void open(const std::filesystem::path& path, Links links) {
+    handle_ = windows::open_file(path.native(), links == Links::follow, problem_);
+    if (const auto status = windows::status_of(handle_)) size_ = status->size;
   }
-  void close_descriptor() const { _close(descriptor_); }
   int64_t read_some(uint64_t offset, char* to, std::size_t count) const {
-    if (_lseeki64(descriptor_, static_cast<int64_t>(offset), SEEK_SET) < 0) return -1;
-    return _read(descriptor_, to, static_cast<unsigned>(count < (1u << 30) ? count : (1u << 30)));
+    return windows::read_at(handle_, offset, to, count);
   }
 #else
   static std::string last_error() { return "it cannot be read: " + std::generic_category().message(errno); }
@@ -210,13 +198,16 @@ class FileBytes {
 
   static constexpr uint64_t none = UINT64_MAX;
 
+#if defined(_WIN32)
+  windows::Handle handle_;
+#else
   int descriptor_ = -1;
+#endif
   uint64_t size_ = 0;
   // The part that was read last: parsing the tables of a file reads a few bytes here and there.
   std::array<char, 4096> page_{};
   uint64_t page_at_ = none;
   std::string problem_;
-  std::filesystem::path path_;  // for Windows, where identity() needs the path for the time
 };
 
 }  // namespace ferrule::module_file

@@ -1,13 +1,16 @@
-// Checks that all segments of Mach-O and PE files lie inside the file. Symbols are not read.
+// Checks that Mach-O and PE files are for this machine, and that all their segments lie inside the file. Symbols are
+// not read.
 #pragma once
 
 #include "module_file/file_bytes.h"
 #include "module_file/image.h"
+#include "module_file/machine.h"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace ferrule::module_file {
 
@@ -21,9 +24,16 @@ inline std::string past_the_end(const FileBytes& file, uint64_t offset, uint64_t
                      file.size());
 }
 
-inline std::string check_mach_o(FileBytes& file, uint64_t start) {
+// Each of the three sets is_foreign when the file is for another machine, which only Systems::ours minds.
+inline std::string check_mach_o(FileBytes& file, uint64_t start, Systems systems, bool& is_foreign) {
+  const auto machine = file.read<uint32_t>(start + 4);
   const auto type = file.read<uint32_t>(start + 12), count = file.read<uint32_t>(start + 16);
-  if (!type || !count) return "the file is truncated: its header is not whole";
+  if (!machine || !type || !count) return "the file is truncated: its header is not whole";
+  if (systems == Systems::ours) {
+    std::string complaint = complaint_about_machine(&Machine::mach_o, *machine);
+    is_foreign = !complaint.empty();
+    if (is_foreign) return complaint;
+  }
   if (*type != 6 && *type != 8) return "it is a Mach-O file, but no dynamic library or bundle";
   uint64_t command = start + 32;
   for (uint32_t i = 0; i < *count; ++i) {
@@ -40,7 +50,8 @@ inline std::string check_mach_o(FileBytes& file, uint64_t start) {
   return "";
 }
 
-inline std::string check_universal(FileBytes& file) {
+// One part for this machine is enough.
+inline std::string check_universal(FileBytes& file, Systems systems, bool& is_foreign) {
   const auto big = [&](uint64_t offset) {
     uint8_t b[4] = {};
     file.read(offset, b, sizeof b);
@@ -50,23 +61,40 @@ inline std::string check_universal(FileBytes& file) {
   if (count > 64) return fmt::format("it is a Mach-O file for {} architectures, which is too many", count);
   if (count == 0 || !file.contains(8, uint64_t{count} * 20))
     return "the file is truncated: its table of architectures is not whole";
+  std::string other_machine;
+  bool is_for_us = false;
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t row = 8 + uint64_t{i} * 20, start = big(row + 8);
     if (std::string problem = past_the_end(file, start, big(row + 12)); !problem.empty()) return problem;
     if (file.read<uint32_t>(start) != mach_o_magic) continue;  // a 32 bit part
-    if (std::string problem = check_mach_o(file, start); !problem.empty()) return problem;
+    bool is_other = false;
+    std::string problem = check_mach_o(file, start, systems, is_other);
+    if (is_other)
+      other_machine = std::move(problem);
+    else if (!problem.empty())
+      return problem;
+    else
+      is_for_us = true;
   }
-  return "";
+  if (is_for_us) return "";
+  is_foreign = true;
+  return other_machine.empty() ? "it is a module for another machine: it has no 64 bit part" : other_machine;
 }
 
-inline std::string check_pe(FileBytes& file) {
+inline std::string check_pe(FileBytes& file, Systems systems, bool& is_foreign) {
   const auto start = file.read<uint32_t>(0x3c);
   if (!start || file.read<uint32_t>(*start) != 0x00004550u)
     return "it begins like a Windows program, but has no PE header";
   const uint64_t coff = uint64_t{*start} + 4;
+  const auto machine = file.read<uint16_t>(coff);
   const auto count = file.read<uint16_t>(coff + 2), optional_size = file.read<uint16_t>(coff + 16);
   const auto flags = file.read<uint16_t>(coff + 18);
-  if (!count || !optional_size || !flags) return "the file is truncated: its header is not whole";
+  if (!machine || !count || !optional_size || !flags) return "the file is truncated: its header is not whole";
+  if (systems == Systems::ours) {
+    std::string complaint = complaint_about_machine(&Machine::pe, *machine);
+    is_foreign = !complaint.empty();
+    if (is_foreign) return complaint;
+  }
   if ((*flags & 0x2000) == 0) return "it is a Windows program, but no DLL";
   for (uint32_t i = 0; i < *count; ++i) {
     const uint64_t section = coff + 20 + *optional_size + uint64_t{i} * 40;

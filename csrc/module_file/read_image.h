@@ -49,17 +49,20 @@ inline Image read_image(FileBytes& file, Systems systems = Systems::ours) {
     if (is_read()) return ElfReader(file, systems).read();
   } else if (magic == mach_o_magic || magic == universal_magic) {
     image.format = "Mach-O";
-    if (is_read()) image.problem = magic == universal_magic ? check_universal(file) : check_mach_o(file, 0);
+    if (is_read())
+      image.problem = magic == universal_magic ? check_universal(file, systems, image.is_foreign)
+                                               : check_mach_o(file, 0, systems, image.is_foreign);
   } else if ((magic & 0xffff) == pe_magic) {
     image.format = "PE";
-    if (is_read()) image.problem = check_pe(file);
+    if (is_read()) image.problem = check_pe(file, systems, image.is_foreign);
   } else {
     image.problem = "not a module: " + describe_beginning(file);
     return image;
   }
-  image.is_foreign = !is_read();
-  if (image.is_foreign)
+  if (!is_read()) {
+    image.is_foreign = true;
     image.problem = fmt::format("it is a module for another system ({}, this one has {})", image.format, native_format);
+  }
   return image;
 }
 

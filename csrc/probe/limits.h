@@ -1,6 +1,7 @@
 // The limits of a probe; it is ended when it exceeds one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ferrule::probe {

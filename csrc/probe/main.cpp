@@ -1,21 +1,16 @@
 // ferrule-probe: opens one module in its own process and prints a verdict as one line of JSON.
+#include "module_file/program_arguments.h"
 #include "probe/supervisor.h"
+#include "probe/worker.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
-
-#if defined(__linux__)
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
-#include <csignal>
-#endif
+#include <vector>
 
 namespace {
 
@@ -37,13 +32,13 @@ struct Arguments {
   int life = -1;
 };
 
-std::optional<Arguments> parse(int count, char** texts) {
+std::optional<Arguments> parse(const std::vector<std::string>& texts) {
   Arguments arguments;
-  for (int i = 1; i < count; ++i) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string_view text = texts[i];
-    const auto value = i + 1 < count ? number(texts[i + 1]) : std::nullopt;
+    const auto value = i + 1 < texts.size() ? number(texts[i + 1]) : std::nullopt;
     if (text == "--life") {
-      arguments.life = STDIN_FILENO;
+      arguments.life = 0;  // the standard input
     } else if (text == "--milliseconds" && value && *value <= 86'400'000) {
       arguments.limits.seconds = static_cast<double>(*value) / 1000, ++i;
     } else if (text == "--mebibytes" && value && *value < (uint64_t{1} << 40)) {
@@ -57,25 +52,19 @@ std::optional<Arguments> parse(int count, char** texts) {
   return arguments.module.empty() ? std::nullopt : std::optional(arguments);
 }
 
-// Closes descriptors that were inherited from the program that started the probe.
-void close_the_rest() {
-#if defined(SYS_close_range)
-  if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
-#endif
-  for (int descriptor = STDERR_FILENO + 1; descriptor < 1024; ++descriptor) close(descriptor);
-}
-
 }  // namespace
 
-int main(int count, char** texts) {
-  const auto arguments = parse(count, texts);
+int main(int count, char** words) {
+  const std::vector<std::string> texts = ferrule::program_arguments(count, words);
+  // Where processes cannot be forked, the supervisor starts this program again for the worker.
+  if (texts.size() == 4 && texts[0] == ferrule::probe::worker_option)
+    ferrule::probe::work(texts[3], static_cast<intptr_t>(number(texts[1]).value_or(0)), texts[2]);
+  const auto arguments = parse(texts);
   if (!arguments) {
     std::fputs(usage, stderr);
     return 2;
   }
-  close_the_rest();
-  // Ctrl-C is meant for the program that waits for the probe; when that ends, the probe's standard input is closed.
-  setsid();
+  ferrule::probe::leave_caller();
   const nlohmann::json verdict = ferrule::probe::supervise(arguments->module, arguments->limits, arguments->life);
   const std::string line = verdict.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   std::fwrite(line.data(), 1, line.size(), stdout);

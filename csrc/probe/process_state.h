@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <csignal>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,15 +14,18 @@ struct ProcessState {
   static ProcessState now();
 
   std::string locale, folder;
-  int umask = 0;
-  bool keeps_denormals = true;          // both operands and results
-  int rounding = 0;                     // a value of <cfenv>
-  int traps = 0;                        // floating-point exceptions that end the program
-  std::vector<uint64_t> streams;        // device and inode of each standard stream
-  std::vector<void (*)(int)> handlers;  // indexed by signal
-  std::vector<bool> is_blocked;         // indexed by signal
+  int umask = 0;                    // 0 on Windows
+  bool keeps_denormals = true;      // both operands and results
+  int rounding = 0;                 // a value of <cfenv>
+  int traps = 0;                    // floating-point exceptions that end the program
+  std::vector<uint64_t> streams;    // what identifies the file of each standard stream
+  std::vector<uintptr_t> handlers;  // addresses, indexed by signal; on Windows that of unhandled exceptions
+  std::vector<bool> is_blocked;     // indexed by signal; empty on Windows
   std::map<std::string, std::string> environment;
 };
+
+// What the handler at this index handles: "SIGINT", "unhandled exceptions".
+std::string name_of_handler(std::size_t index);
 
 // Sentences about what changed, apart from the environment: "it sets flush-to-zero in the floating-point mode", ...
 std::vector<std::string> changes(const ProcessState& before, const ProcessState& after);
@@ -37,8 +39,11 @@ class Sentinels {
   bool are_open() const;
 
  private:
-  std::array<int, 3> descriptors_{};
+  std::array<intptr_t, 3> descriptors_{};  // handles on Windows
 };
+
+// Whether results and operands of computations are as small as they should be, and not 0.
+bool denormals_are_kept();
 
 // The number of threads of this process; 0 where it is not available.
 std::size_t thread_count();

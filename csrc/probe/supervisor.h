@@ -19,4 +19,12 @@ namespace ferrule::probe {
 // longer waits for the verdict, and everything ends at once.
 nlohmann::json supervise(const std::string& module, const Limits& limits, int life);
 
+// Frees this process of what it inherited from the program that started it, above all its open files and Ctrl-C, which
+// is meant for that program: when it ends, the standard input is closed.
+void leave_caller();
+
+// What supervise() does, written for each system. Throws a std::exception for what goes wrong outside of the
+// worker; then, too, all descendants are ended.
+nlohmann::json watch_worker(const std::string& module, const Limits& limits, int life);
+
 }  // namespace ferrule::probe

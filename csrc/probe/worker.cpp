@@ -1,14 +1,14 @@
 #include "probe/worker.h"
 
 #include "probe/process_state.h"
+#include "probe/worker_system.h"
 
-#include <dlfcn.h>
 #include <ferrule/ferrule.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -53,7 +53,7 @@ json taken(fe_string* text) {
 // Reports each step, and checks after it what the module changed in the process.
 class Steps {
  public:
-  explicit Steps(int answer) : answer_(answer) {}
+  explicit Steps(intptr_t answer) : answer_(answer) {}
 
   void begin(const std::string& step, const std::string& device = "") {
     look_around();
@@ -75,9 +75,9 @@ class Steps {
   void say(const json& line) {
     const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
     for (std::size_t done = 0; done < text.size();) {
-      const ssize_t written = write(answer_, text.data() + done, text.size() - done);
-      if (written <= 0) _exit(answer_is_closed);
-      done += static_cast<std::size_t>(written);
+      const std::size_t written = write_some(answer_, text.data() + done, text.size() - done);
+      if (written == 0) std::_Exit(answer_is_closed);
+      done += written;
     }
   }
 
@@ -85,7 +85,7 @@ class Steps {
   std::vector<std::string>& notes() { return notes_; }
 
  private:
-  const int answer_;
+  const intptr_t answer_;
   std::string name_ = "start";
   const Sentinels sentinels_;
   bool closed_ = false;
@@ -204,7 +204,7 @@ std::size_t threads_left(std::size_t before) {
 
 // Unloads the module, but keeps its code mapped until no thread can be running it.
 void close_all(const std::string& module, std::size_t threads, Steps& steps, json& answer) {
-  void* const code = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  void* const code = keep_mapped(module);
   steps.begin("close");
   fe_set_log_level(FE_LOG_ERROR);  // suppresses the warning that the code stays mapped, which is intended here
   check(fe_shutdown());
@@ -215,7 +215,7 @@ void close_all(const std::string& module, std::size_t threads, Steps& steps, jso
         fmt::format("it leaves {} thread{} running after its close, so its file will stay mapped when it is unloaded",
                     left_behind, left_behind == 1 ? "" : "s"));
   else if (code != nullptr)
-    dlclose(code);
+    release_mapped(code);
 }
 
 json examined(const std::string& module, Steps& steps) {
@@ -246,7 +246,7 @@ json examined(const std::string& module, Steps& steps) {
 
 }  // namespace
 
-void work(const std::string& module, int answer_descriptor, const std::string& seal) {
+void work(const std::string& module, intptr_t answer_descriptor, const std::string& seal) {
   Steps steps(answer_descriptor);
   const auto answer_with = [&](json answer) { steps.say({{"answer", std::move(answer)}, {"seal", seal}}); };
   try {
@@ -259,7 +259,7 @@ void work(const std::string& module, int answer_descriptor, const std::string& s
   } catch (const std::exception& error) {
     answer_with({{"error", {{"code", FE_INTERNAL}, {"reason", error.what()}}}});
   }
-  _exit(0);
+  std::_Exit(0);
 }
 
 }  // namespace ferrule::probe

@@ -24,8 +24,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   if (!file.is_open() || file.size() != size) std::abort();
   static_cast<void>(module_file::ElfReader(file).read_library());
   if (size < 4) return 0;
-  static_cast<void>(module_file::check_mach_o(file, 0));
-  static_cast<void>(module_file::check_universal(file));
-  static_cast<void>(module_file::check_pe(file));
+  for (const module_file::Systems systems : {module_file::Systems::ours, module_file::Systems::all}) {
+    bool is_foreign = false;
+    static_cast<void>(module_file::check_mach_o(file, 0, systems, is_foreign));
+    static_cast<void>(module_file::check_universal(file, systems, is_foreign));
+    static_cast<void>(module_file::check_pe(file, systems, is_foreign));
+  }
   return 0;
 }

@@ -119,6 +119,12 @@ bool is_loaded(const std::filesystem::path& file) {
                      [&](const auto& backend) { return !backend->is_static() && backend->source().path == file; });
 }
 
+// A module that is mapped from a copy, which is removed when the module is closed.
+struct MappedCopy {
+  std::shared_ptr<PrivateCopy> copy;
+  std::shared_ptr<DynamicLibrary> library;  // closed first
+};
+
 ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, const std::string& hash,
                           const std::vector<CheckedLibrary>& libraries) {
   begin_step("open");
@@ -127,14 +133,14 @@ ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, co
   if (module_file::FileBytes::identity_at(candidate.real) != candidate.identity) refuse_replaced();
   if (!are_unchanged(libraries)) refuse_replaced();
   // Maps the file, or a copy of it when a backend of another name has the file open.
-  std::optional<PrivateCopy> copy;
-  if (is_loaded(candidate.real)) copy.emplace(file, candidate.real.filename());
+  std::shared_ptr<PrivateCopy> copy;
+  if (is_loaded(candidate.real)) copy = std::make_shared<PrivateCopy>(file, candidate.real.filename());
   const std::filesystem::path mapped = copy ? copy->path() : candidate.real;
   if (copy && module_file::sha256_of(copy->file()) != hash) refuse_replaced();
   const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(mapped, candidate.neighbours);
   if (!are_unchanged(libraries) || file.identity() != candidate.identity) refuse_replaced();
   check_mapping(*library, mapped, copy ? copy->file() : file);
-  copy.reset();
+  if (!PrivateCopy::is_needed_while_mapped) copy.reset();
   list_files(candidate, before);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
   ModuleSource source;
@@ -158,7 +164,8 @@ ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, co
   source.path = candidate.real;
   source.mapped = mapped;
   source.identity = candidate.identity;
-  source.code = library;
+  source.code =
+      copy ? std::make_shared<MappedCopy>(MappedCopy{std::move(copy), library}) : std::shared_ptr<void>(library);
   source.manifest = candidate.manifest;
   source.score = candidate.row.score;
   source.leaves_threads = candidate.leaves_threads;

@@ -11,7 +11,9 @@
 #include <system_error>
 #include <vector>
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+#include <random>
+#else
 #include <cerrno>
 #include <cstdlib>
 #include <unistd.h>
@@ -22,7 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+// The folder for temporary files is in the user's profile, whose access list keeps other users out.
+fs::path new_folder() {
+  std::error_code problem;
+  const fs::path base = fs::temp_directory_path(problem);
+  const fs::path folder =
+      base / fmt::format("ferrule-copy-{:08x}{:08x}", std::random_device()(), std::random_device()());
+  if (problem || !fs::create_directory(folder, problem))
+    fail(FE_IO, "no folder for a copy of it could be made in {}: {}", path_to_text(base), problem.message());
+  return fs::canonical(folder);
+}
+#else
 fs::path new_folder() {
   fs::path base = environment_path("TMPDIR");
   if (!base.is_absolute()) base = "/tmp";
@@ -32,6 +45,7 @@ fs::path new_folder() {
          std::generic_category().message(errno));
   return fs::canonical(pattern);
 }
+#endif
 
 bool copy_bytes(module_file::FileBytes& from, const fs::path& to) {
   std::ofstream out(to, std::ios::binary);
@@ -45,29 +59,24 @@ bool copy_bytes(module_file::FileBytes& from, const fs::path& to) {
   out.close();
   return out.good();
 }
-#endif
 
 }  // namespace
 
-#if defined(_WIN32)
-PrivateCopy::PrivateCopy(module_file::FileBytes&, const fs::path&) {
-  fail(FE_UNSUPPORTED, "it is loaded already under another name, and on this system a file can be opened once");
-}
-#else
 PrivateCopy::PrivateCopy(module_file::FileBytes& file, const fs::path& name)
     : folder_(new_folder()), path_(folder_ / name) {
   const bool is_whole = copy_bytes(file, path_);
   file_.emplace(path_, module_file::Links::refuse);
   if (is_whole && file_->is_open()) return;
+  file_.reset();
   const std::string place = path_to_text(path_);
   std::error_code problem;
   fs::remove_all(folder_, problem);
   fail(FE_IO, "no copy of it could be written to {}", place);
 }
-#endif
 
 PrivateCopy::~PrivateCopy() {
   std::error_code problem;
+  file_.reset();  // Windows removes no open file
   fs::remove_all(folder_, problem);
 }
 

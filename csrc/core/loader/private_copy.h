@@ -12,8 +12,15 @@ namespace ferrule {
 
 class PrivateCopy {
  public:
-  // Copies the file to a new folder below TMPDIR or /tmp that only this user can write, under the name `name`. Throws
-  // io; unsupported on Windows, where a mapped file cannot be removed.
+  // Whether the copy cannot be removed while it is mapped, as on Windows.
+#if defined(_WIN32)
+  static constexpr bool is_needed_while_mapped = true;
+#else
+  static constexpr bool is_needed_while_mapped = false;
+#endif
+
+  // Copies the file to a new folder below the one for temporary files (TMPDIR or /tmp, on Windows TEMP) that only this
+  // user can write, under the name `name`. Throws io.
   PrivateCopy(module_file::FileBytes& file, const std::filesystem::path& name);
   // Removes the copy. Existing mappings stay valid.
   ~PrivateCopy();

@@ -1,5 +1,6 @@
 #include "core/platform/access_list.h"
 
+#if !defined(_WIN32)
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -41,3 +42,4 @@ std::optional<std::vector<Writer>> writers_in_access_list(std::span<const std::b
 }
 
 }  // namespace ferrule
+#endif

@@ -5,6 +5,8 @@
 #include "module_file/path_text.h"
 
 #if defined(_WIN32)
+#include "windows/text.h"
+
 #include <windows.h>
 #else
 #include <dlfcn.h>
@@ -17,16 +19,7 @@ namespace ferrule {
 namespace {
 
 #if defined(_WIN32)
-std::string last_error() {
-  wchar_t* text = nullptr;
-  const DWORD code = GetLastError();
-  FormatMessageW(FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,
-                 code, 0, reinterpret_cast<wchar_t*>(&text), 0, nullptr);
-  std::string out = text != nullptr ? path_to_text(std::filesystem::path(text)) : fmt::format("error {}", code);
-  LocalFree(text);
-  while (!out.empty() && (out.back() == '\n' || out.back() == '\r' || out.back() == '.')) out.pop_back();
-  return out;
-}
+std::string last_error() { return windows::last_error_text(); }
 
 // Suppresses the dialog boxes of Windows: a missing DLL is reported as an error.
 struct WithoutDialogs {

@@ -158,5 +158,16 @@ std::string describe(const Writer& writer) {
   return record ? fmt::format("group {} ({})", writer.id, record->name) : fmt::format("group {}", writer.id);
 }
 
+std::string advice_against(const Writer& writer, const std::filesystem::path& path) {
+  switch (writer.kind) {
+    case Writer::Kind::group:
+      return fmt::format("chmod g-w '{}'", path_to_text(path));
+    case Writer::Kind::everybody:
+      return fmt::format("chmod o-w '{}'", path_to_text(path));
+    default:
+      return "put it where only you can write";
+  }
+}
+
 }  // namespace ferrule
 #endif

@@ -1,5 +1,6 @@
 #include "core/platform/local_accounts.h"
 
+#if !defined(_WIN32)
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -59,3 +60,4 @@ bool is_first_group_of_trusted_only(uint32_t group, std::span<const LocalAccount
 }
 
 }  // namespace ferrule
+#endif

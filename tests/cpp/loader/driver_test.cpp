@@ -70,7 +70,7 @@ class LoaderDriverFiles : public LoaderTest {
     return row_with({{{"library", "libt_driver.so.1"}, {"floor", floor}}});
   }
   std::string state(const std::string& module = "t_plain") {
-    Candidate candidate = candidate_at(root() / ("libferrule-" + module + ".so"));
+    Candidate candidate = candidate_at(root() / ("libferrule-" + module + MODULE_ENDING));
     TrustCheck trust(Trust::owner);
     read_candidate(candidate, trust);
     EXPECT_FALSE(candidate.is_refused) << candidate.row.reason;

@@ -25,14 +25,14 @@ class LoaderFaults : public LoaderTest {
 };
 
 TEST_F(LoaderFaults, TextFile) {
-  write_file(root() / "libferrule-t_text.so", "hello, I am a text\n");
+  write_file(root() / "libferrule-t_text" MODULE_ENDING, "hello, I am a text\n");
   const LoadRow bad = bad_row("t_text");
   EXPECT_EQ(bad.state, LoadState::error);
   EXPECT_EQ(bad.reason, "not a module: it is a text file that begins with 'hello, I am '");
 }
 
 TEST_F(LoaderFaults, EmptyFile) {
-  write_file(root() / "libferrule-t_empty.so", "");
+  write_file(root() / "libferrule-t_empty" MODULE_ENDING, "");
   EXPECT_EQ(bad_row("t_empty").reason, "not a module: the file is empty");
 }
 
@@ -40,7 +40,7 @@ TEST_F(LoaderFaults, TruncatedFileIsFoundWithoutOpeningIt) {
   const std::string whole = text_of_file(built("t_two"));
   for (const std::size_t size :
        {std::size_t{20}, std::size_t{63}, std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
-    write_file(root() / "libferrule-t_two.so", whole.substr(0, size));
+    write_file(root() / "libferrule-t_two" MODULE_ENDING, whole.substr(0, size));
     const LoadRow bad = bad_row("t_two");
     EXPECT_EQ(bad.state, LoadState::error);
     EXPECT_CONTAINS(bad.reason, "the file is truncated");
@@ -52,7 +52,7 @@ TEST_F(LoaderFaults, TruncatedFileIsFoundWithoutOpeningIt) {
 TEST_F(LoaderFaults, FileForAnotherMachine) {
   std::string bytes = text_of_file(built("t_two"));
   bytes[18] = static_cast<char>(bytes[18] == 62 ? 183 : 62);
-  write_file(root() / "libferrule-t_two.so", bytes);
+  write_file(root() / "libferrule-t_two" MODULE_ENDING, bytes);
   const LoadRow bad = bad_row("t_two");
   EXPECT_EQ(bad.state, LoadState::incompatible);
   EXPECT_CONTAINS(bad.reason, "it is a module for ");
@@ -60,7 +60,7 @@ TEST_F(LoaderFaults, FileForAnotherMachine) {
 }
 
 TEST_F(LoaderFaults, FileForAnotherSystem) {
-  write_file(root() / "libferrule-t_two.so", "MZ" + std::string(200, '\0'));
+  write_file(root() / "libferrule-t_two" MODULE_ENDING, "MZ" + std::string(200, '\0'));
   EXPECT_EQ(bad_row("t_two").reason, "it is a module for another system (PE, this one has ELF)");
 }
 
@@ -161,23 +161,23 @@ TEST_F(LoaderFaults, InvalidManifestsAreErrors) {
 }
 
 TEST_F(LoaderFaults, InvalidModuleNamesAreErrors) {
-  fs::copy_file(built("t_two"), root() / "libferrule-Shout.so");
-  fs::copy_file(built("t_two"), root() / "libferrule-t_two-.so");
-  fs::copy_file(built("t_two"), root() / "libferrule-t_two.so.1");
-  fs::copy_file(built("t_two"), root() / "libother.so");
+  fs::copy_file(built("t_two"), root() / "libferrule-Shout" MODULE_ENDING);
+  fs::copy_file(built("t_two"), root() / "libferrule-t_two-" MODULE_ENDING);
+  fs::copy_file(built("t_two"), root() / "libferrule-t_two" MODULE_ENDING ".1");
+  fs::copy_file(built("t_two"), root() / "libother" MODULE_ENDING);
   const LoadReport report = load_from({root()});
   EXPECT_CONTAINS(row(report, "Shout").reason, "a backend's name consists of a-z, 0-9 and _");
   EXPECT_CONTAINS(row(report, "t_two-").reason, "ends with a dash");
   EXPECT_EQ(report.roots.at(0).candidates, 3u);
-  EXPECT_EQ(load(root() / "libother.so")->name(), "t_two");  // loaded by path: any file name is allowed
+  EXPECT_EQ(load(root() / "libother" MODULE_ENDING)->name(), "t_two");  // loaded by path: any file name is allowed
 }
 
 TEST_F(LoaderFaults, NonRegularFileIsARowThatNamesItsKind) {
-  fs::create_directory(root() / "libferrule-t_folder.so");
-  ASSERT_EQ(mkfifo((root() / "libferrule-t_pipe.so").c_str(), 0600), 0);
-  fs::create_symlink("nowhere", root() / "libferrule-t_dangling.so");
-  fs::create_symlink("libferrule-t_loop.so", root() / "libferrule-t_loop.so");
-  fs::create_symlink("/dev/zero", root() / "libferrule-t_device.so");
+  fs::create_directory(root() / "libferrule-t_folder" MODULE_ENDING);
+  ASSERT_EQ(mkfifo((root() / "libferrule-t_pipe" MODULE_ENDING).c_str(), 0600), 0);
+  fs::create_symlink("nowhere", root() / "libferrule-t_dangling" MODULE_ENDING);
+  fs::create_symlink("libferrule-t_loop" MODULE_ENDING, root() / "libferrule-t_loop" MODULE_ENDING);
+  fs::create_symlink("/dev/zero", root() / "libferrule-t_device" MODULE_ENDING);
   const LoadReport report = load_from({root()});
   EXPECT_EQ(report.roots.at(0).candidates, 6u);
   EXPECT_EQ(row(report, "t_plain").state, LoadState::loaded);
@@ -190,8 +190,8 @@ TEST_F(LoaderFaults, NonRegularFileIsARowThatNamesItsKind) {
   expect("t_device", "it is a device, not a regular file");
   expect("t_dangling", "it is a link to 'nowhere', which does not exist");
   expect("t_loop", "it is a link that leads back to itself");
-  EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_pipe.so"); }).code(), FE_INVALID_ARGUMENT);
-  EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_absent.so"); }).code(), FE_NOT_FOUND);
+  EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_pipe" MODULE_ENDING); }).code(), FE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_absent" MODULE_ENDING); }).code(), FE_NOT_FOUND);
 }
 
 TEST_F(LoaderFaults, NonRegularManifestIsRefusedWithoutBlocking) {

@@ -162,27 +162,94 @@ class LoaderOtherFormats : public LoaderTest {
   }
 };
 
-TEST_F(LoaderOtherFormats, SegmentsOfMachOMustLieInsideTheFile) {
+struct Checked {
+  std::string problem;
+  bool is_foreign = false;
+};
+
+constexpr module_file::Systems ours = module_file::Systems::ours;
+
+Checked checked_mach_o(module_file::FileBytes file) {
+  Checked result;
+  result.problem = module_file::check_mach_o(file, 0, ours, result.is_foreign);
+  return result;
+}
+
+Checked checked_universal(module_file::FileBytes file) {
+  Checked result;
+  result.problem = module_file::check_universal(file, ours, result.is_foreign);
+  return result;
+}
+
+Checked checked_pe(module_file::FileBytes file) {
+  Checked result;
+  result.problem = module_file::check_pe(file, ours, result.is_foreign);
+  return result;
+}
+
+Bytes mach_o(uint32_t machine) {
   Bytes bytes;
-  bytes.put(0, module_file::mach_o_magic).put(12, 6u).put(16, 1u);
+  bytes.put(0, module_file::mach_o_magic).put(4, machine).put(12, 6u).put(16, 1u);
   bytes.put(32, 0x19u).put(36, 72u).put(72, uint64_t{0}).put(80, uint64_t{104}).put(96, uint64_t{0});
-  module_file::FileBytes good = file(bytes);
-  EXPECT_EQ(module_file::check_mach_o(good, 0), "");
+  return bytes;
+}
+
+TEST_F(LoaderOtherFormats, SegmentsOfMachOMustLieInsideTheFile) {
+  Bytes bytes = mach_o(module_file::our_machine.mach_o);
+  EXPECT_EQ(checked_mach_o(file(bytes)).problem, "");
   bytes.put(80, uint64_t{105});
-  module_file::FileBytes bad = file(bytes);
-  EXPECT_CONTAINS(module_file::check_mach_o(bad, 0), "truncated: a segment ends at byte 105");
+  const Checked truncated = checked_mach_o(file(bytes));
+  EXPECT_CONTAINS(truncated.problem, "truncated: a segment ends at byte 105");
+  EXPECT_FALSE(truncated.is_foreign);
+}
+
+TEST_F(LoaderOtherFormats, MachOForAnotherMachineIsForeign) {
+  const Checked other = checked_mach_o(file(mach_o(0x01000012)));
+  EXPECT_CONTAINS(other.problem, "it is a module for machine 16777234, this machine is ");
+  EXPECT_TRUE(other.is_foreign);
+}
+
+// A file with two parts: one for a machine of which there are none, and one for `second`.
+Bytes universal(uint32_t second) {
+  const auto big = [](uint32_t n) { return n << 24 | (n & 0xff00) << 8 | (n >> 8 & 0xff00) | n >> 24; };
+  constexpr uint32_t first_at = 64, second_at = 192, size = 104;
+  Bytes bytes;
+  bytes.put(0, module_file::universal_magic).put(4, big(2));
+  bytes.put(8 + 8, big(first_at)).put(8 + 12, big(size)).put(28 + 8, big(second_at)).put(28 + 12, big(size));
+  const Bytes parts[] = {mach_o(0x01000012), mach_o(second)};
+  bytes.text.resize(second_at + size);
+  bytes.text.replace(first_at, size, parts[0].text);
+  bytes.text.replace(second_at, size, parts[1].text);
+  return bytes;
+}
+
+TEST_F(LoaderOtherFormats, OnePartOfUniversalFileForThisMachineIsEnough) {
+  const Checked good = checked_universal(file(universal(module_file::our_machine.mach_o)));
+  EXPECT_EQ(good.problem, "");
+  const Checked other = checked_universal(file(universal(0x01000012)));
+  EXPECT_CONTAINS(other.problem, "it is a module for machine 16777234, this machine is ");
+  EXPECT_TRUE(other.is_foreign);
+}
+
+Bytes pe(uint16_t machine) {
+  Bytes bytes;
+  bytes.put(0, module_file::pe_magic).put(0x3c, 0x40u).put(0x40, 0x00004550u).put(0x44, machine);
+  bytes.put(0x46, uint16_t{1}).put(0x54, uint16_t{0}).put(0x56, uint16_t{0x2000});
+  bytes.put(0x58 + 16, 8u).put(0x58 + 20, 0x78u).put(0x58 + 36, 0u);
+  return bytes;
 }
 
 TEST_F(LoaderOtherFormats, SectionsOfPeMustLieInsideTheFile) {
-  Bytes bytes;
-  bytes.put(0, module_file::pe_magic).put(0x3c, 0x40u).put(0x40, 0x00004550u);
-  bytes.put(0x46, uint16_t{1}).put(0x54, uint16_t{0}).put(0x56, uint16_t{0x2000});
-  bytes.put(0x58 + 16, 8u).put(0x58 + 20, 0x78u).put(0x58 + 36, 0u);
-  module_file::FileBytes good = file(bytes);
-  EXPECT_EQ(module_file::check_pe(good), "");
+  Bytes bytes = pe(static_cast<uint16_t>(module_file::our_machine.pe));
+  EXPECT_EQ(checked_pe(file(bytes)).problem, "");
   bytes.put(0x58 + 16, 0xfffffff0u);
-  module_file::FileBytes bad = file(bytes);
-  EXPECT_CONTAINS(module_file::check_pe(bad), "truncated");
+  EXPECT_CONTAINS(checked_pe(file(bytes)).problem, "truncated");
+}
+
+TEST_F(LoaderOtherFormats, PeForAnotherMachineIsForeign) {
+  const Checked other = checked_pe(file(pe(0x014c)));
+  EXPECT_CONTAINS(other.problem, "it is a module for x86 (32 bit), this machine is ");
+  EXPECT_TRUE(other.is_foreign);
 }
 
 TEST(LoaderNames, FileNamesAreParsedIntoNameAndVariant) {
@@ -190,14 +257,14 @@ TEST(LoaderNames, FileNamesAreParsedIntoNameAndVariant) {
     const auto name = module_file::parse_module_name(file);
     return !name ? "nothing" : !name->problem.empty() ? "problem" : name->name + "|" + name->variant;
   };
-  EXPECT_EQ(parsed("libferrule-cpu-haswell.so"), "cpu|haswell");
-  EXPECT_EQ(parsed("ferrule-my_own2.so"), "my_own2|");
-  EXPECT_EQ(parsed("libferrule-a-b-c.1.so"), "a|b-c.1");
-  EXPECT_EQ(parsed("libferrule.so"), "nothing");
+  EXPECT_EQ(parsed("libferrule-cpu-haswell" MODULE_ENDING), "cpu|haswell");
+  EXPECT_EQ(parsed("ferrule-my_own2" MODULE_ENDING), "my_own2|");
+  EXPECT_EQ(parsed("libferrule-a-b-c.1" MODULE_ENDING), "a|b-c.1");
+  EXPECT_EQ(parsed("libferrule" MODULE_ENDING), "nothing");
   EXPECT_EQ(parsed("libferrule-cpu.so.1"), "nothing");
   EXPECT_EQ(parsed("libferrule-cpu.json"), "nothing");
-  EXPECT_EQ(parsed("libferrule-.so"), "problem");
-  EXPECT_EQ(parsed("libferrule-CPU.so"), "problem");
+  EXPECT_EQ(parsed("libferrule-" MODULE_ENDING), "problem");
+  EXPECT_EQ(parsed("libferrule-CPU" MODULE_ENDING), "problem");
 }
 
 TEST(LoaderCpu, SpellingsOfAFeatureMapToOneName) {
@@ -256,8 +323,8 @@ TEST_F(LoaderManifestWriter, ExecutesNoCodeOfTheModule) {
 }
 
 TEST_F(LoaderManifestWriter, RefusesFilesThatAreNoModules) {
-  write_file(root() / "libferrule-t_text.so", "text");
-  EXPECT_NE(run((root() / "libferrule-t_text.so").string()), 0);
+  write_file(root() / "libferrule-t_text" MODULE_ENDING, "text");
+  EXPECT_NE(run((root() / "libferrule-t_text" MODULE_ENDING).string()), 0);
   EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "not a module");
   EXPECT_FALSE(fs::exists(root() / "libferrule-t_text.json"));
   EXPECT_NE(run(put(root(), "t_plain").string() + " --rank high"), 0);

@@ -28,7 +28,8 @@ class LoaderGivenNames : public LoaderTest {
 };
 
 TEST_F(LoaderGivenNames, ExplicitFileMayHaveAnyName) {
-  for (const char* name : {"mine.so", "mine", "libferrule-Odd Name.so", "libferrule-t_two.so.1"}) {
+  for (const char* name :
+       {"mine" MODULE_ENDING, "mine", "libferrule-Odd Name" MODULE_ENDING, "libferrule-t_two" MODULE_ENDING ".1"}) {
     const fs::path path = put_as("t_plain", name);
     const auto backend = load(path);
     EXPECT_EQ(backend->name(), "t_plain") << name;
@@ -36,12 +37,12 @@ TEST_F(LoaderGivenNames, ExplicitFileMayHaveAnyName) {
     EXPECT_EQ(load(path), backend) << "it is there already";
     registry.unload("t_plain");
   }
-  put_as("t_plain", "mine.so");
+  put_as("t_plain", "mine" MODULE_ENDING);
   EXPECT_TRUE(load_from({root()}).rows.empty() || !registry.find_backend("t_plain")) << "a folder is searched by names";
 }
 
 TEST_F(LoaderGivenNames, ExplicitFileKeepsItsVariantAndCanBeDisabled) {
-  const fs::path path = put_as("t_pair-low", "mine.so");
+  const fs::path path = put_as("t_pair-low", "mine" MODULE_ENDING);
   EXPECT_EQ(load(path)->full_name(), "t_pair-low");
   registry.unload("t_pair");
   const Variable disable("FERRULE_DISABLE", "t_pair");
@@ -51,7 +52,7 @@ TEST_F(LoaderGivenNames, ExplicitFileKeepsItsVariantAndCanBeDisabled) {
 }
 
 TEST_F(LoaderGivenNames, GivenNameOverridesTheFileName) {
-  const fs::path path = put_as("t_plain", "libferrule-t_plain.so");
+  const fs::path path = put_as("t_plain", "libferrule-t_plain" MODULE_ENDING);
   const Variable disable("FERRULE_DISABLE", "t_plain");
   EXPECT_EQ(load_as(path, "t_mine")->name(), "t_mine");
   registry.unload("t_mine");
@@ -59,7 +60,7 @@ TEST_F(LoaderGivenNames, GivenNameOverridesTheFileName) {
 }
 
 TEST_F(LoaderGivenNames, ManifestProvidesTheNameWithoutOpeningTheModule) {
-  const fs::path path = put_as("t_plain", "mine.so");
+  const fs::path path = put_as("t_plain", "mine" MODULE_ENDING);
   const nlohmann::json manifest = {
       {"name", "t_plain"},
       {"abi",
@@ -255,7 +256,7 @@ TEST_F(LoaderGivenNames, MissingKindIsExplainedWithTheReasonOfItsModules) {
     EXPECT_CONTAINS(std::string(error_of([&] { registry.by_name(name); }).what()), "; t_gpu is incompatible: " + why);
   EXPECT_CONTAINS(std::string(error_of([&] { registry.by_kind(FE_DEVICE_GPU); }).what()),
                   "; t_gpu is incompatible: " + why);
-  EXPECT_CONTAINS(explain(report, FE_DEVICE_GPU), "; t_gpu: " + (root() / "libferrule-t_gpu.so").string() +
+  EXPECT_CONTAINS(explain(report, FE_DEVICE_GPU), "; t_gpu: " + (root() / "libferrule-t_gpu" MODULE_ENDING).string() +
                                                       " is there, but it cannot run here: " + why + ".");
   EXPECT_FALSE(contains(error_of([&] { registry.by_name("test:7"); }).what(), "t_gpu")) << "there are such devices";
   EXPECT_FALSE(contains(explain(report, FE_DEVICE_REMOTE), "t_gpu"));

@@ -1,5 +1,5 @@
 // The descendant processes that the probe's supervisor finds.
-#include "probe/descendants.h"
+#include "probe/posix/descendants.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

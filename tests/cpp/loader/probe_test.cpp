@@ -142,7 +142,7 @@ TEST_F(LoaderProbe, CachedVerdictAppliesToTheSameKeyOnly) {
   put(root(), "t_plain");
   EXPECT_EQ(probed("t_plain").probed, "yes");
   const Prober prober(policy_of("manifest", "auto", "owner", false));
-  Candidate candidate = candidate_at(root() / "libferrule-t_plain.so");
+  Candidate candidate = candidate_at(root() / "libferrule-t_plain" MODULE_ENDING);
   TrustCheck trust(Trust::owner);
   read_candidate(candidate, trust);
   prober.recall(candidate);

@@ -60,7 +60,8 @@ TEST_F(LoaderRoots, RelativePathsInVariablesAreRefused) {
   fs::current_path(folder_);
   {
     Lines lines;
-    const Variable dirs("FERRULE_BACKEND_DIR", "root"), files("FERRULE_BACKEND_PATH", "root/libferrule-t_plain.so");
+    const Variable dirs("FERRULE_BACKEND_DIR", "root"),
+        files("FERRULE_BACKEND_PATH", "root/libferrule-t_plain" MODULE_ENDING);
     const LoadReport report = load_all();
     EXPECT_EQ(report.loaded("t_plain"), nullptr);
     EXPECT_CONTAINS(row(report, "t_plain").reason, "must be absolute");

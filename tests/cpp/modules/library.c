@@ -3,12 +3,22 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#if defined(_WIN32)
+#include <sys/utime.h>
+#define TEST_EXPORT __declspec(dllexport)
+#else
 #include <fcntl.h>
+#include <sys/stat.h>
+#define TEST_EXPORT __attribute__((visibility("default")))
+#endif
 
 __attribute__((constructor)) static void opened(void) {
   const char *touched = getenv("FERRULE_TEST_TOUCHES");
+#if defined(_WIN32)
+  if (touched != NULL) _utime(touched, NULL);
+#else
   if (touched != NULL) utimensat(AT_FDCWD, touched, NULL, 0);
+#endif
   const char *path = getenv("FERRULE_TEST_NOTES");
   FILE *file = path != NULL ? fopen(path, "a") : NULL;
   if (file == NULL) return;
@@ -16,7 +26,7 @@ __attribute__((constructor)) static void opened(void) {
   fclose(file);
 }
 
-__attribute__((visibility("default"))) extern int TEST_SYMBOL;
+TEST_EXPORT extern int TEST_SYMBOL;
 #ifdef TEST_NEEDS
 extern int TEST_NEEDS;
 int *needed_by_library = &TEST_NEEDS;

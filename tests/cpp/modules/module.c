@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(_WIN32)
+#include <windows.h>
+#define setenv(name, value, overwrite) SetEnvironmentVariableA(name, value)
+#else
 #include <unistd.h>
+#endif
 
 #ifndef TEST_VARIANT
 #define TEST_VARIANT ""
@@ -64,6 +69,14 @@ static void note(const char *what) {
 /* Records that the file was opened, even if init then fails. */
 __attribute__((constructor)) static void opened(void) { note("opened"); }
 
+static void wait_10_ms(void) {
+#if defined(_WIN32)
+  Sleep(10);
+#else
+  nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+#endif
+}
+
 static void commit(enum fault fault) {
   switch (fault) {
     case FAULT_NONE:
@@ -71,10 +84,18 @@ static void commit(enum fault fault) {
     case FAULT_ABORT:
       abort();
     case FAULT_KILL:
+#if defined(_WIN32)
+      TerminateProcess(GetCurrentProcess(), 9);
+#else
       raise(SIGKILL); /* as the kernel does when memory runs out */
+#endif
       break;
     case FAULT_HANG:
+#if defined(_WIN32)
+      for (;;) Sleep(1000);
+#else
       for (;;) pause();
+#endif
     case FAULT_ROUNDING:
       fesetround(FE_UPWARD);
       break;
@@ -142,7 +163,7 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
   for (uint32_t i = 0; i < count; ++i)
     if (strcmp(fe_option_at(options, i)->key, "delay") == 0)
       for (int left = atoi(fe_option_at(options, i)->value); left > 0; left -= 10)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); /* the option is in milliseconds */
+        wait_10_ms(); /* the option is in milliseconds */
   ++open_devices;
   note("device opened");
   *out = (fe_module_device *)&open_devices;

@@ -2,6 +2,7 @@
  * calls in a process other than the one that opened the device. The device runs a thread while it is open;
  * TEST_LEAVES_THREAD lets another thread outlive the backend. FERRULE_TEST_OPEN_MS and FERRULE_TEST_EXECUTE_MS slow
  * these calls down. */
+#define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
 #include <pthread.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ static void sleep_as_told(const char *variable) {
   const char *value = getenv(variable);
   const long milliseconds = value != NULL ? atol(value) : 0;
   const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-  if (milliseconds > 0) thrd_sleep(&time, NULL);
+  if (milliseconds > 0) nanosleep(&time, NULL);
 }
 
 FE_MODULE_EXPORT void test_exit_began(void);
@@ -53,7 +53,7 @@ static const struct timespec moment = {0, 1000000};
 static void *serve(void *argument) {
   Opened *opened = argument;
   atomic_store(&opened->began, 1);
-  while (!atomic_load(&opened->ends)) thrd_sleep(&moment, NULL);
+  while (!atomic_load(&opened->ends)) nanosleep(&moment, NULL);
   return NULL;
 }
 
@@ -61,7 +61,7 @@ static void *serve(void *argument) {
  * leaves its lock held in the child. */
 static void start(Opened *opened) {
   pthread_create(&opened->thread, NULL, serve, opened);
-  while (!atomic_load(&opened->began)) thrd_sleep(&moment, NULL);
+  while (!atomic_load(&opened->began)) nanosleep(&moment, NULL);
 }
 
 static uint32_t device_count(fe_module_backend *backend) { return (void)backend, called("device_count"), 1; }

@@ -22,13 +22,14 @@ PARTS = {
     "sdk": set[str](),
     "base": {"sdk"},
     "ops": {"sdk", "base"},
-    "module_file": {"sdk"},
-    "core": {"sdk", "base", "ops", "host", "module_file"},
+    "windows": set(),
+    "module_file": {"sdk", "windows"},
+    "core": {"sdk", "base", "ops", "host", "module_file", "windows"},
     "backends": {"sdk"},
     "bindings": {"host"},
-    "probe": {"host", "module_file"},
+    "probe": {"host", "module_file", "windows"},
     "manifest": {"module_file"},
-    "conformance": {"sdk"},
+    "conformance": {"sdk", "windows"},
 }
 # The folders of csrc/core, lowest first; "." holds the files beside them. A file includes files of its own folder and
 # of folders that stand before it.

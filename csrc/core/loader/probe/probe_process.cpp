@@ -45,6 +45,15 @@ uint64_t number_in(const char* variable, uint64_t otherwise, uint64_t scale) {
   return static_cast<uint64_t>(value * static_cast<double>(scale));
 }
 
+bool is_program(const fs::path& path) {
+#if defined(_WIN32)
+  std::error_code problem;
+  return fs::is_regular_file(path, problem);
+#else
+  return access(path.c_str(), X_OK) == 0;
+#endif
+}
+
 }  // namespace
 
 ProbeLimits probe_limits() {
@@ -53,15 +62,20 @@ ProbeLimits probe_limits() {
           number_in("FERRULE_PROBE_MEMORY", standard.mebibytes, 1)};
 }
 
+std::optional<fs::path> find_probe() {
 #if defined(_WIN32)
-
-std::optional<fs::path> find_probe() { return std::nullopt; }
-
-std::string run_probe(const fs::path&, const fs::path&, const ProbeLimits&) {
-  fail(FE_UNSUPPORTED, "there is no probe on this system");
+  constexpr const char* name = "ferrule-probe.exe";
+#else
+  constexpr const char* name = "ferrule-probe";
+#endif
+  const fs::path library = library_dir();
+  if (library.empty()) return std::nullopt;
+  for (const fs::path& folder : {library / FERRULE_DEFAULT_PROBE_DIR, library})
+    if (fs::path probe = folder / name; is_program(probe)) return probe;
+  return std::nullopt;
 }
 
-#else
+#if !defined(_WIN32)
 
 namespace {
 
@@ -195,14 +209,6 @@ class ProbeProcess {
 };
 
 }  // namespace
-
-std::optional<fs::path> find_probe() {
-  const fs::path library = library_dir();
-  if (library.empty()) return std::nullopt;
-  for (const fs::path& folder : {library / FERRULE_DEFAULT_PROBE_DIR, library})
-    if (fs::path probe = folder / "ferrule-probe"; access(probe.c_str(), X_OK) == 0) return probe;
-  return std::nullopt;
-}
 
 std::string run_probe(const fs::path& probe, const fs::path& module, const ProbeLimits& limits) {
   // The probe keeps the limit itself; the extra time is for ending the processes that it started.

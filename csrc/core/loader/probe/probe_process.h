@@ -16,7 +16,7 @@ struct ProbeLimits {
 // invalid_argument when one is not a number above 0 and up to a million.
 ProbeLimits probe_limits();
 
-// The executable that belongs to this libferrule; nullopt when it is not installed or the system is not supported.
+// The executable that belongs to this libferrule; nullopt when it is not installed.
 std::optional<std::filesystem::path> find_probe();
 
 // Runs the probe and returns its output, one line of JSON. Throws io when it cannot be started or gives no usable

@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#if !defined(_WIN32)
 // Users who can write libferrule can run any code in this process already, so they are trusted.
 const std::set<Writer>& writers_of_libferrule() {
   static constinit Once<std::set<Writer>> writers;
@@ -32,17 +31,6 @@ const std::set<Writer>& writers_of_libferrule() {
   });
 }
 
-std::string advice(const fs::path& path, const Writer& writer) {
-  switch (writer.kind) {
-    case Writer::Kind::group:
-      return fmt::format("chmod g-w '{}'", path_to_text(path));
-    case Writer::Kind::everybody:
-      return fmt::format("chmod o-w '{}'", path_to_text(path));
-    default:
-      return "put it where only you can write";
-  }
-}
-
 std::string complaint_of(const fs::path& path, WriterOf what) {
   try {
     for (const Writer& writer : writers_of(path, what))
@@ -50,28 +38,20 @@ std::string complaint_of(const fs::path& path, WriterOf what) {
         return fmt::format(
             "{} can be written by {}, and libferrule cannot: {}, name the file itself in FERRULE_BACKEND_PATH, or "
             "allow it with trust=\"any\" or FERRULE_TRUST=any",
-            path_to_text(path), describe(writer), advice(path, writer));
+            path_to_text(path), describe(writer), advice_against(writer, path));
     return "";
   } catch (const Error& error) {
     return fmt::format("who can write it is unknown: {}", error.what());
   }
 }
-#endif
 
 }  // namespace
 
-#if defined(_WIN32)
-// Access lists of Windows are not checked; the documentation says so.
-const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
-  return complaints_[{path.native(), what}];
-}
-#else
 const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
   const auto [place, is_new] = complaints_.try_emplace({path.native(), what});
   if (is_new) place->second = complaint_of(path, what);
   return place->second;
 }
-#endif
 
 const std::string& TrustCheck::complaint_about_folders(const fs::path& parent) {
   const auto [place, is_new] = complaints_about_folders_.try_emplace(parent.native());

@@ -1,4 +1,4 @@
-#include "probe/signals.h"
+#include "probe/posix/signals.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "probe/descendants.h"
+#include "probe/posix/descendants.h"
 
 #include <dirent.h>
 #include <sys/wait.h>

@@ -1,0 +1,22 @@
+#include "probe/worker_system.h"
+
+#include "module_file/path_text.h"
+
+#include <windows.h>
+
+namespace ferrule::probe {
+
+std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count) {
+  DWORD written = 0;
+  const auto part = static_cast<DWORD>(count < (std::size_t{1} << 20) ? count : (std::size_t{1} << 20));
+  return WriteFile(reinterpret_cast<HANDLE>(descriptor), bytes, part, &written, nullptr) != 0 ? written : 0;
+}
+
+void* keep_mapped(const std::string& module) {
+  HMODULE code = nullptr;
+  return GetModuleHandleExW(0, path_from_text(module).c_str(), &code) != 0 ? code : nullptr;
+}
+
+void release_mapped(void* code) { FreeLibrary(static_cast<HMODULE>(code)); }
+
+}  // namespace ferrule::probe

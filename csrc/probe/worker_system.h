@@ -1,0 +1,17 @@
+// What the worker asks of the system, written for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ferrule::probe {
+
+// Writes to a descriptor, on Windows a handle; the number of bytes written, 0 when it is closed.
+std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count);
+
+// Keeps the code of an open module mapped when the module is closed; null when it is not open.
+void* keep_mapped(const std::string& module);
+void release_mapped(void* code);
+
+}  // namespace ferrule::probe
