@@ -36,10 +36,16 @@ size_t thread_count() {
   return count;
 }
 
+// malloc of the C library takes from this heap.
 std::optional<uint64_t> allocated_bytes() {
-  HEAP_SUMMARY summary{};
-  summary.cb = sizeof summary;
-  return HeapSummary(GetProcessHeap(), 0, &summary) ? std::optional<uint64_t>(summary.cbAllocated) : std::nullopt;
+  HANDLE const heap = GetProcessHeap();
+  if (!HeapLock(heap)) return std::nullopt;
+  uint64_t bytes = 0;
+  PROCESS_HEAP_ENTRY entry{};
+  while (HeapWalk(heap, &entry))
+    if (entry.wFlags & PROCESS_HEAP_ENTRY_BUSY) bytes += entry.cbData;
+  HeapUnlock(heap);
+  return bytes;
 }
 
 std::string real_path(const std::string& path) {

@@ -84,7 +84,9 @@ TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
   std::vector<Operation<Process>> operations = {
       {"load_all", [&](Process&) { return load_all(nullptr); }, lost},
       {"load",
-       [&](Process&) { return given_back<fe_backend_release, fe_backend_ref>(fe_load, module.c_str(), nullptr); },
+       [&](Process&) {
+         return given_back<fe_backend_release, fe_backend_ref>(fe_load, module.string().c_str(), nullptr);
+       },
        lost},
       {"unload", [](Process&) { return fe_unload("t_plain"); }, lost},
       {"unload another", [](Process&) { return fe_unload("t_two"); }, lost},

@@ -3,6 +3,7 @@
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
 #include "executor_fixture.h"
+#include "variable.h"
 
 #ifdef FERRULE_NULL_MODULE
 
@@ -14,9 +15,9 @@ namespace {
 class ExecutorQueues : public ExecutorTest {
  protected:
   void open(DeviceOptions options, bool two = false) {
-    if (two) setenv("FERRULE_NULL_FAULT", "two_devices", 1);
+    if (two) set_variable("FERRULE_NULL_FAULT", "two_devices");
     load(FERRULE_NULL_MODULE);
-    unsetenv("FERRULE_NULL_FAULT");
+    set_variable("FERRULE_NULL_FAULT", nullptr);
     null = Registry::instance().by_name("null:0");
     options.emplace("hidden", "true");
     options.emplace("computes_with", cpu->backend()->source().path.string());

@@ -2,7 +2,9 @@
 // ends.
 #include "core/memory/queue.h"
 #include "executor_fixture.h"
+#if !defined(_WIN32)
 #include "other_process.h"
+#endif
 
 #ifdef FERRULE_NULL_MODULE
 
@@ -56,6 +58,7 @@ TEST_P(OneFailure, WithoutAnEndEventIsAnErrorAfterTheEnd) {
   EXPECT_FALSE(null->is_lost());
 }
 
+#if !defined(_WIN32)
 TEST_P(OneFailure, WithoutAnyEndSignalLosesTheDeviceAndKeepsItsMemory) {
   // Memory that is never freed also keeps the backend from being unloaded.
   EXPECT_TRUE(in_processes(1, [this](int) {
@@ -77,6 +80,7 @@ TEST_P(OneFailure, WithoutAnyEndSignalLosesTheDeviceAndKeepsItsMemory) {
     return is_right;
   }));
 }
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Of, OneFailure, testing::Values("record_fails_at", "wait_fails_at"),
                          [](const auto& information) { return std::string(information.param); });

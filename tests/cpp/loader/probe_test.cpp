@@ -26,7 +26,7 @@ class LoaderProbe : public LoaderTest {
   void unload(const std::string& name) { Registry::instance().unload(name); }
 
   const std::string opened = "opened t_plain\ninitialised t_plain\n";
-  Variable cache_{"FERRULE_CACHE_DIR", (folder_ / "cache").c_str()};
+  Variable cache_{"FERRULE_CACHE_DIR", folder_ / "cache"};
   Variable timeout_{"FERRULE_PROBE_TIMEOUT", "0.5"};
   Variable no_driver_variable_{"T_DRIVER_DEVICES", nullptr}, no_binding_{"LD_BIND_NOW", nullptr};
 };

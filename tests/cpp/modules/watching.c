@@ -13,6 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(_WIN32)
+#include <malloc.h>
+#define FREE_ALIGNED _aligned_free
+#else
+#define FREE_ALIGNED free
+#endif
+
 static const fe_host *host;
 static atomic_int exit_began;
 static atomic_int opened_by; /* a process id; 0 = none */
@@ -108,10 +115,14 @@ static fe_error *device_memory(fe_module_device *device, uint64_t *free_bytes, u
 static fe_error *buffer_allocate(fe_module_device *device, uint64_t size, uint64_t alignment, fe_module_buffer **out) {
   (void)device;
   called("buffer_allocate");
+#if defined(_WIN32)
+  *out = _aligned_malloc(size, alignment);
+#else
   *out = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+#endif
   return *out != NULL ? NULL : host->error_create(FE_OUT_OF_MEMORY, "no memory");
 }
-static void buffer_free(fe_module_buffer *buffer) { called("buffer_free"), free(buffer); }
+static void buffer_free(fe_module_buffer *buffer) { called("buffer_free"), FREE_ALIGNED(buffer); }
 static fe_error *copy_from_host(fe_module_device *device, fe_module_queue *queue, fe_module_buffer *to, uint64_t offset,
                                 const void *from, uint64_t size) {
   (void)device, (void)queue;

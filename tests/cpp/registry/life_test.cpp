@@ -6,6 +6,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/registry/leftover_modules.h"
 #include "core/threads/pool.h"
+#include "child_report.h"
 #include "life_fixture.h"
 
 #include <dlfcn.h>

@@ -7,6 +7,7 @@
 #include "core/sync/fork.h"
 #include "core/sync/mutexes.h"
 #include "core/threads/pool.h"
+#include "child_report.h"
 #include "life_fixture.h"
 
 #include <atomic>

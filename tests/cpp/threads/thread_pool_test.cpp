@@ -10,8 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#if !defined(_WIN32)
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 namespace ferrule::test {
 namespace {
@@ -173,7 +175,7 @@ TEST(ThreadPool, WorkersEndAndStartAgain) {
 }
 
 // ThreadSanitizer does not support a fork in a multi-threaded process.
-#if !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_THREAD__) && !defined(_WIN32)
 TEST(ThreadPool, ChildOfAForkHasItsOwnThreads) {
   const Threads threads(3);
   expect_each_once(1000, 1);

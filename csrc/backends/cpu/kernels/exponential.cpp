@@ -36,7 +36,8 @@ struct Log2 {
 struct Log10 {
   template <class V>
   V operator()(Full<float> d, V x) const {
-    return math::wide(d, x, [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, M_LOG10E)); });
+    return math::wide(d, x,
+                      [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, std::numbers::log10e)); });
   }
 };
 struct Expm1 {

@@ -1,9 +1,9 @@
 // A host with threads and all ops, and the CPU modules of this build that the machine can run.
 #pragma once
 
+#include "core/platform/dynamic_library.h"
 #include "fake_host.h"
 
-#include <dlfcn.h>
 #include <ferrule/backend.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +83,7 @@ struct Module {
     if (device) backend.device_close(device);
     if (backend.close) backend.close(backend.self);
   }
+  std::shared_ptr<ferrule::DynamicLibrary> code;
   std::string path;
   fe_backend backend{};
   fe_module_device* device = nullptr;
@@ -113,15 +114,11 @@ inline std::vector<std::unique_ptr<Module>>& modules() {
   static std::vector<std::unique_ptr<Module>> opened = [] {
     std::vector<std::unique_ptr<Module>> list;
     for (const std::string& path : module_paths()) {
-      void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (!handle) {
-        ADD_FAILURE() << dlerror();
-        continue;
-      }
-      const auto score = reinterpret_cast<fe_score_function>(dlsym(handle, FE_SCORE_SYMBOL));
-      const auto init = reinterpret_cast<fe_init_function>(dlsym(handle, FE_INIT_SYMBOL));
-      if (!score || !init || score() <= 0) continue;
       auto module = std::make_unique<Module>();
+      module->code = ferrule::DynamicLibrary::open(path);
+      const auto score = module->code->function<fe_score_function>(FE_SCORE_SYMBOL);
+      const auto init = module->code->function<fe_init_function>(FE_INIT_SYMBOL);
+      if (!score || !init || score() <= 0) continue;
       module->path = path;
       module->backend.struct_size = sizeof module->backend;
       expect_no_error(init(&host(), &module->backend));

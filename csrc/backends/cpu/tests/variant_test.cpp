@@ -30,13 +30,11 @@ TEST(CpuVariants, TheScoreIsTheRankWhereTheLoaderFindsAllFeatures) {
   ASSERT_FALSE(module_paths().empty());
   for (const std::string& path : module_paths()) {
     SCOPED_TRACE(path);
-    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(handle, nullptr) << dlerror();
-    const auto score = reinterpret_cast<fe_score_function>(dlsym(handle, FE_SCORE_SYMBOL));
+    const auto code = ferrule::DynamicLibrary::open(path);
+    const auto score = code->function<fe_score_function>(FE_SCORE_SYMBOL);
     ASSERT_NE(score, nullptr);
     const ferrule::Manifest manifest = manifest_of(path);
     EXPECT_EQ(score(), ferrule::missing_cpu_features(manifest.cpu_features).empty() ? manifest.rank : 0);
-    dlclose(handle);
   }
 }
 

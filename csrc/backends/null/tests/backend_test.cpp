@@ -1,5 +1,6 @@
 // The null backend without a core, called through the C++ wrapper of the SDK: each slot and each fault.
 #include "fake_host.h"
+#include "variable.h"
 
 #include <gtest/gtest.h>
 
@@ -18,10 +19,10 @@ namespace {
 // Sets FERRULE_NULL_FAULT during its lifetime.
 class Fault {
  public:
-  explicit Fault(const char* name) { setenv("FERRULE_NULL_FAULT", name, 1); }
+  explicit Fault(const char* name) { set_variable("FERRULE_NULL_FAULT", name); }
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
-  ~Fault() { unsetenv("FERRULE_NULL_FAULT"); }
+  ~Fault() { set_variable("FERRULE_NULL_FAULT", nullptr); }
 };
 
 class NullBackend : public testing::Test {

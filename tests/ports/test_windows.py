@@ -1,0 +1,125 @@
+"""The libraries and programs for Windows x86-64, run by wine. `./dev ports windows` builds them in $FERRULE_WINDOWS."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import lief
+import pytest
+
+BUILD = Path(os.environ.get("FERRULE_WINDOWS", "."))
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = BUILD / "tests" / "cpp" / "modules"
+CPU = BUILD / "csrc" / "backends" / "cpu" / "libferrule-cpu-x64.dll"
+NULL = BUILD / "csrc" / "backends" / "null" / "libferrule-null.dll"
+# What comes with Windows 10 and later.
+SYSTEM_LIBRARIES = {"kernel32.dll", "shell32.dll", "advapi32.dll", "ntdll.dll", "psapi.dll"}
+
+
+def windows_path(path: Path) -> str:
+    """As wine's drive Z:, which has all files."""
+    return "Z:" + str(path.resolve()).replace("/", "\\")
+
+
+def run(program: Path, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program by wine, without ferrule's variables of this process."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FERRULE_")}
+    # The program finds libferrule.dll beside itself or in a folder of PATH.
+    kept |= {"WINEDEBUG": "-all", "WINEPATH": windows_path(BUILD), "LC_ALL": "C.UTF-8", **variables}
+    command = ["wine", str(program), *(windows_path(word) if isinstance(word, Path) else word for word in arguments)]
+    return subprocess.run(command, env=kept, capture_output=True, text=True, errors="replace", timeout=900)
+
+
+PROGRAMS = sorted(path.stem for path in (ROOT / "tests" / "c").glob("*.c"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_c_program_prints_what_it_prints_on_linux(name: str) -> None:
+    ended = run(
+        BUILD / "tests" / "c" / f"c-{name}.exe", FERRULE_BACKEND_DIR=windows_path(CPU.parent), FERRULE_PROBE="never"
+    )
+    assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]
+    expected = ROOT / "tests" / "c" / f"{name}.expected"
+    if expected.exists():
+        assert ended.stdout.splitlines() == expected.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def checks() -> list[str]:
+    listed = run(BUILD / "ferrule-conformance.exe", "--list").stdout
+    return [json.loads(line)["check"] for line in listed.splitlines()]
+
+
+@pytest.mark.parametrize("module", [CPU, NULL], ids=["cpu", "null"])
+def test_conformance(module: Path, checks: list[str]) -> None:
+    assert len(checks) > 20
+    problems = []
+    for check in checks:
+        ended = run(BUILD / "ferrule-conformance.exe", module, check)
+        if ended.returncode not in (0, 3):
+            problems.append(f"{check}: {ended.returncode} {ended.stdout[-500:]}")
+    assert not problems, "\n".join(problems)
+
+
+def probe(module: Path, *arguments: str) -> dict[str, Any]:
+    ended = run(BUILD / "ferrule-probe.exe", *arguments, module)
+    assert ended.returncode == 0, ended.stderr
+    verdict: dict[str, Any] = json.loads(ended.stdout)
+    return verdict
+
+
+@pytest.mark.parametrize("module", [CPU, NULL], ids=["cpu", "null"])
+def test_probe_passes_what_works(module: Path) -> None:
+    verdict = probe(module)
+    assert (verdict["verdict"], verdict["reason"]) == ("passed", "")
+    assert verdict["devices"]
+
+
+FAULTS = {
+    "t_abort": ("failed", "init"),
+    "t_kill": ("failed", "exit status 9"),
+    "t_hang": ("timeout", "did not end within 2 s"),
+    "t_rounding": ("failed", "it changes the rounding of floating-point numbers"),
+}
+
+
+@pytest.mark.parametrize("stem", FAULTS)
+def test_probe_contains_the_fault(stem: str) -> None:
+    kind, part = FAULTS[stem]
+    verdict = probe(MODULES / f"libferrule-{stem}.dll", "--milliseconds", "2000")
+    assert verdict["verdict"] == kind
+    assert part in verdict["reason"]
+
+
+def test_names_that_no_code_page_has(tmp_path: Path) -> None:
+    folder = tmp_path / "größe 測試 \N{SNOWMAN}"
+    folder.mkdir()
+    module = Path(shutil.copy(NULL, folder))
+    assert probe(module)["verdict"] == "passed"
+    ended = run(BUILD / "ferrule-manifest.exe", module)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads((folder / "libferrule-null.json").read_text(encoding="utf-8"))["name"] == "null"
+
+
+FILES = [BUILD / "libferrule.dll", BUILD / "ferrule-probe.exe", BUILD / "ferrule-conformance.exe", CPU, NULL]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_file_needs_the_system_only_and_exports_what_it_should(file: Path) -> None:
+    parsed = lief.PE.parse(str(file))
+    assert parsed is not None
+    needed = {str(library.name).lower() for library in parsed.imports}
+    others = {name for name in needed if not name.startswith("api-ms-win-crt-")} - SYSTEM_LIBRARIES
+    assert others <= {"libferrule.dll"}
+    exported = {str(entry.name) for entry in parsed.exported_functions}
+    if file.name == "libferrule.dll":
+        assert exported
+        assert all(name.startswith("fe_") for name in exported)
+    elif file.suffix == ".dll":
+        assert exported <= {"ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"}
+        assert "ferrule_backend_init" in exported
