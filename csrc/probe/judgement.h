@@ -17,7 +17,7 @@ struct Ending {
   bool is_accident = false;  // it may not occur again
 };
 
-// What a worker sends more than this many bytes of is no answer.
+// The most bytes of an answer. A worker that sends more is ended.
 constexpr std::size_t largest_answer = std::size_t{1} << 20;
 
 // The members verdict, reason, code, may_pass, devices, threads and version of what supervise() returns. `answer` is

@@ -56,7 +56,7 @@ std::optional<Arguments> parse(const std::vector<std::string>& texts) {
 
 int main(int count, char** words) {
   const std::vector<std::string> texts = ferrule::program_arguments(count, words);
-  // Where processes cannot be forked, the supervisor starts this program again for the worker.
+  // Windows has no fork: the supervisor starts this program a second time, as the worker.
   if (texts.size() == 4 && texts[0] == ferrule::probe::worker_option)
     ferrule::probe::work(texts[3], static_cast<intptr_t>(number(texts[1]).value_or(0)), texts[2]);
   const auto arguments = parse(texts);

@@ -24,7 +24,7 @@ struct ProcessState {
   std::map<std::string, std::string> environment;
 };
 
-// What the handler at this index handles: "SIGINT", "unhandled exceptions".
+// The name of the event of handlers[index]: "SIGINT", "unhandled exceptions".
 std::string name_of_handler(std::size_t index);
 
 // Sentences about what changed, apart from the environment: "it sets flush-to-zero in the floating-point mode", ...

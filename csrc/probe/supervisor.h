@@ -23,8 +23,8 @@ nlohmann::json supervise(const std::string& module, const Limits& limits, int li
 // is meant for that program: when it ends, the standard input is closed.
 void leave_caller();
 
-// What supervise() does, written for each system. Throws a std::exception for what goes wrong outside of the
-// worker; then, too, all descendants are ended.
+// The work of supervise(). Each system has its own definition. Ends all descendants, also when it throws: a
+// std::exception, when no process or pipe could be made or the answer is of another form.
 nlohmann::json watch_worker(const std::string& module, const Limits& limits, int life);
 
 }  // namespace ferrule::probe

@@ -1,4 +1,4 @@
-// What the worker asks of the system, written for each.
+// Calls of the system by the worker. Each system has its own definitions.
 #pragma once
 
 #include <cstddef>

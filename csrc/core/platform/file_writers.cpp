@@ -113,20 +113,6 @@ std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what)
   return writers;
 }
 
-std::set<Writer> writers_of_whole_path(const std::filesystem::path& path) {
-  std::set<Writer> all;
-  const auto add = [&](const std::filesystem::path& part, WriterOf what) {
-    const auto writers = writers_of(part, what);
-    all.insert(writers.begin(), writers.end());
-  };
-  add(path, WriterOf::file);
-  std::filesystem::path folder = path.parent_path();
-  add(folder, WriterOf::folder);
-  for (; folder != folder.parent_path(); folder = folder.parent_path())
-    add(folder.parent_path(), WriterOf::folder_above);
-  return all;
-}
-
 bool is_among(const Writer& writer, const std::set<Writer>& writers) {
   if (writers.contains(writer) || writers.contains({Writer::Kind::everybody, 0})) return true;
   if (writer.kind == Writer::Kind::everybody) return false;
@@ -171,3 +157,21 @@ std::string advice_against(const Writer& writer, const std::filesystem::path& pa
 
 }  // namespace ferrule
 #endif
+
+namespace ferrule {
+
+std::set<Writer> writers_of_whole_path(const std::filesystem::path& path) {
+  std::set<Writer> all;
+  const auto add = [&](const std::filesystem::path& part, WriterOf what) {
+    const auto writers = writers_of(part, what);
+    all.insert(writers.begin(), writers.end());
+  };
+  add(path, WriterOf::file);
+  std::filesystem::path folder = path.parent_path();
+  add(folder, WriterOf::folder);
+  for (; folder != folder.parent_path(); folder = folder.parent_path())
+    add(folder.parent_path(), WriterOf::folder_above);
+  return all;
+}
+
+}  // namespace ferrule

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view everyone = "S-1-1-0", authenticated_users = "S-1-5-11", users = "S-1-5-32-545",
                            accounts = "S-1-5-21-";  // of this machine and of domains
-// Who can do anything anyway: the system, the administrators, and the installer of Windows. An entry of the creator
+// These can write every file: the system, the administrators, and the installer of Windows. An entry for the creator
 // stands for the owner.
 constexpr std::array<std::string_view, 4> powerful = {
     "S-1-5-18", "S-1-5-32-544", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464", "S-1-3-0"};
@@ -92,20 +92,6 @@ std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what)
     writers.push_back({text_of(const_cast<DWORD*>(&allowed->SidStart))});
   }
   return writers;
-}
-
-std::set<Writer> writers_of_whole_path(const std::filesystem::path& path) {
-  std::set<Writer> all;
-  const auto add = [&](const std::filesystem::path& part, WriterOf what) {
-    const auto writers = writers_of(part, what);
-    all.insert(writers.begin(), writers.end());
-  };
-  add(path, WriterOf::file);
-  std::filesystem::path folder = path.parent_path();
-  add(folder, WriterOf::folder);
-  for (; folder != folder.parent_path(); folder = folder.parent_path())
-    add(folder.parent_path(), WriterOf::folder_above);
-  return all;
 }
 
 bool is_among(const Writer& writer, const std::set<Writer>& writers) {

@@ -25,7 +25,7 @@ std::wstring own_program() {
   return path;
 }
 
-// What a process that was not ended from outside means by its exit code; "" when the code is an exit status.
+// Describes the exception that an exit code stands for; "" when the code is an exit status.
 std::string fault_of(DWORD code) {
   switch (code) {
     case EXCEPTION_ACCESS_VIOLATION:
