@@ -21,7 +21,8 @@ struct Image {
   std::optional<AbiVersion> abi;
   bool has_init = false;
   bool has_score = false;
-  // The needed libraries and the run paths of an ELF file: names and paths, "$ORIGIN" not replaced.
+  // The needed libraries of an ELF or PE file, and the run paths of an ELF file: names and paths, "$ORIGIN" not
+  // replaced.
   std::vector<std::string> libraries;
   std::vector<std::string> run_paths;  // DT_RPATH and DT_RUNPATH, each a list separated by colons
 

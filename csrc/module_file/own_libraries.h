@@ -3,11 +3,11 @@
 // itself are not included.
 #pragma once
 
-#include "module_file/elf.h"
 #include "module_file/file_bytes.h"
 #include "module_file/image.h"
-#include "module_file/run_paths.h"
 #include "module_file/path_text.h"
+#include "module_file/read_image.h"
+#include "module_file/run_paths.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,7 +37,7 @@ class OwnLibraries {
       FileBytes file(path);
       all.found_[i].problem = file.problem();
       if (!file.is_open()) continue;
-      const Image image = ElfReader(file, systems).read_library();
+      const Image image = read_library(file, systems);
       all.found_[i].problem = image.problem;
       all.add_needs_of(image, path.parent_path());
     }

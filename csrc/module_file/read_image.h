@@ -4,7 +4,8 @@
 #include "module_file/elf.h"
 #include "module_file/file_bytes.h"
 #include "module_file/image.h"
-#include "module_file/pe_and_macho.h"
+#include "module_file/mach_o.h"
+#include "module_file/pe.h"
 
 #include <fmt/format.h>
 
@@ -54,7 +55,7 @@ inline Image read_image(FileBytes& file, Systems systems = Systems::ours) {
                                                : check_mach_o(file, 0, systems, image.is_foreign);
   } else if ((magic & 0xffff) == pe_magic) {
     image.format = "PE";
-    if (is_read()) image.problem = check_pe(file, systems, image.is_foreign);
+    if (is_read()) return PeReader(file, systems).read();
   } else {
     image.problem = "not a module: " + describe_beginning(file);
     return image;
@@ -64,6 +65,12 @@ inline Image read_image(FileBytes& file, Systems systems = Systems::ours) {
     image.problem = fmt::format("it is a module for another system ({}, this one has {})", image.format, native_format);
   }
   return image;
+}
+
+// Reads a library that a module needs, of the module's format: the libraries that it needs itself and its run paths.
+inline Image read_library(FileBytes& file, Systems systems = Systems::ours) {
+  const bool is_pe = (file.read<uint16_t>(0).value_or(0)) == pe_magic;
+  return is_pe ? PeReader(file, systems).read_library() : ElfReader(file, systems).read_library();
 }
 
 inline Image read_image(const std::filesystem::path& path) {

@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
     bool is_foreign = false;
     static_cast<void>(module_file::check_mach_o(file, 0, systems, is_foreign));
     static_cast<void>(module_file::check_universal(file, systems, is_foreign));
-    static_cast<void>(module_file::check_pe(file, systems, is_foreign));
+    const module_file::Image pe = module_file::PeReader(file, systems).read();
+    if (pe.problem.empty() != pe.abi.has_value()) std::abort();
   }
   return 0;
 }

@@ -13,6 +13,8 @@
 #include <system_error>
 
 #if defined(_WIN32)
+#include "core/platform/library_paths.h"
+
 #include <windows.h>
 #endif
 
@@ -61,11 +63,27 @@ std::optional<fs::path> find_in_loader_cache(const std::string& library) {
   }
   return std::nullopt;
 }
+#elif defined(_WIN32)
+bool ends_search(const fs::path& path) {
+  std::error_code problem;
+  return fs::is_regular_file(path, problem);
+}
+
+// Those that come before the folders of PATH: the program's, and those of Windows.
+std::vector<fs::path> first_folders() {
+  std::vector<fs::path> folders = {executable_dir()};
+  for (const auto folder_of : {&GetSystemDirectoryW, &GetWindowsDirectoryW}) {
+    std::wstring path(32768, L'\0');
+    path.resize(folder_of(path.data(), static_cast<UINT>(path.size())));
+    folders.emplace_back(path);
+  }
+  return folders;
+}
 #endif
 
 }  // namespace
 
-#if defined(__linux__)
+#if defined(__linux__) || defined(_WIN32)
 std::optional<fs::path> find_library_in(const std::vector<fs::path>& folders, const std::string& library) {
   for (const fs::path& folder : folders) {
     fs::path path = folder / library;  // a relative one would depend on the current directory
@@ -88,9 +106,10 @@ std::optional<fs::path> find_library(const std::string& library) {
   if (auto path = find_in_loader_cache(library)) return path;
   return find_library_in({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, library);
 #elif defined(_WIN32)
-  std::wstring path(32768, L'\0');
-  path.resize(SearchPathW(nullptr, named.c_str(), nullptr, static_cast<DWORD>(path.size()), path.data(), nullptr));
-  return path.empty() ? std::nullopt : std::optional<fs::path>(path);
+  // As LoadLibrary, with which modules open drivers, but without the current directory.
+  if (library.find_first_of("/\\:") != std::string::npos) return std::nullopt;
+  if (auto path = find_library_in(first_folders(), library)) return path;
+  return find_library_in(environment_paths("PATH"), library);
 #else
   // System libraries need not exist as files on macOS: opening the module shows whether they are there.
   return named;

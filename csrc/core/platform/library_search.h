@@ -15,9 +15,9 @@ std::optional<std::filesystem::path> find_library(const std::string& library);
 // "" if there is none. Reads headers only; elsewhere than on Linux, nothing.
 std::string damage_of_library(const std::filesystem::path& path);
 
-#if defined(__linux__)
-// The path of the library in the first folder that has it, built for this machine. Relative folders are skipped: they
-// would depend on the current directory.
+#if defined(__linux__) || defined(_WIN32)
+// The path of the library in the first folder that has it, on Linux built for this machine. Relative folders are
+// skipped: they would depend on the current directory.
 std::optional<std::filesystem::path> find_library_in(const std::vector<std::filesystem::path>& folders,
                                                      const std::string& library);
 #endif

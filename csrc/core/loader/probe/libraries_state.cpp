@@ -4,8 +4,8 @@
 #include "core/platform/driver_files.h"
 #include "core/platform/driver_version.h"
 #include "core/platform/library_search.h"
-#include "module_file/elf.h"
 #include "module_file/file_bytes.h"
+#include "module_file/read_image.h"
 #include "module_file/run_paths.h"
 #include "module_file/sha256.h"
 #include "module_file/path_text.h"
@@ -27,8 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#if defined(__linux__)
 // The libraries of the C library are left out: every module has them, and they do not change within a process.
+#if defined(__linux__)
 bool is_of_c_library(std::string_view library) {
   const auto is_one = [&](std::string_view stem) {
     return library.starts_with(stem) && library.substr(stem.size()).starts_with(".so");
@@ -36,14 +36,21 @@ bool is_of_c_library(std::string_view library) {
   constexpr std::string_view stems[] = {"libc", "libm", "libdl", "libpthread", "librt", "libmvec", "libutil"};
   return library.starts_with("ld-") || std::any_of(std::begin(stems), std::end(stems), is_one);
 }
+#elif defined(_WIN32)
+bool is_of_c_library(std::string_view library) {
+  const std::string name = lower_case(library);
+  return name == "kernel32.dll" || name == "ntdll.dll" || name.starts_with("api-ms-win-");
+}
+#endif
 
+#if defined(__linux__) || defined(_WIN32)
 // The libraries that the module, and the libraries that come with it, are linked with.
 std::vector<std::string> needed_libraries(const Candidate& candidate) {
   std::vector<std::string> needed = candidate.image.libraries;
   for (const module_file::OwnLibrary& own : candidate.libraries) {
     module_file::FileBytes file(own.path);
     if (!file.is_open()) continue;
-    for (std::string& library : module_file::ElfReader(file).read_library().libraries)
+    for (std::string& library : module_file::read_library(file).libraries)
       if (std::find(needed.begin(), needed.end(), library) == needed.end()) needed.push_back(std::move(library));
   }
   return needed;
@@ -76,10 +83,12 @@ std::string libraries_state(const Candidate& candidate) {
       files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
       state += fmt::format("files of {} {}\n", need.library, files.finish());
     }
-#if defined(__linux__)
+#if defined(__linux__) || defined(_WIN32)
   for (const module_file::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
-  const std::vector<fs::path> own_folders =
-      module_file::folders_of_run_paths(candidate.image, candidate.real.parent_path());
+  std::vector<fs::path> own_folders = module_file::folders_of_run_paths(candidate.image, candidate.real.parent_path());
+#if defined(_WIN32)
+  own_folders.push_back(candidate.real.parent_path());
+#endif
   for (const std::string& library : needed_libraries(candidate)) {
     if (is_of_c_library(library)) continue;
     const auto own = find_library_in(own_folders, library);

@@ -1,5 +1,4 @@
-// Checks that Mach-O and PE files are for this machine, and that all their segments lie inside the file. Symbols are
-// not read.
+// Checks that Mach-O files are for this machine, and that all their segments lie inside the file. Symbols are not read.
 #pragma once
 
 #include "module_file/file_bytes.h"
@@ -16,7 +15,6 @@ namespace ferrule::module_file {
 
 constexpr uint32_t mach_o_magic = 0xfeedfacf;     // 64 bit, little-endian
 constexpr uint32_t universal_magic = 0xbebafeca;  // a file with several Mach-O files, as a little-endian number
-constexpr uint16_t pe_magic = 0x5a4d;             // "MZ"
 
 inline std::string past_the_end(const FileBytes& file, uint64_t offset, uint64_t count) {
   if (file.contains(offset, count)) return "";
@@ -24,7 +22,7 @@ inline std::string past_the_end(const FileBytes& file, uint64_t offset, uint64_t
                      file.size());
 }
 
-// Each of the three sets is_foreign when the file is for another machine, which only Systems::ours minds.
+// Both functions set is_foreign when the file is for another machine, which only Systems::ours minds.
 inline std::string check_mach_o(FileBytes& file, uint64_t start, Systems systems, bool& is_foreign) {
   const auto machine = file.read<uint32_t>(start + 4);
   const auto type = file.read<uint32_t>(start + 12), count = file.read<uint32_t>(start + 16);
@@ -79,30 +77,6 @@ inline std::string check_universal(FileBytes& file, Systems systems, bool& is_fo
   if (is_for_us) return "";
   is_foreign = true;
   return other_machine.empty() ? "it is a module for another machine: it has no 64 bit part" : other_machine;
-}
-
-inline std::string check_pe(FileBytes& file, Systems systems, bool& is_foreign) {
-  const auto start = file.read<uint32_t>(0x3c);
-  if (!start || file.read<uint32_t>(*start) != 0x00004550u)
-    return "it begins like a Windows program, but has no PE header";
-  const uint64_t coff = uint64_t{*start} + 4;
-  const auto machine = file.read<uint16_t>(coff);
-  const auto count = file.read<uint16_t>(coff + 2), optional_size = file.read<uint16_t>(coff + 16);
-  const auto flags = file.read<uint16_t>(coff + 18);
-  if (!machine || !count || !optional_size || !flags) return "the file is truncated: its header is not whole";
-  if (systems == Systems::ours) {
-    std::string complaint = complaint_about_machine(&Machine::pe, *machine);
-    is_foreign = !complaint.empty();
-    if (is_foreign) return complaint;
-  }
-  if ((*flags & 0x2000) == 0) return "it is a Windows program, but no DLL";
-  for (uint32_t i = 0; i < *count; ++i) {
-    const uint64_t section = coff + 20 + *optional_size + uint64_t{i} * 40;
-    const auto bytes = file.read<uint32_t>(section + 16), offset = file.read<uint32_t>(section + 20);
-    if (!bytes || !offset) return "the file is truncated: its table of sections is not whole";
-    if (std::string problem = past_the_end(file, *offset, *bytes); !problem.empty()) return problem;
-  }
-  return "";
 }
 
 }  // namespace ferrule::module_file
