@@ -39,6 +39,9 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 #if defined(_WIN32)
 constexpr std::string_view path_separator = ";";
 
+// Windows takes "Path" and "PATH" for one variable.
+std::string comparable_name(std::string_view name) { return upper_case(name); }
+
 std::optional<std::string> system_value(const char* name) {
   const std::wstring wide_name = path_from_text(name).native();
   std::wstring value(256, L'\0');
@@ -62,6 +65,8 @@ std::vector<std::string> all_entries() {
 }
 #else
 constexpr std::string_view path_separator = ":";
+
+std::string comparable_name(std::string_view name) { return std::string(name); }
 
 // Null for the system's environment.
 constinit thread_local char* const* thread_environment = nullptr;
@@ -145,8 +150,10 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::vector<std::string> environment_entries(const std::vector<std::string>& names) {
   std::vector<std::string> entries;
   for (std::string& entry : all_entries()) {
-    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
-    const auto matches = [&](std::string_view wanted) {
+    const std::string name = comparable_name(std::string_view(entry).substr(0, entry.find('=')));
+    const auto matches = [&](const std::string& given) {
+      const std::string whole = comparable_name(given);
+      std::string_view wanted = whole;
       if (!wanted.ends_with('*')) return name == wanted;
       wanted.remove_suffix(1);
       if (!wanted.starts_with('*')) return name.starts_with(wanted);

@@ -9,9 +9,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <sys/stat.h>
 #include <thread>
+#include <vector>
+#if defined(_WIN32)
+#include <windows.h>
+#else
+#include <sys/stat.h>
 #include <unistd.h>
+#endif
 #if defined(__linux__)
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
@@ -22,6 +27,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+#if defined(_WIN32)
+TEST(Environment, ValuesOfAnyAlphabetAreUtf8) {
+  EXPECT_FALSE(has_more_rights_than_its_caller());
+  ASSERT_NE(SetEnvironmentVariableW(L"T_VARIABLE", L"C:\\gr\u00f6\u00dfe;;D:\\\u6e2c\u8a66"), 0);
+  EXPECT_EQ(environment("T_VARIABLE"),
+            "C:\\gr\xc3\xb6\xc3\x9f"
+            "e;;D:\\\xe6\xb8\xac\xe8\xa9\xa6");
+  EXPECT_EQ(environment_paths("T_VARIABLE"), (std::vector<fs::path>{L"C:\\gr\u00f6\u00dfe", L"D:\\\u6e2c\u8a66"}));
+  const std::wstring longer(5000, L'x');
+  ASSERT_NE(SetEnvironmentVariableW(L"T_VARIABLE", longer.c_str()), 0);
+  EXPECT_EQ(environment("T_VARIABLE"), std::string(5000, 'x'));
+  ASSERT_NE(SetEnvironmentVariableW(L"T_VARIABLE", L"\u00f6"), 0);
+  // The case of names does not matter.
+  EXPECT_EQ(environment("t_variable"), "\xc3\xb6");
+  for (const char* name : {"T_VARIABLE", "t_variable", "t_var*", "*_vari*"})
+    EXPECT_EQ(environment_entries({name}), std::vector<std::string>{"T_VARIABLE=\xc3\xb6"}) << name;
+  SetEnvironmentVariableW(L"T_VARIABLE", nullptr);
+  EXPECT_EQ(environment("T_VARIABLE"), std::nullopt);
+}
+#else
 constexpr uid_t caller = 1, owner = 65534;
 constexpr const char* setuid_marker = "T_RIGHTS";  // set in the setuid process of the test below
 
@@ -55,6 +80,8 @@ TEST(Environment, ThreadEnvironmentHidesTheProcessEnvironment) {
   EXPECT_EQ(environment("T_VARIABLE"), "system");
   EXPECT_NE(environment_block(), static_cast<char* const*>(block));
 }
+
+#endif
 
 #if defined(__linux__)
 TEST(Environment, SetuidCopyOfThisProgramReturnsNothing) {

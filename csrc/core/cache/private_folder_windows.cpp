@@ -3,14 +3,33 @@
 #include "module_file/path_text.h"
 
 #if defined(_WIN32)
+#include "windows/file.h"
+
+#include <windows.h>
+
 #include <fstream>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 namespace ferrule {
+namespace {
 
 namespace fs = std::filesystem;
+
+// Windows neither opens a file that another process is replacing, nor replaces one that another process reads. Both
+// take a moment only. `step` returns whether it succeeded, and otherwise sets the system's error.
+template <class Step>
+bool repeat_while_in_use(Step step) {
+  constexpr int most = 20;
+  for (int i = 0;; ++i) {
+    if (step()) return true;
+    const DWORD problem = GetLastError();
+    if (i == most || (problem != ERROR_SHARING_VIOLATION && problem != ERROR_ACCESS_DENIED)) return false;
+    Sleep(1);
+  }
+}
+
+}  // namespace
 
 std::optional<PrivateFolder> PrivateFolder::open(const fs::path& path, std::string& problem) {
   std::error_code error;
@@ -32,22 +51,35 @@ PrivateFolder::~PrivateFolder() = default;
 std::optional<std::string> PrivateFolder::read(const std::string& name, std::size_t limit) const {
   std::error_code error;
   const fs::path path = path_ / name;
-  if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > limit || error)
-    return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text || text.str().size() > limit) return std::nullopt;
-  return text.str();
+  if (!fs::is_regular_file(fs::symlink_status(path, error))) return std::nullopt;
+  const std::wstring long_name = windows::long_path(path.native());
+  windows::Handle file;
+  const bool is_open = repeat_while_in_use([&] {
+    file = windows::Handle(CreateFileW(long_name.c_str(), GENERIC_READ,
+                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
+                                       FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
+    return static_cast<bool>(file);
+  });
+  const auto status = windows::status_of(file);
+  if (!is_open || !status || status->size > limit) return std::nullopt;
+  std::string text(static_cast<std::size_t>(status->size), '\0');
+  for (std::size_t filled = 0; filled < text.size();) {
+    const int64_t count = windows::read_at(file, filled, text.data() + filled, text.size() - filled);
+    if (count <= 0) return std::nullopt;
+    filled += static_cast<std::size_t>(count);
+  }
+  return text;
 }
 
 bool PrivateFolder::write(const std::string& name, const std::string& unfinished, std::string_view text) const {
   std::ofstream file(path_ / unfinished, std::ios::binary | std::ios::trunc);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
-  std::error_code error;
-  if (file) fs::rename(path_ / unfinished, path_ / name, error);
-  if (file && !error) return true;
+  const std::wstring from = windows::long_path((path_ / unfinished).native()),
+                     to = windows::long_path((path_ / name).native());
+  if (file &&
+      repeat_while_in_use([&] { return MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING) != 0; }))
+    return true;
   remove(unfinished);
   return false;
 }

@@ -12,6 +12,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace ferrule::probe {
 namespace {
@@ -45,6 +47,12 @@ std::string fault_of(DWORD code) {
   }
 }
 
+// The C library of Windows ends a line by "\r\n".
+std::string with_plain_ends_of_lines(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\r\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
 class Supervision {
  public:
   Supervision(const std::string& module, const Limits& limits, bool has_life)
@@ -54,13 +62,14 @@ class Supervision {
     start();
     watch();
     json verdict = judge();
-    const std::vector<std::string> left = job_.names();
+    std::vector<std::string> left = job_.names();
+    std::erase(left, "conhost.exe");  // Windows starts it beside each program of the console
     const bool all_ended = job_.end(3000);
     if (!left.empty())
       notes_.push_back(fmt::format("it leaves processes behind, which were ended: {}", fmt::join(left, ", ")));
     if (!all_ended) notes_.emplace_back("processes of it could not be ended");
     verdict["notes"] = notes_;
-    verdict["output"] = output_.text();
+    verdict["output"] = with_plain_ends_of_lines(output_.text());
     verdict["milliseconds"] = milliseconds();
     return verdict;
   }
