@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -80,20 +81,85 @@ def test_probe_passes_what_works(module: Path) -> None:
     assert verdict["devices"]
 
 
-FAULTS = {
+# The modules of tests/cpp/modules: the verdict, and a part of its reason.
+VERDICTS = {
     "t_abort": ("failed", "init"),
     "t_kill": ("failed", "exit status 9"),
     "t_hang": ("timeout", "did not end within 2 s"),
     "t_rounding": ("failed", "it changes the rounding of floating-point numbers"),
+    "t_throwing": ("refused", "its init threw a C++ exception"),
+    "t_zero": ("refused", "it says itself that it cannot run here (score 0)"),
+    "t_no_device": ("refused", "it has no device on this machine"),
+    "t_major": ("refused", "it was built for interface 99."),
+    "t_hash": ("refused", "it was built against other headers of interface"),
+    "t_without_abi": ("refused", "it does not export ferrule_backend_abi"),
+    "t_without_init": ("refused", "it does not export ferrule_backend_init"),
+    "t_without_compile": ("refused", "its table has no function 'compile'"),
+    "t_wrong_name": ("refused", "its init calls it 't_right_name'"),
+    "t_init_finds_nothing": ("refused", "the test wants it to fail"),
+    "t_pair-broken": ("refused", "the test wants it to fail"),
+    "t_impostor": ("passed", ""),
 }
 
 
-@pytest.mark.parametrize("stem", FAULTS)
+@pytest.mark.parametrize("stem", VERDICTS)
 def test_probe_contains_the_fault(stem: str) -> None:
-    kind, part = FAULTS[stem]
+    kind, part = VERDICTS[stem]
     verdict = probe(MODULES / f"libferrule-{stem}.dll", "--milliseconds", "2000")
     assert verdict["verdict"] == kind
     assert part in verdict["reason"]
+    assert verdict["notes"] == []
+
+
+# What a module may do, with a note: the note, and what it printed.
+NOTES = {
+    "t_variable": (["it sets T_VARIABLE in the environment (step 'init')"], ""),
+    "t_words": ([], "a word from init\n"),
+    "t_leaving": (
+        ["it leaves 1 thread running after its close, so its file will stay mapped when it is unloaded"],
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("stem", NOTES)
+def test_probe_notes_what_a_good_module_does(stem: str) -> None:
+    verdict = probe(MODULES / f"libferrule-{stem}.dll", "--milliseconds", "5000")
+    assert (verdict["verdict"], verdict["reason"]) == ("passed", "")
+    assert (verdict["notes"], verdict["output"]) == NOTES[stem]
+
+
+UNIT_TESTS = BUILD / "tests" / "cpp" / "ferrule-tests.exe"
+
+
+def unit_tests() -> list[str]:
+    suite, names = "", []
+    for line in run(UNIT_TESTS, "--gtest_list_tests").stdout.splitlines():
+        name = line.split("#")[0].rstrip()
+        if name.startswith(" "):
+            names.append(suite + name.strip())
+        elif name.endswith("."):
+            suite = name
+    return names
+
+
+def failure_of_unit_test(name: str) -> str | None:
+    """What the test printed if it failed; one process for each, as in ctest."""
+    try:
+        ended = run(
+            UNIT_TESTS, f"--gtest_filter={name}", "--gtest_brief=1", FERRULE_BACKEND_DIR=windows_path(CPU.parent)
+        )
+    except subprocess.TimeoutExpired:
+        return f"{name}: it hangs"
+    return None if ended.returncode == 0 else f"{name}: exit code {ended.returncode}\n{ended.stdout[-1500:]}"
+
+
+def test_unit_tests() -> None:
+    names = [name for name in unit_tests() if ".DISABLED_" not in name]
+    assert len(names) > 300
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as processes:
+        failures = [failure for failure in processes.map(failure_of_unit_test, names) if failure]
+    assert not failures, f"{len(failures)} of {len(names)} tests fail:\n" + "\n".join(failures)
 
 
 def test_names_that_no_code_page_has(tmp_path: Path) -> None:

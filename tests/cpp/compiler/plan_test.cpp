@@ -1,5 +1,6 @@
 // compile() as a whole: segments, transfers, outputs, and compile time.
 #include "compiler_fixture.h"
+#include "wine.h"
 #include "core/memory/storage.h"
 
 #include <nlohmann/json.hpp>
@@ -136,6 +137,7 @@ TEST_F(CompilerPlan, EqualGraphsGiveEqualPlans) {
 }
 
 TEST_F(CompilerPlan, AMillionChainedAddsCompileInLinearTime) {
+  FERRULE_SKIP_IN_WINE("takes minutes for it");
   const auto seconds = [&](int count) {
     graph = {};
     const ValueId x = input({4});

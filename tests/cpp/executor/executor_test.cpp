@@ -1,5 +1,6 @@
 // Compiled graphs on the CPU module: memory, fusion, threads, errors.
 #include "executor_fixture.h"
+#include "wine.h"
 
 #include <cstdlib>
 #include <thread>
@@ -55,6 +56,7 @@ TEST_F(Executor, ThousandUnfusedChainedOpsNeedTheMemoryOfTwo) {
 
 // A million nodes are compiled, run and freed on a thread whose stack is too small for recursion over them.
 TEST_F(Executor, AMillionChainedAddsComputeAndAreFreedWithoutRecursion) {
+  FERRULE_SKIP_IN_WINE("takes minutes for it");
   std::thread([this] {
     const ValueId x = input({4});
     ValueId sum = x;

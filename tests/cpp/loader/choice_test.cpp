@@ -16,7 +16,7 @@ TEST_F(Loader, LosingVariantIsNeverOpened) {
   const LoadReport report = load_from({root()});
   EXPECT_EQ(row(report, "t_pair-high").state, LoadState::loaded);
   EXPECT_EQ(row(report, "t_pair-low").state, LoadState::outranked);
-  EXPECT_CONTAINS(row(report, "t_pair-low").reason, "libferrule-t_pair-high.so has the higher rank 2");
+  EXPECT_CONTAINS(row(report, "t_pair-low").reason, "libferrule-t_pair-high" MODULE_ENDING " has the higher rank 2");
   EXPECT_TRUE(noted("opened t_pair-high"));
   EXPECT_FALSE(noted("opened t_pair-low")) << notes();
   EXPECT_EQ(Registry::instance().find_backend("t_pair")->variant(), "high");
@@ -38,7 +38,7 @@ TEST_F(Loader, ImpossibleVariantIsNeverOpened) {
 }
 
 TEST_F(Loader, ModuleWhoseDriverIsMissingIsNeverOpened) {
-  put_with_manifest(root(), "t_plain", {{"driver", {"libc.so.6", "libno_such_driver.so.1"}}});
+  put_with_manifest(root(), "t_plain", {{"driver", {SYSTEM_LIBRARY, "libno_such_driver.so.1"}}});
   const LoadRow result = row(load_from({root()}), "t_plain");
   EXPECT_EQ(result.state, LoadState::incompatible);
   EXPECT_CONTAINS(result.reason, "libno_such_driver.so.1");
@@ -120,7 +120,8 @@ TEST_F(Loader, SelectScoreOpensEveryVariantAndCallsItsScore) {
   options.policy.select = Select::by_score;
   const LoadReport report = load_all(options);
   EXPECT_EQ(row(report, "t_score-7").state, LoadState::loaded);
-  EXPECT_EQ(row(report, "t_score-3").reason, "libferrule-t_score-7.so has the higher score 7; this one has 3");
+  EXPECT_EQ(row(report, "t_score-3").reason,
+            "libferrule-t_score-7" MODULE_ENDING " has the higher score 7; this one has 3");
 }
 
 TEST_F(Loader, SelectScoreReportsAScoreForEveryCandidate) {
@@ -132,12 +133,12 @@ TEST_F(Loader, SelectScoreReportsAScoreForEveryCandidate) {
   options.policy.select = Select::by_score;
   options.dirs = {root()};
   EXPECT_EQ(row(load_all(options), "t_pair-low").reason,
-            "libferrule-t_pair-high.so has the same score 1, and comes first");
+            "libferrule-t_pair-high" MODULE_ENDING " has the same score 1, and comes first");
   Registry::instance().unload("t_pair");
   options.dirs = {root("scored")};
-  EXPECT_EQ(
-      row(load_all(options), "t_pair-high").reason,
-      "libferrule-t_pair.so has the higher score 100; this one has 1, which is what a module without a score has");
+  EXPECT_EQ(row(load_all(options), "t_pair-high").reason,
+            "libferrule-t_pair" MODULE_ENDING
+            " has the higher score 100; this one has 1, which is what a module without a score has");
 }
 
 TEST_F(Loader, UnknownPolicyIsRefusedWithTheListOfPolicies) {

@@ -2,6 +2,7 @@
 #include "loader_fixture.h"
 
 #if !defined(_WIN32)
+#include <cstring>
 #include <sys/stat.h>
 #endif
 
@@ -53,7 +54,13 @@ TEST_F(LoaderFaults, TruncatedFileIsFoundWithoutOpeningIt) {
 
 TEST_F(LoaderFaults, FileForAnotherMachine) {
   std::string bytes = text_of_file(built("t_two"));
+#if defined(_WIN32)
+  uint32_t header = 0;
+  std::memcpy(&header, bytes.data() + 0x3c, sizeof header);
+  bytes[header + 4] = 0x4c, bytes[header + 5] = 0x01;  // 32-bit x86
+#else
   bytes[18] = static_cast<char>(bytes[18] == 62 ? 183 : 62);
+#endif
   write_file(root() / "libferrule-t_two" MODULE_ENDING, bytes);
   const LoadRow bad = bad_row("t_two");
   EXPECT_EQ(bad.state, LoadState::incompatible);
@@ -62,8 +69,16 @@ TEST_F(LoaderFaults, FileForAnotherMachine) {
 }
 
 TEST_F(LoaderFaults, FileForAnotherSystem) {
+#if defined(_WIN32)
+  write_file(root() / "libferrule-t_two" MODULE_ENDING,
+             "\x7f"
+             "ELF" +
+                 std::string(200, '\0'));
+  EXPECT_EQ(bad_row("t_two").reason, "it is a module for another system (ELF, this one has PE)");
+#else
   write_file(root() / "libferrule-t_two" MODULE_ENDING, "MZ" + std::string(200, '\0'));
   EXPECT_EQ(bad_row("t_two").reason, "it is a module for another system (PE, this one has ELF)");
+#endif
 }
 
 TEST_F(LoaderFaults, MissingSymbols) {

@@ -1,5 +1,6 @@
 // Modules are probed in a child process, and the verdicts are cached.
 #include "loader_fixture.h"
+#include "wine.h"
 
 #include "core/cache/disk_cache.h"
 #include "core/loader/probe/probe_process.h"
@@ -8,6 +9,7 @@
 #include "core/loader/search/find_candidates.h"
 #include "core/loader/search/read_candidate.h"
 #include "core/loader/trust/trust_check.h"
+#include "module_file/sha256.h"
 
 #include <chrono>
 
@@ -58,7 +60,12 @@ TEST_F(LoaderProbe, AbortVerdictIsCached) {
   put(root(), "t_abort");
   const LoadRow first = probed("t_abort");
   EXPECT_EQ(first.state, LoadState::probe_failed);
+#if defined(_WIN32)  // wine's abort() ends the process as exit(3) does
+  EXPECT_CONTAINS(first.reason, is_wine() ? "it ended its process with exit status 3 (step 'init')"
+                                          : "its probe was ended by a fast fail (it called abort");
+#else
   EXPECT_EQ(first.reason, "its probe was ended by SIGABRT (it called abort) (step 'init')");
+#endif
   forget_notes();
   const LoadRow second = probed("t_abort");
   EXPECT_EQ(second.state, LoadState::probe_failed);
@@ -91,7 +98,7 @@ TEST_F(LoaderProbe, EnvironmentChangeIsANote) {
   put(root(), "t_variable");
   const LoadRow result = probed("t_variable");
   EXPECT_EQ(result.state, LoadState::loaded) << result.reason;
-  ASSERT_EQ(result.notes.size(), 1u);
+  ASSERT_EQ(result.notes.size(), 1u) << result.notes.back();
   EXPECT_EQ(result.notes[0], "it sets T_VARIABLE in the environment (step 'init')");
 }
 
@@ -130,7 +137,7 @@ TEST_F(LoaderProbe, NextVariantIsTriedAfterAFailure) {
 }
 
 TEST_F(LoaderProbe, DriverVariablesArePartOfTheVerdictKey) {
-  put_with_manifest(root(), "t_plain", {{"driver", {{{"library", "libc.so.6"}, {"variables", {"T_DRIVER_*"}}}}}});
+  put_with_manifest(root(), "t_plain", {{"driver", {{{"library", SYSTEM_LIBRARY}, {"variables", {"T_DRIVER_*"}}}}}});
   EXPECT_EQ(probed("t_plain").probed, "yes");
   unload("t_plain");
   const Variable other("T_DRIVER_DEVICES", "1");
@@ -145,6 +152,8 @@ TEST_F(LoaderProbe, CachedVerdictAppliesToTheSameKeyOnly) {
   Candidate candidate = candidate_at(root() / "libferrule-t_plain" MODULE_ENDING);
   TrustCheck trust(Trust::owner);
   read_candidate(candidate, trust);
+  if (candidate.hash.empty())  // a DLL is too large to be hashed early
+    candidate.hash = *module_file::sha256_of_file(candidate.real);
   prober.recall(candidate);
   ASSERT_TRUE(candidate.earlier_verdict) << candidate.row.reason;
   const std::string hash = candidate.hash;
@@ -173,6 +182,7 @@ TEST_F(LoaderProbe, TimeoutVerdictExpiresAfterTenMinutesAndCrashVerdictDoesNot) 
   EXPECT_FALSE(remembered("praised", 0));
 }
 
+#if !defined(_WIN32)  // which ends no process for lack of memory
 // A module that was killed for lack of memory may be good.
 TEST_F(LoaderProbe, PossiblyTransientFailureExpiresAfterTenMinutes) {
   const auto now =
@@ -189,6 +199,7 @@ TEST_F(LoaderProbe, PossiblyTransientFailureExpiresAfterTenMinutes) {
   EXPECT_FALSE(remembered(killed, 610));
   EXPECT_TRUE(remembered(aborted, 1'000'000));
 }
+#endif
 
 TEST_F(LoaderProbe, LimitsAreChecked) {
   const Variable twelve("FERRULE_PROBE_TIMEOUT", "12.5"), half_a_gigabyte("FERRULE_PROBE_MEMORY", "512");
@@ -209,7 +220,12 @@ TEST_F(LoaderProbe, InvalidAnswerIsAnError) {
 
 TEST_F(LoaderProbe, InvalidProbeProgramIsAnError) {
   EXPECT_EQ(error_of([&] { run_probe(folder_ / "nothing", "x", {}); }).code(), FE_IO);
-  EXPECT_EQ(error_of([&] { run_probe("/bin/true", "x", {}); }).code(), FE_IO);
+#if defined(_WIN32)
+  const fs::path another = FERRULE_TEST_MANIFEST_WRITER;  // does not know the options
+#else
+  const fs::path another = "/bin/true";
+#endif
+  EXPECT_EQ(error_of([&] { run_probe(another, "x", {}); }).code(), FE_IO);
 }
 
 }  // namespace

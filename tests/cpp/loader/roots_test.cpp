@@ -16,7 +16,7 @@ TEST_F(LoaderRoots, BackendDirIsAListOfFoldersInOrder) {
   put(root("a"), "t_plain");
   put(root("b"), "t_plain");
   put(root("b"), "t_two");
-  const Variable dirs("FERRULE_BACKEND_DIR", root("a").string() + "::" + root("b").string());
+  const Variable dirs("FERRULE_BACKEND_DIR", root("a").string() + PATH_SEPARATOR PATH_SEPARATOR + root("b").string());
   const LoadReport report = load_all();
   ASSERT_GE(report.roots.size(), 2u);
   EXPECT_EQ(report.roots[0].path, root("a"));
@@ -76,7 +76,7 @@ TEST_F(LoaderRoots, CurrentDirectoryIsNeverSearched) {
   put(root("root/backends"), "t_two");
   const fs::path before = fs::current_path();
   fs::current_path(root());
-  const Variable dirs("FERRULE_BACKEND_DIR", ":");
+  const Variable dirs("FERRULE_BACKEND_DIR", PATH_SEPARATOR);
   const LoadReport report = load_all();
   fs::current_path(before);
   EXPECT_EQ(report.loaded("t_plain"), nullptr);
@@ -85,8 +85,11 @@ TEST_F(LoaderRoots, CurrentDirectoryIsNeverSearched) {
 
 TEST_F(LoaderRoots, FolderGivenTwiceIsOneRoot) {
   put(root(), "t_plain");
+  EXPECT_EQ(load_from({root(), root() / ".." / "root"}).roots.size(), 1u);
+#if !defined(_WIN32)  // links need rights there
   fs::create_directory_symlink(root(), folder_ / "link");
-  EXPECT_EQ(load_from({root(), folder_ / "link", root() / ".." / "root"}).roots.size(), 1u);
+  EXPECT_EQ(load_from({root(), folder_ / "link"}).roots.size(), 1u);
+#endif
 }
 
 TEST_F(LoaderRoots, ExtraRootsComeLastAndMayBeMissing) {
@@ -153,7 +156,8 @@ TEST_F(LoaderRoots, SecondFileOfALoadedNameIsRefused) {
   const Error error = error_of([&] { load(other); });
   EXPECT_EQ(error.code(), FE_INVALID_ARGUMENT);
   EXPECT_CONTAINS(std::string(error.what()), "a backend named t_pair is loaded already");
-  EXPECT_CONTAINS(row(load_from({root("b")}), "t_pair-high").reason, "libferrule-t_pair-low.so is loaded already");
+  EXPECT_CONTAINS(row(load_from({root("b")}), "t_pair-high").reason,
+                  "libferrule-t_pair-low" MODULE_ENDING " is loaded already");
 }
 
 TEST_F(LoaderRoots, ReloadUsesTheNewFile) {
@@ -169,7 +173,7 @@ TEST_F(LoaderRoots, FailedReloadKeepsTheOldModule) {
   const fs::path module = put(root(), "t_version");
   const auto backend = load(module);
   write_file(root() / "new", "edited too much");
-  fs::rename(root() / "new", module);
+  move_into_place(root() / "new", module);
   EXPECT_EQ(error_of([] { reload("t_version"); }).code(), FE_IO);
   EXPECT_EQ(Registry::instance().find_backend("t_version"), backend);
 }
@@ -221,7 +225,10 @@ TEST_F(LoaderRoots, ReportIsReadableAsTextAndAsJson) {
 }
 
 TEST_F(LoaderRoots, ExecutableAndLibraryFoldersAreFound) {
+#if defined(__linux__)
   EXPECT_EQ(executable_dir(), fs::canonical("/proc/self/exe").parent_path());
+#endif
+  EXPECT_TRUE(fs::exists(executable_dir() / fs::path(testing::internal::GetArgvs().at(0)).filename()));
   EXPECT_EQ(library_dir(), executable_dir()) << "these tests contain the core";
 }
 

@@ -20,7 +20,7 @@ __attribute__((constructor)) static void opened(void) {
   if (touched != NULL) utimensat(AT_FDCWD, touched, NULL, 0);
 #endif
   const char *path = getenv("FERRULE_TEST_NOTES");
-  FILE *file = path != NULL ? fopen(path, "a") : NULL;
+  FILE *file = path != NULL ? fopen(path, "ab") : NULL;
   if (file == NULL) return;
   fputs("opened " TEST_NAME "\n", file);
   fclose(file);

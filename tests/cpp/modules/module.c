@@ -60,7 +60,7 @@ enum fault { FAULT_NONE, FAULT_ABORT, FAULT_KILL, FAULT_HANG, FAULT_ROUNDING, FA
 
 static void note(const char *what) {
   const char *path = getenv("FERRULE_TEST_NOTES");
-  FILE *file = path != NULL ? fopen(path, "a") : NULL;
+  FILE *file = path != NULL ? fopen(path, "ab") : NULL;
   if (file == NULL) return;
   fprintf(file, "%s %s%s%s\n", what, TEST_NAME, *TEST_VARIANT ? "-" : "", TEST_VARIANT);
   fclose(file);

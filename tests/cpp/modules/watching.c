@@ -26,7 +26,7 @@ static atomic_int opened_by; /* a process id; 0 = none */
 
 static void note(const char *what, const char *function) {
   const char *path = getenv("FERRULE_TEST_NOTES");
-  FILE *file = path != NULL ? fopen(path, "a") : NULL;
+  FILE *file = path != NULL ? fopen(path, "ab") : NULL;
   if (file == NULL) return;
   fprintf(file, "%s %s\n", what, function);
   fclose(file);

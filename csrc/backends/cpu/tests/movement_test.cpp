@@ -23,6 +23,7 @@ TEST_F(CpuBackend, CopiesTransposesOfEveryItemSize) {
   });
 }
 
+#if !defined(_WIN32)  // a DLL has an operator new of its own, which a test cannot make fail
 TEST_F(CpuBackend, SupportsReportsOutOfMemoryInsteadOfARefusal) {
   const Array x = random_array({4}), y = random_array({4});
   Array out = array("float32", {4});
@@ -44,6 +45,7 @@ TEST_F(CpuBackend, SupportsReportsOutOfMemoryInsteadOfARefusal) {
     EXPECT_GT(failed, 0u);
   });
 }
+#endif
 
 TEST_F(CpuBackend, TakeWrapsNegativeIndicesAndRefusesThoseOutOfBounds) {
   const Array x = random_array({4, 6, 5}), indices = array_of<int64_t>("int64", {2, 2}, {5, -6, -1, 0});
