@@ -16,13 +16,11 @@ struct ArrayObject {
 PyTypeObject* array_type = nullptr;
 
 void end(PyObject* object) {
-  PyTypeObject* const type = Py_TYPE(object);
   std::destroy_at(&reinterpret_cast<ArrayObject*>(object)->array);
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
-py::object make_type() {
+nb::object make_type() {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(end)},
       {Py_tp_doc, const_cast<char*>("A handle of an array. The public class is ferrule.Array.")},
@@ -33,30 +31,28 @@ py::object make_type() {
 }
 
 // Strides in elements; None unless the array is computed.
-py::object strides_of(Array& self) {
-  if (!self.is_computed()) return py::none();
+nb::object strides_of(Array& self) {
+  if (!self.is_computed()) return nb::none();
   const fe_array_info info = self.info();
-  py::tuple strides(info.rank);
-  for (std::size_t axis = 0; axis < strides.size(); ++axis) strides[axis] = info.strides[axis];
-  return strides;
+  return integers_tuple({info.strides, static_cast<std::size_t>(info.rank)});
 }
 
 // Address of the bytes; None if the host cannot access them.
-py::object address_of(const Array& self) {
+nb::object address_of(const Array& self) {
   void* pointer = nullptr;
   fe_error* const error = without_gil([&] { return fe_array_host_pointer(self.get(), &pointer); });
   if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
     fe_error_release(error);
-    return py::none();
+    return nb::none();
   }
   check(error);
-  return py::int_(reinterpret_cast<uintptr_t>(pointer));
+  return nb::int_(reinterpret_cast<uintptr_t>(pointer));
 }
 
-std::unique_ptr<Device> device_of(const Array& self) {
+Device device_of(const Array& self) {
   fe_device* handle = nullptr;
   check(fe_array_device(self.get(), &handle));
-  return std::make_unique<Device>(handle);
+  return Device(handle);
 }
 
 std::string placement_of(const Array& self) {
@@ -84,18 +80,17 @@ Array* array_in(PyObject* object) noexcept {
 }
 
 ArrayPointer array_of(ArrayHandle handle) {
-  PyObject* const object = array_type->tp_alloc(array_type, 0);
-  if (object == nullptr) throw py::error_already_set();
-  new (&reinterpret_cast<ArrayObject*>(object)->array) Array(std::move(handle));
-  return py::reinterpret_steal<ArrayPointer>(object);
+  nb::object object = new_object(array_type);
+  new (&reinterpret_cast<ArrayObject*>(object.ptr())->array) Array(std::move(handle));
+  return nb::steal<ArrayPointer>(object.release());
 }
 
-void bind_array_handle(py::module_& module) {
-  py::object type = make_type();
+void bind_array_handle(nb::module_& module) {
+  nb::object type = make_type();
   array_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
-  const py::object property = py::module_::import("builtins").attr("property");
+  const nb::object property = nb::module_::import_("builtins").attr("property");
   const auto define = [&](const char* name, auto get) {
-    type.attr(name) = property(py::cpp_function(get, py::is_method(type)));
+    type.attr(name) = property(nb::cpp_function(get, nb::name(name), nb::scope(type), nb::is_method()));
   };
   define("shape", [](const Array& self) { return shape_tuple(self.info()); });
   define("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); });

@@ -19,16 +19,36 @@ namespace {
 
 PyTypeObject* array_class = nullptr;
 PyObject* apply_operator = nullptr;  // a Python function
-Py_ssize_t handle_offset = 0;        // of the slot of ferrule.Array that holds an Array or, while tracing, a symbol
 
-PyObject*& handle_slot(PyObject* object) {
-  return *reinterpret_cast<PyObject**>(reinterpret_cast<std::byte*>(object) + handle_offset);
+// The base class of ferrule.Array: its handle and its operators.
+struct Operators {
+  PyObject_HEAD PyObject* handle;  // an Array or, while tracing, a symbol
+};
+
+PyTypeObject* operators_class = nullptr;
+
+PyObject*& handle_slot(PyObject* object) { return reinterpret_cast<Operators*>(object)->handle; }
+
+int visit_operators(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
+  Py_VISIT(handle_slot(self));
+  return 0;
 }
 
-void set_array_class(const py::type& type, const py::function& apply) {
-  const py::object slot = type.attr("_handle");
-  if (Py_TYPE(slot.ptr()) != &PyMemberDescr_Type) throw py::type_error("set_array_class: _handle is not a slot");
-  handle_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
+int clear_operators(PyObject* self) {
+  Py_CLEAR(handle_slot(self));
+  return 0;
+}
+
+void end_operators(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  Py_CLEAR(handle_slot(self));
+  free_object(self);
+}
+
+void set_array_class(const nb::type_object& type, const nb::callable& apply) {
+  auto* const given = reinterpret_cast<PyTypeObject*>(type.ptr());
+  if (PyType_IsSubtype(given, operators_class) == 0) raise_type_error("set_array_class: takes a class of Operators");
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   apply_operator = apply.inc_ref().ptr();
 }
@@ -39,7 +59,7 @@ bool is_plain_number(PyObject* object) {
 
 // Records an op with one output and no attributes and returns the new array; NotImplemented if an operand is neither an
 // array nor a number. It releases the GIL, because recording may compute.
-py::object applied(const char* op, std::span<PyObject* const> operands) {
+nb::object applied(const char* op, std::span<PyObject* const> operands) {
   constexpr std::size_t most = 8;
   const std::size_t count = operands.size();
   if (count > most) return not_implemented();
@@ -68,10 +88,10 @@ py::object applied(const char* op, std::span<PyObject* const> operands) {
 }
 
 PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return returned([&]() -> nb::object {
     if (count == 0) return not_implemented();
-    const char* const op = PyUnicode_AsUTF8(arguments[0]);
-    if (op == nullptr) throw py::error_already_set();
+    const char* const op = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
+    if (op == nullptr) raise_python_error();
     return applied(op, std::span(arguments + 1, static_cast<std::size_t>(count) - 1));
   });
 }
@@ -102,11 +122,11 @@ constexpr Operator unary_operators[] = {
 
 template <class... Operands>
 PyObject* operated(const char* op, Operands*... operand) {
-  return returned([&]() -> py::object {
+  return returned([&]() -> nb::object {
     PyObject* const operands[] = {operand...};
-    py::object result = applied(op, operands);
+    nb::object result = applied(op, operands);
     if (!result.is(not_implemented())) return result;
-    return py::handle(apply_operator)(op, py::handle(operand)...);
+    return nb::handle(apply_operator)(op, nb::handle(operand)...);
   });
 }
 
@@ -124,53 +144,62 @@ PyObject* operate_unary(PyObject* x) {
   return operated(unary_operators[number].op, x);
 }
 PyObject* operate_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
-  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
   return operated("pow", base, exponent);
 }
 // The op takes matrices and stacks of them; the Python function also takes vectors, and refuses numbers.
 PyObject* operate_matmul(PyObject* left, PyObject* right) {
-  return returned([&]() -> py::object {
+  return returned([&]() -> nb::object {
     PyObject* const operands[] = {left, right};
     if (is_matrix(left) && is_matrix(right)) return applied("matmul", operands);
-    return py::handle(apply_operator)("matmul", py::handle(left), py::handle(right));
+    return nb::handle(apply_operator)("matmul", nb::handle(left), nb::handle(right));
   });
 }
 
 template <std::size_t... binary, std::size_t... unary>
-py::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
+nb::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
+  static PyMemberDef members[] = {
+      {"_handle", T_OBJECT_EX, offsetof(Operators, handle), 0, "the array's handle"},
+      {nullptr, 0, 0, 0, nullptr},
+  };
   PyType_Slot slots[] = {
       {binary_operators[binary].slot, reinterpret_cast<void*>(operate_binary<binary>)}...,
       {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
       {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
-      {Py_tp_doc, const_cast<char*>("The operators of ferrule.Array.")},
+      {Py_tp_members, members},
+      {Py_tp_traverse, reinterpret_cast<void*>(visit_operators)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear_operators)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(end_operators)},
+      {Py_tp_doc, const_cast<char*>("The handle and the operators of ferrule.Array.")},
       {0, nullptr},
   };
-  return class_of({"ferrule._ferrule.Operators", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots});
+  return class_of({"ferrule._ferrule.Operators", sizeof(Operators), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots});
 }
 
 PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return returned([&]() -> nb::object {
     constexpr Py_ssize_t most = 8;
     if (count > most) return not_implemented();
     std::array<ArrayPointer, most> arrays;
     if (!handles_in(std::span(arguments, static_cast<std::size_t>(count)), arrays)) return not_implemented();
     evaluate(std::span(arrays).first(static_cast<std::size_t>(count)));
     drain();
-    return py::none();
+    return nb::none();
   });
 }
 
 // Atomically replaces a handle with a computed one, if the handle is still the expected one.
 PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return returned([&]() -> nb::object {
     if (count != 3 || PyType_IsSubtype(Py_TYPE(arguments[0]), array_class) == 0)
-      throw py::type_error("replace_handle: takes an array and two handles");
+      raise_type_error("replace_handle: takes an array and two handles");
     PyObject*& handle = handle_slot(arguments[0]);
-    if (handle != arguments[1]) return py::bool_(false);
-    const auto before = py::reinterpret_steal<py::object>(handle);  // released last: that may run code
-    handle = py::reinterpret_borrow<py::object>(arguments[2]).release().ptr();
-    return py::bool_(true);
+    if (handle != arguments[1]) return nb::bool_(false);
+    const auto before = nb::steal<nb::object>(handle);  // released last: that may run code
+    handle = nb::borrow<nb::object>(arguments[2]).release().ptr();
+    return nb::bool_(true);
   });
 }
 
@@ -186,9 +215,9 @@ PyMethodDef replace_definition =
     fast_method("replace_handle", replace_handle,
                 "replace_handle(array, before, after): replaces the handle if it is `before`; returns whether it was");
 
-void define(py::module_& module, PyMethodDef& definition) {
+void define(nb::module_& module, PyMethodDef& definition) {
   module.attr(definition.ml_name) =
-      py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, module.attr("__name__").ptr()));
+      nb::steal<nb::object>(PyCFunction_NewEx(&definition, nullptr, module.attr("__name__").ptr()));
 }
 
 }  // namespace
@@ -197,7 +226,7 @@ ArrayPointer handle_in(PyObject* object) {
   if (Py_TYPE(object) != array_class) return {};
   PyObject* const handle = handle_slot(object);
   if (handle == nullptr || array_in(handle) == nullptr) return {};
-  return py::reinterpret_borrow<ArrayPointer>(handle);
+  return nb::borrow<ArrayPointer>(handle);
 }
 
 bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles) {
@@ -208,18 +237,19 @@ bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> hand
   return true;
 }
 
-py::object wrapped(ArrayHandle result) {
+nb::object wrapped(ArrayHandle result) {
   ArrayPointer handle = array_of(std::move(result));
-  py::object object = py::reinterpret_steal<py::object>(array_class->tp_alloc(array_class, 0));
-  if (!object) throw py::error_already_set();
+  nb::object object = new_object(array_class);
   handle_slot(object.ptr()) = handle.release().ptr();
   return object;
 }
 
-void bind_array_objects(py::module_& module) {
-  module.def("set_array_class", &set_array_class, py::arg("type"), py::arg("apply_operator"));
-  module.attr("Operators") = make_operators(std::make_index_sequence<std::size(binary_operators)>(),
-                                            std::make_index_sequence<std::size(unary_operators)>());
+void bind_array_objects(nb::module_& module) {
+  module.def("set_array_class", &set_array_class, nb::arg("type"), nb::arg("apply_operator"));
+  nb::object operators = make_operators(std::make_index_sequence<std::size(binary_operators)>(),
+                                        std::make_index_sequence<std::size(unary_operators)>());
+  operators_class = reinterpret_cast<PyTypeObject*>(operators.ptr());
+  module.attr("Operators") = operators.release();  // kept until the process ends
   define(module, apply_definition);
   define(module, evaluate_definition);
   define(module, replace_definition);

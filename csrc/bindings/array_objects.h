@@ -1,4 +1,4 @@
-// The Python class ferrule.Array, and functions that take its objects without pybind11's conversions, each of which
+// The Python class ferrule.Array, and functions that take its objects without nanobind's conversions, each of which
 // costs as much as recording a small op.
 #pragma once
 
@@ -15,14 +15,14 @@ ArrayPointer handle_in(PyObject* object);
 // The handles of several objects; false if one of them is null.
 bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles);
 // Makes a new ferrule.Array.
-py::object wrapped(ArrayHandle result);
+nb::object wrapped(ArrayHandle result);
 
 // Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
 template <class Function>
 PyObject* returned(Function function) noexcept {
   try {
-    return py::object(function()).release().ptr();
-  } catch (py::error_already_set& error) {
+    return nb::object(function()).release().ptr();
+  } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
@@ -32,7 +32,7 @@ PyObject* returned(Function function) noexcept {
   return nullptr;
 }
 
-inline py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
+inline nb::object not_implemented() { return nb::borrow<nb::object>(Py_NotImplemented); }
 
 // A method definition with METH_FASTCALL.
 inline PyMethodDef fast_method(const char* name, PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t),

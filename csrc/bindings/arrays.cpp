@@ -1,12 +1,15 @@
 // Arrays: conversion from and to NumPy, recording, evaluation.
 #include "environment.h"
 #include "graphs.h"
+#include "numpy_array.h"
 #include "python_references.h"
 #include "text.h"
 #include "values.h"
 
-#include <pybind11/numpy.h>
-#include <pybind11/stl.h>
+#include <nanobind/stl/pair.h>
+
+#include <algorithm>
+#include <array>
 
 #include "module_parts.h"
 
@@ -16,7 +19,7 @@ namespace {
 // Address and size of the mapping that contains the memory.
 using Mapped = std::pair<uintptr_t, uint64_t>;
 
-ArrayPointer array_from_numpy_memory(const Device& device, const py::array& source, fe_dtype dtype,
+ArrayPointer array_from_numpy_memory(const Device& device, const NumpyArray& source, fe_dtype dtype,
                                      const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
                                      bool writable, int copy, Mapped mapped = {}) {
   fe_host_memory memory{};
@@ -41,20 +44,18 @@ ArrayPointer array_from_numpy_memory(const Device& device, const py::array& sour
 
 // An array from a contiguous or strided NumPy array, which is aligned and has native byte order. `copy` and `mapped` as
 // in fe_host_memory.
-ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy, Mapped mapped) {
-  return array_from_numpy_memory(device, source, dtype_of(source.dtype()),
-                                 {source.shape(), source.shape() + source.ndim()},
-                                 {source.strides(), source.strides() + source.ndim()}, writable, copy, mapped);
+ArrayPointer from_numpy(const Device& device, const NumpyArray& source, bool writable, int copy, Mapped mapped) {
+  return array_from_numpy_memory(device, source, dtype_of(source.dtype()), source.shape(), source.strides(), writable,
+                                 copy, mapped);
 }
 
 // An array of a block dtype from a NumPy uint8 array whose last axis has the bytes of the blocks.
-ArrayPointer from_packed(const Device& device, const py::array& source, py::handle dtype, bool writable, int copy) {
+ArrayPointer from_packed(const Device& device, const NumpyArray& source, nb::handle dtype, bool writable, int copy) {
   const fe_dtype id = dtype_of(dtype);
   const fe_dtype_info& info = *fe_dtype_info_get(id);
-  std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
-  std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
+  std::vector<int64_t> shape = source.shape(), strides = source.strides();
   if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is not a block dtype");
-  if (shape.empty() || source.itemsize() != 1 || shape.back() % info.block_bytes != 0 ||
+  if (shape.empty() || source.item_size() != 1 || shape.back() % info.block_bytes != 0 ||
       (shape.back() > 1 && strides.back() != 1))
     raise(FE_INVALID_ARGUMENT, std::string("the bytes of ") + info.name + " are whole blocks of " +
                                    std::to_string(info.block_bytes) + ", one after the other");
@@ -64,26 +65,27 @@ ArrayPointer from_packed(const Device& device, const py::array& source, py::hand
 }
 
 // A NumPy uint8 array over memory of fe_host_allocate, which it frees.
-py::array host_memory(const py::object& owner_device, uint64_t size) {
-  const Device& device = owner_device.cast<const Device&>();
+NumpyArray host_memory(const nb::object& owner_device, uint64_t size) {
+  const Device& device = nb::cast<const Device&>(owner_device);
   struct Block {
-    py::object device;
+    nb::object device;
     void* memory;
   };
   auto made = std::make_unique<Block>(Block{owner_device, nullptr});
-  const py::capsule owner(made.get(), [](void* freed) {
+  nb::capsule owner(made.get(), [](void* freed) noexcept {
     const std::unique_ptr<Block> mine(static_cast<Block*>(freed));
-    fe_error_release(fe_host_free(mine->device.cast<const Device&>().get(), mine->memory));
+    fe_error_release(fe_host_free(nb::cast<const Device&>(mine->device).get(), mine->memory));
   });
   Block& block = *made.release();  // owned by the capsule from here on
   check(without_gil_reading_environment_once(device.was_used(),
                                              [&] { return fe_host_allocate(device.get(), size, &block.memory); }));
-  return py::array(py::dtype::of<uint8_t>(), {static_cast<py::ssize_t>(size)}, {}, block.memory, owner);
+  const int64_t shape[] = {static_cast<int64_t>(size)};
+  return numpy_view(numpy_dtype(fe_dtype_by_name("uint8")), shape, {}, block.memory, true, std::move(owner));
 }
 
 // An array over bytes at an address, which `owner` keeps alive.
 ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
-                          const py::object& owner) {
+                          const nb::object& owner) {
   fe_array* out = nullptr;
   void* const reference = hold_reference(owner);
   check(without_gil_reading_environment_once(device.was_used(), [&] {
@@ -95,7 +97,7 @@ ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size
   return array_of(out);
 }
 
-ArrayPointer cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handle sizes) {
+ArrayPointer cut(Array& array, uint64_t byte_offset, nb::handle dtype, nb::handle sizes) {
   const std::vector<int64_t> shape = shape_of(sizes);
   fe_array* out = nullptr;
   const fe_dtype id = dtype_of(dtype);
@@ -105,7 +107,7 @@ ArrayPointer cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handl
   return array_of(out);
 }
 
-ArrayPointer full(const Device& device, py::handle sizes, py::handle value, py::handle dtype) {
+ArrayPointer full(const Device& device, nb::handle sizes, nb::handle value, nb::handle dtype) {
   const std::vector<int64_t> shape = shape_of(sizes);
   const fe_dtype id = dtype_of(dtype);
   const fe_scalar scalar = scalar_of(value, id);
@@ -116,7 +118,7 @@ ArrayPointer full(const Device& device, py::handle sizes, py::handle value, py::
   return array_of(out);
 }
 
-ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
+ArrayPointer scalar(const Device& device, nb::handle value, nb::handle dtype) {
   const fe_dtype id = dtype_of(dtype);
   fe_array* out = nullptr;
   check(fe_array_scalar(device.get(), id, scalar_of(value, id), &out));
@@ -126,23 +128,23 @@ ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
 // The operands of an op: arrays and Python numbers.
 class Operands {
  public:
-  explicit Operands(const py::list& operands) {
+  explicit Operands(const nb::list& operands) {
     arrays_.reserve(operands.size());
     handles_.reserve(operands.size());
     numbers_.reserve(operands.size());
-    for (const py::handle operand : operands) add(operand);
+    for (const nb::handle operand : operands) add(operand);
   }
   fe_array* const* handles() const { return handles_.data(); }
   const fe_number* numbers() const { return has_number_ ? numbers_.data() : nullptr; }
   std::size_t size() const { return handles_.size(); }
 
  private:
-  void add(py::handle operand) {
+  void add(nb::handle operand) {
     const fe_number number = number_of(operand);
     if (number.kind == FE_NUMBER_NONE) {
-      if (!py::isinstance<ArrayPointer>(operand))
-        throw py::type_error("apply: an operand is neither an array nor a number");
-      arrays_.push_back(py::reinterpret_borrow<ArrayPointer>(operand));
+      if (!nb::isinstance<ArrayPointer>(operand))
+        raise_type_error("apply: an operand is neither an array nor a number");
+      arrays_.push_back(nb::borrow<ArrayPointer>(operand));
       handles_.push_back(given(arrays_.back()).get());
     } else {
       has_number_ = true;
@@ -157,19 +159,19 @@ class Operands {
   bool has_number_ = false;
 };
 
-py::object number_dtype(const Text& op, py::handle number, const py::list& others) {
+nb::object number_dtype(const Text& op, nb::handle number, const nb::list& others) {
   const fe_number given = number_of(number);
-  if (given.kind == FE_NUMBER_NONE) throw py::type_error("number_dtype: takes a number");
+  if (given.kind == FE_NUMBER_NONE) raise_type_error("number_dtype: takes a number");
   std::vector<fe_dtype> dtypes;
   dtypes.reserve(others.size());
-  for (const py::handle dtype : others) dtypes.push_back(dtype_of(dtype));
+  for (const nb::handle dtype : others) dtypes.push_back(dtype_of(dtype));
   fe_dtype out = 0;
   check(fe_number_dtype(op.c_str(), &given, dtypes.data(), dtypes.size(), &out));
   return numpy_dtype(out);
 }
 
 // Records an op and returns its outputs.
-py::list apply(const Text& op, const py::list& inputs, const py::dict& attributes) {
+nb::list apply(const Text& op, const nb::list& inputs, const nb::dict& attributes) {
   const Operands operands(inputs);
   const CallAttributes given(attributes);
   const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // 0: an unknown op, an error
@@ -178,8 +180,8 @@ py::list apply(const Text& op, const py::list& inputs, const py::dict& attribute
     return fe_array_apply(op.c_str(), operands.handles(), operands.numbers(), operands.size(), given.data(),
                           given.size(), out.data(), count);
   }));
-  py::list arrays(count);
-  for (std::size_t i = 0; i < count; ++i) arrays[i] = array_of(out[i]);
+  nb::list arrays;
+  for (std::size_t i = 0; i < count; ++i) arrays.append(array_of(out[i]));
   return arrays;
 }
 
@@ -217,7 +219,7 @@ void submit_all(const std::vector<ArrayPointer>& arrays) {
 }
 
 // A read-only view of a computed array's bytes; None if the host cannot access them.
-py::object host_view(const ArrayPointer& self) {
+nb::object host_view(const ArrayPointer& self) {
   Array& array = given(self);
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
@@ -228,23 +230,21 @@ py::object host_view(const ArrayPointer& self) {
   if (fe_error* const error = fe_array_host_pointer(array.get(), &pointer)) {
     if (fe_error_code(error) != FE_UNSUPPORTED) check(error);
     fe_error_release(error);
-    return py::none();
+    return nb::none();
   }
-  const auto dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(info.dtype));
-  std::vector<py::ssize_t> shape(info.shape, info.shape + info.rank);
-  std::vector<py::ssize_t> strides(info.strides, info.strides + info.rank);
-  for (py::ssize_t& stride : strides) stride *= dtype.itemsize();
-  if (pointer == nullptr || info.nbytes == 0) return py::array(dtype, std::move(shape));
-  py::array view(dtype, std::move(shape), std::move(strides), pointer, self);
-  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return view;
+  const nb::object dtype = numpy_dtype(info.dtype);
+  const std::span shape(info.shape, static_cast<std::size_t>(info.rank));
+  if (pointer == nullptr || info.nbytes == 0) return new_numpy_array(dtype, shape);
+  std::vector<int64_t> strides(info.strides, info.strides + info.rank);
+  for (int64_t& stride : strides) stride *= static_cast<int64_t>(fe_dtype_info_get(info.dtype)->block_bytes);
+  return numpy_view(dtype, shape, strides, pointer, false, self);
 }
 
 // Copies a computed array to a C-contiguous NumPy array of the same size.
-void read_into(const Array& array, py::array& out) {
+void read_into(const Array& array, const NumpyArray& out) {
   fe_error* error = nullptr;
   void* const to = out.mutable_data();
-  const auto size = static_cast<uint64_t>(out.nbytes());
+  const auto size = static_cast<uint64_t>(out.byte_size());
   {
     const WithoutGil no_gil;
     error = fe_array_read(array.get(), to, size);
@@ -254,30 +254,31 @@ void read_into(const Array& array, py::array& out) {
 
 }  // namespace
 
-void bind_arrays(py::module_& module) {
-  const py::object type = module.attr("Array");
+void bind_arrays(nb::module_& module) {
+  const nb::object type = module.attr("Array");
   const auto define = [&](const char* name, auto function, auto... arguments) {
-    type.attr(name) = py::cpp_function(function, py::name(name), py::is_method(type), arguments...);
+    type.attr(name) = nb::cpp_function(function, nb::name(name), nb::scope(type), nb::is_method(), arguments...);
   };
-  define("cut", cut, py::arg("byte_offset"), py::arg("dtype"), py::arg("shape"));
-  define("to_device", to_device, py::arg("device"));
+  define("cut", cut, nb::arg("byte_offset"), nb::arg("dtype").none(), nb::arg("shape").none());
+  define("to_device", to_device, nb::arg("device"));
   define("alias", alias);
   define("snapshot", snapshot);
-  define("read_into", read_into, py::arg("out"));
-  module.def("host_view", &host_view, py::arg("array"));
-  module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"),
-             py::arg("mapped"));
-  module.def("host_memory", &host_memory, py::arg("device"), py::arg("size"));
-  module.def("from_packed", &from_packed, py::arg("device"), py::arg("source"), py::arg("dtype"), py::arg("writable"),
-             py::arg("copy"));
-  module.def("from_address", &from_address, py::arg("device"), py::arg("address"), py::arg("size"), py::arg("writable"),
-             py::arg("owner"));
-  module.def("full", &full, py::arg("device"), py::arg("shape"), py::arg("value"), py::arg("dtype"));
-  module.def("scalar", &scalar, py::arg("device"), py::arg("value"), py::arg("dtype"));
-  module.def("apply", &apply, py::arg("op"), py::arg("inputs"), py::arg("attributes"));
-  module.def("number_dtype", &number_dtype, py::arg("op"), py::arg("number"), py::arg("others"));
-  module.def("evaluate", &eval, py::arg("arrays"));
-  module.def("submit", &submit_all, py::arg("arrays"));
+  define("read_into", read_into, nb::arg("out"));
+  module.def("host_view", &host_view, nb::arg("array").none());
+  module.def("from_numpy", &from_numpy, nb::arg("device"), nb::arg("source"), nb::arg("writable"), nb::arg("copy"),
+             nb::arg("mapped"));
+  module.def("host_memory", &host_memory, nb::arg("device"), nb::arg("size"));
+  module.def("from_packed", &from_packed, nb::arg("device"), nb::arg("source"), nb::arg("dtype").none(),
+             nb::arg("writable"), nb::arg("copy"));
+  module.def("from_address", &from_address, nb::arg("device"), nb::arg("address"), nb::arg("size"), nb::arg("writable"),
+             nb::arg("owner").none());
+  module.def("full", &full, nb::arg("device"), nb::arg("shape").none(), nb::arg("value").none(),
+             nb::arg("dtype").none());
+  module.def("scalar", &scalar, nb::arg("device"), nb::arg("value").none(), nb::arg("dtype").none());
+  module.def("apply", &apply, nb::arg("op"), nb::arg("inputs"), nb::arg("attributes"));
+  module.def("number_dtype", &number_dtype, nb::arg("op"), nb::arg("number").none(), nb::arg("others"));
+  module.def("evaluate", &eval, nb::arg("arrays"));
+  module.def("submit", &submit_all, nb::arg("arrays"));
 }
 
 }  // namespace ferrule::python

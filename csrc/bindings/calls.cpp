@@ -7,7 +7,7 @@
 
 #include "module_parts.h"
 
-#include <pybind11/stl.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <structmember.h>
 
 #include <array>
@@ -30,7 +30,7 @@ class Calls {
 
   // The results of a call; NotImplemented if no graph is compiled for it. `structure` identifies everything but the
   // arrays.
-  py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers,
+  nb::object run(int64_t structure, std::span<const ArrayPointer> arrays, const nb::list& numbers,
                  const Donation& donation) {
     make_computed(arrays);
     return run_computed(structure, handles_of(arrays), &numbers, donation);
@@ -38,12 +38,14 @@ class Calls {
 
   // The same for a call whose arguments are all arrays; its structure is their negated number. NotImplemented if they
   // are not all arrays.
-  py::object run_plain(std::span<PyObject* const> arguments) {
+  nb::object run_plain(PyObject* arguments) {
     constexpr std::size_t most = 16;
-    const std::size_t count = arguments.size();
+    const auto count = static_cast<std::size_t>(PyTuple_Size(arguments));
     if (count == 0 || count > most) return not_implemented();
+    std::array<PyObject*, most> objects{};
+    for (std::size_t i = 0; i < count; ++i) objects[i] = PyTuple_GetItem(arguments, static_cast<Py_ssize_t>(i));
     std::array<ArrayPointer, most> arrays;
-    if (!handles_in(arguments, arrays)) return not_implemented();
+    if (!handles_in(std::span(objects).first(count), arrays)) return not_implemented();
     std::array<fe_array*, most> inputs{};
     for (std::size_t i = 0; i < count; ++i) inputs[i] = arrays[i]->get();
     make_computed(std::span(arrays).first(count));
@@ -51,8 +53,8 @@ class Calls {
   }
 
   // Adds the graph for such calls and returns the results of this one.
-  py::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
-                 const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
+  nb::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const nb::list& numbers,
+                 const std::shared_ptr<Compiled>& compiled, const nb::object& operands, const nb::object& finish,
                  const Donation& donation) {
     make_computed(arrays);
     const std::vector<fe_array*> inputs = handles_of(arrays);
@@ -70,18 +72,18 @@ class Calls {
     drain();
   }
 
-  py::tuple info() const {
+  nb::tuple info() const {
     fe_calls_info info{};
     info.struct_size = sizeof info;
     check(fe_calls_info_get(handle_.get(), &info));
-    return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
+    return nb::make_tuple(info.hits, info.misses, info.capacity, info.size);
   }
 
  private:
   struct Graph {
     std::shared_ptr<Compiled> compiled;
-    py::object operands;  // None: the call's numbers are the graph's first scalars; else called with their list
-    py::object finish;    // None: the result is one array; else called with the lists of arrays and numbers
+    nb::object operands;  // None: the call's numbers are the graph's first scalars; else called with their list
+    nb::object finish;    // None: the result is one array; else called with the lists of arrays and numbers
   };
 
   static fe_calls* created(std::size_t capacity) {
@@ -93,7 +95,7 @@ class Calls {
   static void end(void* graph) { delete static_cast<Graph*>(graph); }
   static void release_entry(void* graph) { with_gil_later(end, graph); }
 
-  py::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const py::list* numbers,
+  nb::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const nb::list* numbers,
                           const Donation& donation) {
     fe_compiled* compiled = nullptr;
     void* graph = nullptr;
@@ -105,12 +107,12 @@ class Calls {
   }
 
   // `numbers`: null if the call has none.
-  py::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const py::list* numbers,
+  nb::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const nb::list* numbers,
                         const Donation& donation) {
-    std::vector<py::object> scalars;
+    std::vector<nb::object> scalars;
     if (numbers != nullptr) {
-      const py::object operands = graph.operands.is_none() ? py::object(*numbers) : graph.operands(*numbers);
-      for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
+      const nb::object operands = graph.operands.is_none() ? nb::object(*numbers) : graph.operands(*numbers);
+      for (const nb::handle number : operands) scalars.push_back(nb::borrow<nb::object>(number));
     }
     if ((++calls_ & 15U) == 0) drain();
     if (graph.finish.is_none()) {
@@ -120,9 +122,9 @@ class Calls {
     }
     std::vector<ArrayHandle> results(graph.compiled->outputs);
     compute(*graph.compiled, inputs, scalars, {}, donation, results);
-    py::list list;
+    nb::list list;
     for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
-    return graph.finish(list, numbers != nullptr ? *numbers : py::list());
+    return graph.finish(list, numbers != nullptr ? *numbers : nb::list());
   }
 
   CallsHandle handle_;
@@ -139,39 +141,36 @@ PyTypeObject* calls_type = nullptr;
 
 Calls* calls_in(PyObject* object) {
   if (object == nullptr || Py_TYPE(object) != calls_type) return nullptr;
-  return static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(object)->get_value_and_holder().value_ptr());
+  return nb::inst_ready(object) ? nb::inst_ptr<Calls>(object) : nullptr;
 }
 
 PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  return returned([&]() -> py::object {
+  return returned([&]() -> nb::object {
     const auto& traced = *reinterpret_cast<const TracedCall*>(self);
-    const auto given = py::reinterpret_borrow<py::tuple>(arguments);
-    const bool has_keywords = keywords != nullptr && PyDict_GET_SIZE(keywords) > 0;
+    const auto given = nb::borrow<nb::tuple>(arguments);
+    const bool has_keywords = keywords != nullptr && PyDict_Size(keywords) > 0;
     if (traced.is_plain != 0 && !has_keywords) {
-      const auto keeps_calls = py::reinterpret_borrow<py::object>(traced.calls);
+      const auto keeps_calls = nb::borrow<nb::object>(traced.calls);
       Calls* const calls = calls_in(traced.calls);
       if (calls == nullptr) raise(FE_INVALID_ARGUMENT, "graph: it was not initialised");
       try {
-        py::object result = calls->run_plain(std::span(&PyTuple_GET_ITEM(arguments, 0), given.size()));
+        nb::object result = calls->run_plain(arguments);
         if (!result.is(not_implemented())) return result;
-      } catch (const py::error_already_set& error) {
-        py::handle(self).attr("_explain")(error.value(), given);  // raises a more detailed error
+      } catch (const nb::python_error& error) {
+        nb::handle(self).attr("_explain")(error.value(), given);  // raises a more detailed error
         throw;
       }
     }
-    return py::handle(self).attr("_call")(
-        given, keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
+    return nb::handle(self).attr("_call")(given, keywords == nullptr ? nb::dict() : nb::borrow<nb::dict>(keywords));
   });
 }
 
 void end_traced(PyObject* self) {
-  PyTypeObject* const type = Py_TYPE(self);
   Py_CLEAR(reinterpret_cast<TracedCall*>(self)->calls);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
-py::object traced_call_type() {
+nb::object traced_call_type() {
   static PyMemberDef members[] = {
       {"_calls", T_OBJECT_EX, offsetof(TracedCall, calls), 0, "its compiled graphs"},
       {"_is_plain", T_BOOL, offsetof(TracedCall, is_plain), 0, "whether a call of arrays alone needs no Python code"},
@@ -190,28 +189,28 @@ py::object traced_call_type() {
 
 }  // namespace
 
-void bind_calls(py::module_& module) {
-  py::class_<Calls> calls(module, "Calls");
+void bind_calls(nb::module_& module) {
+  nb::class_<Calls> calls(module, "Calls");
   calls_type = reinterpret_cast<PyTypeObject*>(calls.ptr());
   module.attr("TracedCall") = traced_call_type();
-  calls.def(py::init<std::size_t>(), py::arg("capacity"))
+  calls.def(nb::init<std::size_t>(), nb::arg("capacity"))
       .def(
           "run",
-          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const nb::list& numbers,
              std::vector<uint8_t> donated, const Text& to) {
             return self.run(structure, arrays, numbers, {std::move(donated), to.string()});
           },
-          py::arg("structure"), py::arg("arrays"), py::arg("numbers"), py::arg("donated") = py::tuple(),
-          py::arg("donated_to") = "")
+          nb::arg("structure"), nb::arg("arrays"), nb::arg("numbers"), nb::arg("donated") = nb::tuple(),
+          nb::arg("donated_to") = "")
       .def(
           "add",
-          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
-             const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const nb::list& numbers,
+             const std::shared_ptr<Compiled>& compiled, const nb::object& operands, const nb::object& finish,
              std::vector<uint8_t> donated, const Text& to) {
             return self.add(structure, arrays, numbers, compiled, operands, finish, {std::move(donated), to.string()});
           },
-          py::arg("structure"), py::arg("arrays"), py::arg("numbers"), py::arg("compiled").none(false),
-          py::arg("operands"), py::arg("finish"), py::arg("donated") = py::tuple(), py::arg("donated_to") = "")
+          nb::arg("structure"), nb::arg("arrays"), nb::arg("numbers"), nb::arg("compiled"), nb::arg("operands").none(),
+          nb::arg("finish").none(), nb::arg("donated") = nb::tuple(), nb::arg("donated_to") = "")
       .def("clear", &Calls::clear)
       .def("info", &Calls::info);
 }

@@ -8,10 +8,6 @@
 
 #include "module_parts.h"
 
-#include <pybind11/stl.h>
-
-#include <optional>
-
 namespace ferrule::python {
 namespace {
 
@@ -24,45 +20,45 @@ std::string json_of(Function function, Arguments... arguments) {
 }
 
 template <class Handle, class Owner>
-std::vector<std::unique_ptr<Owner>> snapshot(auto list) {
+std::vector<Owner> snapshot(auto list) {
   Handle** handles = nullptr;
   std::size_t count = 0;
   check(list(&handles, &count));
-  std::vector<std::unique_ptr<Owner>> owners;
+  std::vector<Owner> owners;
   owners.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) owners.push_back(std::make_unique<Owner>(handles[i]));
+  for (std::size_t i = 0; i < count; ++i) owners.emplace_back(handles[i]);
   fe_list_free(static_cast<void*>(handles));
   return owners;
 }
 
-py::object known(uint64_t bytes) { return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes)); }
+nb::object known(uint64_t bytes) { return bytes == UINT64_MAX ? nb::object(nb::none()) : nb::object(nb::int_(bytes)); }
 
 fe_error* synchronize(const Device& device, Interruption& interruption) {
   return without_gil([&] { return fe_synchronize(device.get(), Interruption::poll, &interruption); });
 }
 
-void bind_backend(py::module_& module) {
-  py::class_<Backend>(module, "Backend")
+void bind_backend(nb::module_& module) {
+  nb::class_<Backend>(module, "Backend")
       .def("info",
            [](const Backend& self) { return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get())); })
       .def(
           "proc",
-          [](const Backend& self, const Text& name) -> py::object {
+          [](const Backend& self, const Text& name) -> nb::object {
             fe_proc function = nullptr;
             check(fe_backend_get_proc(self.get(), name.c_str(), &function));
-            if (function == nullptr) return py::none();
-            return py::int_(reinterpret_cast<uintptr_t>(function));
+            if (function == nullptr) return nb::none();
+            return nb::int_(reinterpret_cast<uintptr_t>(function));
           },
-          py::arg("name"));
+          nb::arg("name"));
   module.def("backends", [] { return snapshot<fe_backend_ref, Backend>(fe_backends); });
 }
 
-void bind_device(py::module_& module) {
-  py::class_<Device>(module, "Device")
-      .def_property_readonly("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
+void bind_device(nb::module_& module) {
+  nb::class_<Device>(module, "Device")
+      .def_prop_ro("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
       .def("info",
            [](const Device& self) { return json_of(fe_device_info, static_cast<const fe_device*>(self.get())); })
-      .def_property_readonly("id", [](const Device& self) { return fe_device_id(self.get()); })
+      .def_prop_ro("id", [](const Device& self) { return fe_device_id(self.get()); })
       .def("backends",
            [](const Device& self) {
              return snapshot<fe_backend_ref, Backend>(
@@ -73,26 +69,26 @@ void bind_device(py::module_& module) {
           [](const Device& self, const Text& backend) {
             fe_device* device = nullptr;
             check(fe_device_view(self.get(), backend.c_str(), &device));
-            return std::make_unique<Device>(device);
+            return Device(device);
           },
-          py::arg("backend"))
+          nb::arg("backend"))
       .def("backend",
            [](const Device& self) {
              fe_backend_ref* backend = nullptr;
              check(fe_device_backend(self.get(), &backend));
-             return std::make_unique<Backend>(backend);
+             return Backend(backend);
            })
       .def(
           "open",
           [](const Device& self, const Text& options) {
             check(without_gil_reading_environment([&] { return fe_device_open(self.get(), options.c_str()); }));
           },
-          py::arg("options"))
+          nb::arg("options"))
       .def("memory",
            [](const Device& self) {
              uint64_t free = UINT64_MAX, total = UINT64_MAX;
              check(without_gil([&] { return fe_device_memory(self.get(), &free, &total); }));
-             return py::make_tuple(known(free), known(total));
+             return nb::make_tuple(known(free), known(total));
            })
       .def("memory_stats",
            [](const Device& self) {
@@ -115,7 +111,7 @@ void bind_device(py::module_& module) {
           [](const Device& self, uint64_t bytes) {
             check(without_gil([&] { return fe_set_memory_limit(self.get(), bytes); }));
           },
-          py::arg("bytes"))
+          nb::arg("bytes"))
       .def("reset",
            [](const Device& self) {
              Interruption interruption;
@@ -126,41 +122,42 @@ void bind_device(py::module_& module) {
            })
       .def(
           "supports",
-          [](const Device& self, const Text& op, const py::sequence& dtypes) {
+          [](const Device& self, const Text& op, const nb::sequence& dtypes) {
             std::vector<fe_dtype> ids;
-            for (const py::handle dtype : dtypes) ids.push_back(dtype_of(dtype));
+            for (const nb::handle dtype : dtypes) ids.push_back(dtype_of(dtype));
             int answer = 0;
             check(without_gil_reading_environment(
                 [&] { return fe_supports(self.get(), op.c_str(), ids.data(), ids.size(), &answer); }));
             return answer != 0;
           },
-          py::arg("op"), py::arg("dtypes"))
+          nb::arg("op"), nb::arg("dtypes"))
       .def(
           "same_as",
           [](const Device& self, const Device& other) { return fe_device_equal(self.get(), other.get()) != 0; },
-          py::arg("other"));
+          nb::arg("other"));
   module.def(
       "devices", [](bool unified) { return snapshot<fe_device, Device>(unified ? fe_devices : fe_device_views); },
-      py::arg("unified"));
+      nb::arg("unified"));
   module.def(
       "device_by_name",
-      [](const Text& name, const std::optional<Text>& backend) {
+      [](const Text& name, const nb::object& backend) {
         fe_device* device = nullptr;
-        check(fe_device_by_name(name.c_str(), backend ? backend->c_str() : nullptr, &device));
-        return std::make_unique<Device>(device);
+        const Text given = backend.is_none() ? Text() : text_of(backend);
+        check(fe_device_by_name(name.c_str(), backend.is_none() ? nullptr : given.c_str(), &device));
+        return Device(device);
       },
-      py::arg("name"), py::arg("backend"));
+      nb::arg("name"), nb::arg("backend").none());
   module.def("best_device", [] {
     fe_device* device = nullptr;
     check(fe_device_best(&device));
     if (device == nullptr) raise(FE_NOT_FOUND, "there is no device");
-    return std::make_unique<Device>(device);
+    return Device(device);
   });
 }
 
 }  // namespace
 
-void bind_devices(py::module_& module) {
+void bind_devices(nb::module_& module) {
   bind_backend(module);
   bind_device(module);
   module.def("ops", [] { return json_of(fe_ops); });
@@ -171,7 +168,7 @@ void bind_devices(py::module_& module) {
   module.def(
       "set_thread_count",
       [](uint32_t count) { check(without_gil_reading_environment([&] { return fe_set_thread_count(count); })); },
-      py::arg("count"));
+      nb::arg("count"));
   module.def("thread_count", &fe_thread_count);
   module.def("version", [] { return std::string(fe_version()); });
 }

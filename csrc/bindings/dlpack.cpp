@@ -52,7 +52,7 @@ dlpack::DataType type_of(fe_dtype dtype) {
   const std::optional<dlpack::DataType> type = type_of(info);
   if (!type) {
     PyErr_SetString(PyExc_BufferError, (std::string("DLPack has no type for ") + info.name).c_str());
-    throw py::error_already_set();
+    raise_python_error();
   }
   return *type;
 }
@@ -106,7 +106,7 @@ Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) 
 }
 
 // The capsule of a tensor, which owns `context`. `is_own`: the consumer has the memory to itself.
-py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, bool versioned, bool is_own) {
+nb::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, bool versioned, bool is_own) {
   tensor.shape = context->shape.data();
   tensor.strides = context->strides.data();
   PyObject* capsule = nullptr;
@@ -121,12 +121,12 @@ py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, b
     capsule = PyCapsule_New(managed<dlpack::ManagedTensor>(tensor, std::move(context)), unversioned_name,
                             [](PyObject* object) { delete_unused<dlpack::ManagedTensor>(object, unversioned_name); });
   }
-  if (capsule == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(capsule);
+  if (capsule == nullptr) raise_python_error();
+  return nb::steal<nb::object>(capsule);
 }
 
 // Exports a computed array of a host device. A copy is C-contiguous and belongs to the consumer.
-py::object to_dlpack(Array& array, bool versioned, bool copy) {
+nb::object to_dlpack(Array& array, bool versioned, bool copy) {
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
   auto context = std::make_unique<Export>();
@@ -151,7 +151,7 @@ py::object to_dlpack(Array& array, bool versioned, bool copy) {
 }
 
 // Exports the array's device memory. `wait` as in fe_array_native. `is_own`: the consumer has the array to itself.
-py::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait, uintptr_t stream) {
+nb::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait, uintptr_t stream) {
   fe_native_array native{};
   native.struct_size = sizeof native;
   check(without_gil([&] { return fe_array_native(array.get(), wait, reinterpret_cast<void*>(stream), &native); }));
@@ -168,17 +168,17 @@ py::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait,
 }
 
 // (DLPack device type, device id, stream or 0); None if the device's memory cannot be shared.
-py::object native_device(const Device& device) {
+nb::object native_device(const Device& device) {
   fe_native_device native{};
   native.struct_size = sizeof native;
   fe_error* const error = without_gil_reading_environment_once(
       device.was_used(), [&] { return fe_native_device_get(device.get(), &native); });
   if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
     fe_error_release(error);
-    return py::none();
+    return nb::none();
   }
   check(error);
-  return py::make_tuple(native.device_type, native.device_id, reinterpret_cast<uintptr_t>(native.stream));
+  return nb::make_tuple(native.device_type, native.device_id, reinterpret_cast<uintptr_t>(native.stream));
 }
 
 template <class Managed>
@@ -193,10 +193,10 @@ void end_import(void* argument) {
 
 // `writable`: others may write to the memory. flag_read_only forbids it only to the consumer, not to the owner.
 template <class Managed>
-ArrayPointer import(const Device& device, py::handle capsule, const char* name, const char* used, bool writable,
+ArrayPointer import(const Device& device, nb::handle capsule, const char* name, const char* used, bool writable,
                     int copy) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (managed == nullptr) throw py::error_already_set();
+  if (managed == nullptr) raise_python_error();
   const dlpack::Tensor& tensor = managed->tensor;
   const dlpack::Device place = tensor.device;
   if (tensor.ndim < 0 || tensor.ndim > FE_MAX_RANK)
@@ -232,7 +232,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   memory.copy = copy;
   memory.release = end_import<Managed>;
   memory.release_argument = managed;
-  if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // owned here from now on
+  if (PyCapsule_SetName(capsule.ptr(), used) != 0) raise_python_error();  // owned here from now on
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
   check(without_gil_reading_environment_once(device.was_used(), [&] {
@@ -243,7 +243,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   return array_of(out);
 }
 
-ArrayPointer from_dlpack(const Device& device, const py::object& capsule, int copy) {
+ArrayPointer from_dlpack(const Device& device, const nb::object& capsule, int copy) {
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
     const auto* const managed =
         static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
@@ -259,12 +259,12 @@ ArrayPointer from_dlpack(const Device& device, const py::object& capsule, int co
 
 }  // namespace
 
-void bind_dlpack(py::module_& module) {
-  module.def("to_dlpack", &to_dlpack, py::arg("array"), py::arg("versioned"), py::arg("copy"));
-  module.def("to_native_dlpack", &to_native_dlpack, py::arg("array"), py::arg("versioned"), py::arg("is_own"),
-             py::arg("wait"), py::arg("stream"));
-  module.def("native_device", &native_device, py::arg("device"));
-  module.def("from_dlpack", &from_dlpack, py::arg("device"), py::arg("capsule"), py::arg("copy"));
+void bind_dlpack(nb::module_& module) {
+  module.def("to_dlpack", &to_dlpack, nb::arg("array"), nb::arg("versioned"), nb::arg("copy"));
+  module.def("to_native_dlpack", &to_native_dlpack, nb::arg("array"), nb::arg("versioned"), nb::arg("is_own"),
+             nb::arg("wait"), nb::arg("stream"));
+  module.def("native_device", &native_device, nb::arg("device"));
+  module.def("from_dlpack", &from_dlpack, nb::arg("device"), nb::arg("capsule"), nb::arg("copy"));
 }
 
 }  // namespace ferrule::python

@@ -6,22 +6,22 @@ namespace {
 // ferrule.errors.error_of(code, message); kept until the process ends.
 PyObject* make_exception = nullptr;
 
-py::object exception(fe_code code, const char* message) {
-  py::object text = py::reinterpret_steal<py::object>(
+nb::object exception(fe_code code, const char* message) {
+  nb::object text = nb::steal<nb::object>(
       PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::char_traits<char>::length(message)), "replace"));
-  if (make_exception == nullptr) return py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(text);
-  return py::handle(make_exception)(static_cast<int>(code), text);
+  if (make_exception == nullptr) return nb::borrow<nb::object>(PyExc_RuntimeError)(text);
+  return nb::handle(make_exception)(static_cast<int>(code), text);
 }
 
-[[noreturn]] void raise(const py::object& instance) {
+[[noreturn]] void raise(const nb::object& instance) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
-  throw py::error_already_set();
+  raise_python_error();
 }
 
 }  // namespace
 
-py::object exception_of(fe_error* error) {
-  py::object instance = exception(fe_error_code(error), fe_error_message(error));
+nb::object exception_of(fe_error* error) {
+  nb::object instance = exception(fe_error_code(error), fe_error_message(error));
   fe_error_release(error);
   return instance;
 }
@@ -32,18 +32,10 @@ void check(fe_error* error) {
 
 void raise(fe_code code, const std::string& message) { raise(exception(code, message.c_str())); }
 
-bool is_finalizing() noexcept {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing() != 0 || Py_IsInitialized() == 0;
-#else
-  return _Py_IsFinalizing() != 0 || Py_IsInitialized() == 0;
-#endif
-}
-
-void bind_errors(py::module_& module) {
+void bind_errors(nb::module_& module) {
   module.def(
-      "set_error_factory", [](const py::object& factory) { make_exception = factory.inc_ref().ptr(); },
-      py::arg("factory"));
+      "set_error_factory", [](const nb::object& factory) { make_exception = factory.inc_ref().ptr(); },
+      nb::arg("factory"));
 }
 
 }  // namespace ferrule::python

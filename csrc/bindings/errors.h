@@ -2,7 +2,9 @@
 #pragma once
 
 #include <ferrule/ferrule.h>
-#include <pybind11/pybind11.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <string>
@@ -10,13 +12,19 @@
 
 namespace ferrule::python {
 
-namespace py = pybind11;
+namespace nb = nanobind;
 
 // Releases the error and returns its exception. Needs the GIL.
-py::object exception_of(fe_error* error);
+nb::object exception_of(fe_error* error);
 // Releases the error and raises its exception; does nothing for null. Needs the GIL.
 void check(fe_error* error);
 [[noreturn]] void raise(fe_code code, const std::string& message);
+// Throws the Python exception that is set.
+[[noreturn]] inline void raise_python_error() { throw nb::python_error(); }
+[[noreturn]] inline void raise_type_error(const char* message) {
+  PyErr_SetString(PyExc_TypeError, message);
+  raise_python_error();
+}
 
 // Releases the GIL during its lifetime. When Python is finalizing, it ends a thread that acquires the GIL by unwinding
 // it, which would terminate the process in a noexcept function. Here such a thread blocks until the process ends.
@@ -45,9 +53,6 @@ fe_error* without_gil(Function function) {
   return function();
 }
 
-// True while Python is finalizing: handles are then not released.
-bool is_finalizing() noexcept;
-
-void bind_errors(py::module_& module);
+void bind_errors(nb::module_& module);
 
 }  // namespace ferrule::python

@@ -3,14 +3,15 @@
 
 #include "environment.h"
 #include "interruption.h"
+#include "numpy_array.h"
 #include "python_references.h"
 #include "text.h"
 #include "values.h"
 
 #include "module_parts.h"
 
-#include <pybind11/numpy.h>
-#include <pybind11/stl.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 
 #include <array>
 #include <optional>
@@ -37,7 +38,7 @@ class Graph {
     handle_.reset(handle);
   }
 
-  uint32_t input(const Text& name, py::handle dtype, py::handle sizes, const py::object& element_strides) {
+  uint32_t input(const Text& name, nb::handle dtype, nb::handle sizes, const nb::object& element_strides) {
     const std::vector<int64_t> shape = shape_of(sizes);
     std::vector<int64_t> strides;
     if (!element_strides.is_none()) strides = shape_of(element_strides);
@@ -57,7 +58,7 @@ class Graph {
     return value;
   }
 
-  uint32_t scalar(py::handle dtype, py::handle number) {
+  uint32_t scalar(nb::handle dtype, nb::handle number) {
     const fe_dtype id = dtype_of(dtype);
     const fe_scalar bytes = scalar_of(number, id);
     uint32_t value = 0;
@@ -67,7 +68,7 @@ class Graph {
 
   // Records an op and returns the values of its outputs.
   std::vector<uint32_t> apply(const Text& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
-                              const py::dict& attributes, const Device* device) {
+                              const nb::dict& attributes, const Device* device) {
     const std::vector<fe_number> marks = marks_of(weak, inputs.size());
     const CallAttributes given(attributes);
     std::vector<uint32_t> values(std::max<std::size_t>(fe_op_output_count(op.c_str()), 1));
@@ -79,11 +80,11 @@ class Graph {
 
   void output(uint32_t value) { check(fe_graph_output(handle_.get(), value)); }
 
-  py::tuple type(uint32_t value) const {
+  nb::tuple type(uint32_t value) const {
     fe_array_info info{};
     info.struct_size = sizeof info;
     check(fe_graph_value_type(handle_.get(), value, &info));
-    return py::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
+    return nb::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
   }
 
   std::string text(const Text& format) const {
@@ -118,8 +119,8 @@ class Graph {
 bool has_computed = false;
 
 // compute(arrays, scalars, out): returns the list of new arrays, with None for each result that was written to `out`.
-py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
-              const std::vector<py::object>& scalars, const std::optional<std::vector<py::array>>& out) {
+nb::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
+              const std::vector<nb::object>& scalars, const std::optional<std::vector<NumpyArray>>& out) {
   make_computed(arrays);
   const std::vector<fe_array*> handles = handles_of(arrays);
   std::vector<Destination> destinations;
@@ -127,14 +128,15 @@ py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
     if (out->size() != compiled->outputs)
       raise(FE_INVALID_ARGUMENT,
             "out: the graph has " + std::to_string(compiled->outputs) + " outputs, not " + std::to_string(out->size()));
-    for (py::array array : *out) destinations.push_back({array.mutable_data(), static_cast<uint64_t>(array.nbytes())});
+    for (const NumpyArray& array : *out)
+      destinations.push_back({array.mutable_data(), static_cast<uint64_t>(array.byte_size())});
   }
   std::vector<ArrayHandle> results(compiled->outputs);
   compute(*compiled, handles, scalars, destinations, {}, results);
-  py::list list;
+  nb::list list;
   for (ArrayHandle& result : results) {
     if (out)
-      list.append(py::none());
+      list.append(nb::none());
     else
       list.append(array_of(std::move(result)));
   }
@@ -196,7 +198,7 @@ const uint8_t* Donation::marks_of(std::size_t inputs) const {
   return marks.data();
 }
 
-void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
+void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const nb::object> scalars,
              std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results) {
   std::vector<fe_scalar> values;
   if (!scalars.empty()) {
@@ -231,20 +233,21 @@ void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::s
   interruption.check(error);
 }
 
-void bind_graphs(py::module_& module) {
-  py::class_<Graph>(module, "Graph")
-      .def(py::init<const Device&>(), py::arg("device"))
-      .def("input", &Graph::input, py::arg("name"), py::arg("dtype"), py::arg("shape"), py::arg("strides"))
-      .def("constant", &Graph::constant, py::arg("name"), py::arg("array"))
-      .def("scalar", &Graph::scalar, py::arg("dtype"), py::arg("value"))
-      .def("apply", &Graph::apply, py::arg("op"), py::arg("inputs"), py::arg("weak"), py::arg("attributes"),
-           py::arg("device"))
-      .def("output", &Graph::output, py::arg("value"))
-      .def("type", &Graph::type, py::arg("value"))
-      .def("text", &Graph::text, py::arg("format"))
-      .def("compile", &Graph::compile, py::arg("options"));
-  py::class_<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
-      .def("compute", &call, py::arg("arrays"), py::arg("scalars"), py::arg("out"))
+void bind_graphs(nb::module_& module) {
+  nb::class_<Graph>(module, "Graph")
+      .def(nb::init<const Device&>(), nb::arg("device"))
+      .def("input", &Graph::input, nb::arg("name"), nb::arg("dtype").none(), nb::arg("shape").none(),
+           nb::arg("strides").none())
+      .def("constant", &Graph::constant, nb::arg("name"), nb::arg("array").none())
+      .def("scalar", &Graph::scalar, nb::arg("dtype").none(), nb::arg("value").none())
+      .def("apply", &Graph::apply, nb::arg("op"), nb::arg("inputs"), nb::arg("weak"), nb::arg("attributes"),
+           nb::arg("device").none())
+      .def("output", &Graph::output, nb::arg("value"))
+      .def("type", &Graph::type, nb::arg("value"))
+      .def("text", &Graph::text, nb::arg("format"))
+      .def("compile", &Graph::compile, nb::arg("options"));
+  nb::class_<Compiled>(module, "Compiled")
+      .def("compute", &call, nb::arg("arrays"), nb::arg("scalars"), nb::arg("out").none())
       .def("plan", [](const Compiled& self) { return json_of(self, fe_compiled_plan); })
       .def("placement", [](const Compiled& self) { return json_of(self, fe_compiled_placement); });
 }

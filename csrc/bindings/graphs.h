@@ -34,7 +34,7 @@ struct Donation {
 // Computes without the GIL. Inputs are computed arrays. `scalars` replaces the values of the graph's first scalars.
 // `results` receives all outputs, null for one that was written to its destination. There is no destination or one per
 // output.
-void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
+void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const nb::object> scalars,
              std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results);
 
 // Submits the arrays that are not computed yet. Raises invalid_argument if one is None.

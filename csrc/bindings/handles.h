@@ -3,6 +3,7 @@
 #pragma once
 
 #include "errors.h"
+#include "interpreter_state.h"
 
 #include <cstdint>
 #include <memory>

@@ -6,8 +6,6 @@
 
 #include "module_parts.h"
 
-#include <pybind11/stl.h>
-
 namespace ferrule::python {
 namespace {
 
@@ -42,30 +40,30 @@ class LoadReport {
 };
 
 // (report or None, exception or None)
-py::tuple load_all(const Text& options) {
+nb::tuple load_all(const Text& options) {
   fe_load_report* handle = nullptr;
   fe_error* const error = without_gil_reading_environment([&] { return fe_load_all(options.c_str(), &handle); });
-  py::object report = py::none();
-  if (handle != nullptr) report = py::cast(std::make_unique<LoadReport>(handle));
-  py::object raised = py::none();
+  nb::object report = nb::none();
+  if (handle != nullptr) report = nb::cast(LoadReport(handle));
+  nb::object raised = nb::none();
   if (error != nullptr) raised = exception_of(error);
   drain();
-  return py::make_tuple(report, raised);
+  return nb::make_tuple(report, raised);
 }
 
-std::unique_ptr<Backend> load(const Text& path, const Text& options) {
+Backend load(const Text& path, const Text& options) {
   fe_backend_ref* backend = nullptr;
   check(without_gil_reading_environment([&] { return fe_load(path.c_str(), options.c_str(), &backend); }));
   drain();
-  return std::make_unique<Backend>(backend);
+  return Backend(backend);
 }
 
-std::unique_ptr<Backend> reload(const Text& name) {
+Backend reload(const Text& name) {
   fe_backend_ref* backend = nullptr;
   drain();
   check(without_gil_reading_environment([&] { return fe_reload(name.c_str(), &backend); }));
   drain();
-  return std::make_unique<Backend>(backend);
+  return Backend(backend);
 }
 
 void unload(const Text& name) {
@@ -81,14 +79,14 @@ std::string executable_dir() {
 
 }  // namespace
 
-void bind_loading(py::module_& module) {
-  py::class_<LoadReport>(module, "LoadReport")
-      .def("format", &LoadReport::format, py::arg("name"))
-      .def("explain", &LoadReport::explain, py::arg("name"), py::arg("versions"));
-  module.def("load_all", &load_all, py::arg("options"));
-  module.def("load", &load, py::arg("path"), py::arg("options"));
-  module.def("reload", &reload, py::arg("name"));
-  module.def("unload", &unload, py::arg("name"));
+void bind_loading(nb::module_& module) {
+  nb::class_<LoadReport>(module, "LoadReport")
+      .def("format", &LoadReport::format, nb::arg("name"))
+      .def("explain", &LoadReport::explain, nb::arg("name"), nb::arg("versions"));
+  module.def("load_all", &load_all, nb::arg("options"));
+  module.def("load", &load, nb::arg("path"), nb::arg("options"));
+  module.def("reload", &reload, nb::arg("name"));
+  module.def("unload", &unload, nb::arg("name"));
   module.def("shutdown", [] {
     drain();
     check(without_gil_reading_environment([] { return fe_shutdown(); }));

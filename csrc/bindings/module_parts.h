@@ -2,18 +2,18 @@
 // are in errors.h, interruption.h, python_references.h and values.h.
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include <nanobind/nanobind.h>
 
 namespace ferrule::python {
 
-void bind_array_handle(pybind11::module_& module);
-void bind_array_objects(pybind11::module_& module);
-void bind_arrays(pybind11::module_& module);
-void bind_calls(pybind11::module_& module);
-void bind_devices(pybind11::module_& module);
-void bind_dlpack(pybind11::module_& module);
-void bind_graphs(pybind11::module_& module);
-void bind_loading(pybind11::module_& module);
-void bind_traces(pybind11::module_& module);
+void bind_array_handle(nb::module_& module);
+void bind_array_objects(nb::module_& module);
+void bind_arrays(nb::module_& module);
+void bind_calls(nb::module_& module);
+void bind_devices(nb::module_& module);
+void bind_dlpack(nb::module_& module);
+void bind_graphs(nb::module_& module);
+void bind_loading(nb::module_& module);
+void bind_traces(nb::module_& module);
 
 }  // namespace ferrule::python

@@ -1,5 +1,7 @@
 #include "python_references.h"
 
+#include "interpreter_state.h"
+
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -30,7 +32,7 @@ PyObject* log_function = nullptr;  // ferrule.process.log_lines.deliver(level, m
 
 void deliver(void*, fe_log_level level, const char* message) {
   if (log_function == nullptr || is_finalizing()) return;
-  const py::gil_scoped_acquire gil;
+  const nb::gil_scoped_acquire gil;
   PyObject* const result = PyObject_CallFunction(log_function, "is", static_cast<int>(level), message);
   if (result == nullptr)
     PyErr_WriteUnraisable(log_function);
@@ -44,7 +46,7 @@ void drop_reference(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
 
 void with_gil_later(void (*function)(void*), void* argument) {
   if (is_finalizing()) return;
-  if (PyGILState_Check() != 0) {
+  if (has_gil()) {
     function(argument);
     return;
   }
@@ -54,7 +56,7 @@ void with_gil_later(void (*function)(void*), void* argument) {
   static_cast<void>(call.release());
 }
 
-void* hold_reference(py::handle object) { return object.inc_ref().ptr(); }
+void* hold_reference(nb::handle object) { return object.inc_ref().ptr(); }
 
 void release_reference(void* argument) { with_gil_later(drop_reference, argument); }
 
@@ -68,17 +70,17 @@ void drain() {
   }
 }
 
-void bind_references(py::module_& module) {
+void bind_references(nb::module_& module) {
   module.def("drain", &drain, "Runs deferred releases and delivers log lines.");
   module.def(
       "set_log_function",
-      [](const py::object& function) {
+      [](const nb::object& function) {
         log_function = function.inc_ref().ptr();
         fe_set_log_callback(deliver, nullptr);
       },
-      py::arg("function"));
+      nb::arg("function"));
   module.def(
-      "set_log_level", [](int level) { fe_set_log_level(static_cast<fe_log_level>(level)); }, py::arg("level"));
+      "set_log_level", [](int level) { fe_set_log_level(static_cast<fe_log_level>(level)); }, nb::arg("level"));
 }
 
 }  // namespace ferrule::python

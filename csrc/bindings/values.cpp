@@ -2,8 +2,6 @@
 
 #include "text.h"
 
-#include <pybind11/numpy.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,61 +17,73 @@ std::array<PyObject*, 64> dtypes_by_id{};
 // numpy.dtype, looked up when the extension is imported: an import during a call might release the GIL.
 PyObject* dtype_class = nullptr;
 
+nb::object numpy_dtype_from(nb::handle value) { return nb::handle(dtype_class)(value); }
+
 // Returns the object that represents the block dtype of a name; kept until the process ends.
 PyObject* make_block_dtype = nullptr;
 
 // Whether it is a NumPy dtype, or the object that represents a block dtype, which NumPy does not have.
-bool is_dtype(py::handle value) {
+bool is_dtype(nb::handle value) {
   if (PyObject_IsInstance(value.ptr(), dtype_class) == 1) return true;
   return value.ptr() != nullptr &&
          std::find(dtypes_by_id.begin(), dtypes_by_id.end(), value.ptr()) != dtypes_by_id.end();
 }
 
 // A number for messages. Python refuses to print an int of thousands of digits.
-std::string shown(py::handle value) {
+std::string shown(nb::handle value) {
   if (PyLong_Check(value.ptr())) {
-    const auto bits = value.attr("bit_length")().cast<std::size_t>();
+    const auto bits = nb::cast<std::size_t>(value.attr("bit_length")());
     if (bits > 512) return "an int of " + std::to_string(bits) + " bits";
   }
-  return py::str(value).cast<std::string>();
+  return nb::cast<std::string>(nb::str(value));
 }
 
-int64_t integer_of(py::handle value) {
-  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!index) throw py::error_already_set();
+int64_t integer_of(nb::handle value) {
+  const nb::object index = nb::steal<nb::object>(PyNumber_Index(value.ptr()));
+  if (!index) raise_python_error();
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0) raise(FE_INVALID_ARGUMENT, shown(index) + " does not fit into 64 bits");
-  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (number == -1 && PyErr_Occurred() != nullptr) raise_python_error();
   return number;
 }
 
-double real_of(const char* name, py::handle value) {
+// Of what complex() takes, but for a str.
+std::complex<double> complex_of(nb::handle value) {
+  nb::object number = nb::borrow<nb::object>(value);
+  if (PyComplex_Check(value.ptr()) == 0) {
+    if (PyUnicode_Check(value.ptr()) != 0) raise_type_error("must be a number, not str");
+    number = nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(value);
+  }
+  return {PyComplex_RealAsDouble(number.ptr()), PyComplex_ImagAsDouble(number.ptr())};
+}
+
+double real_of(const char* name, nb::handle value) {
   const double number = PyFloat_AsDouble(value.ptr());
-  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (number == -1 && PyErr_Occurred() != nullptr) raise_python_error();
   if (!std::isfinite(number)) raise(FE_INVALID_ARGUMENT, std::string("attribute '") + name + "' is not finite");
   return number;
 }
 
 // The dtype of NumPy or of ml_dtypes, or the object of a block dtype. ml_dtypes is imported when it is first needed:
 // most programs do not need it.
-py::object named_dtype(const fe_dtype_info& info) {
+nb::object named_dtype(const fe_dtype_info& info) {
   const char* const name = info.name;
   if (info.dtype_class == FE_CLASS_BLOCK) {
     if (make_block_dtype == nullptr) raise(FE_INTERNAL, std::string(name) + ": set_block_dtype_factory was not called");
-    return py::handle(make_block_dtype)(name);
+    return nb::handle(make_block_dtype)(name);
   }
   try {
-    return py::dtype::from_args(py::str(name));
-  } catch (const py::error_already_set& error) {
+    return numpy_dtype_from(nb::str(name));
+  } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;  // NumPy has no dtype of that name
   }
   try {
-    return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
-  } catch (const py::error_already_set& error) {
+    return numpy_dtype_from(nb::module_::import_("ml_dtypes").attr(name));
+  } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_ImportError)) throw;
     raise(FE_UNSUPPORTED, std::string(name) + " arrays need the Python package ml_dtypes (pip install ml_dtypes): " +
-                              py::str(error.value()).cast<std::string>());
+                              nb::cast<std::string>(nb::str(error.value())));
   }
 }
 
@@ -82,9 +92,9 @@ void store(fe_scalar& scalar, T value) {
   std::memcpy(scalar.bytes, &value, sizeof value);
 }
 
-void store_uint64(fe_scalar& scalar, py::handle value) {
-  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!index) throw py::error_already_set();
+void store_uint64(fe_scalar& scalar, nb::handle value) {
+  const nb::object index = nb::steal<nb::object>(PyNumber_Index(value.ptr()));
+  if (!index) raise_python_error();
   const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
@@ -93,7 +103,7 @@ void store_uint64(fe_scalar& scalar, py::handle value) {
   store(scalar, static_cast<uint64_t>(number));
 }
 
-void store_integer(fe_scalar& scalar, py::handle value, const fe_dtype_info& dtype) {
+void store_integer(fe_scalar& scalar, nb::handle value, const fe_dtype_info& dtype) {
   const bool is_unsigned = dtype.dtype_class == FE_CLASS_UNSIGNED;
   const auto bits = static_cast<int>(8 * dtype.block_bytes);
   if (is_unsigned && bits == 64) return store_uint64(scalar, value);
@@ -109,58 +119,60 @@ void store_integer(fe_scalar& scalar, py::handle value, const fe_dtype_info& dty
 
 }  // namespace
 
-py::object numpy_dtype(fe_dtype dtype) {
-  if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr)
-    return py::reinterpret_borrow<py::object>(dtypes_by_id[dtype]);
-  py::object made = named_dtype(*fe_dtype_info_get(dtype));
+nb::object numpy_dtype(fe_dtype dtype) {
+  if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr) return nb::borrow<nb::object>(dtypes_by_id[dtype]);
+  nb::object made = named_dtype(*fe_dtype_info_get(dtype));
   if (dtype < dtypes_by_id.size()) dtypes_by_id[dtype] = made.inc_ref().ptr();
   return made;
 }
 
-fe_dtype dtype_of(py::handle value) {
+fe_dtype dtype_of(nb::handle value) {
   for (fe_dtype id = 0; id < dtypes_by_id.size(); ++id)
     if (dtypes_by_id[id] == value.ptr() && value.ptr() != nullptr) return id;
   if (PyUnicode_Check(value.ptr()))  // NumPy only knows "bfloat16" after ml_dtypes was imported
     if (const fe_dtype id = fe_dtype_by_name(text_of(value).c_str()); id != 0) return id;
-  const py::dtype dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(value));
-  const std::string name = py::str(dtype.attr("name"));
+  const auto name = nb::cast<std::string>(nb::str(numpy_dtype_from(value).attr("name")));
   const fe_dtype id = fe_dtype_by_name(name.c_str());
   if (id == 0) raise(FE_INVALID_ARGUMENT, "dtype " + name + " is not supported");
   numpy_dtype(id);
   return id;
 }
 
-py::tuple shape_tuple(const fe_array_info& info) {
-  py::tuple shape(static_cast<std::size_t>(info.rank));
-  for (int32_t axis = 0; axis < info.rank; ++axis)
-    PyTuple_SET_ITEM(shape.ptr(), axis, PyLong_FromLongLong(info.shape[axis]));
-  return shape;
+nb::tuple integers_tuple(std::span<const int64_t> numbers) {
+  nb::object tuple = nb::steal<nb::object>(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  if (!tuple) raise_python_error();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    PyObject* const number = PyLong_FromLongLong(numbers[i]);
+    if (number == nullptr || PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), number) != 0)
+      raise_python_error();
+  }
+  return nb::borrow<nb::tuple>(tuple);
 }
 
-std::vector<int64_t> shape_of(py::handle sizes) {
+std::vector<int64_t> shape_of(nb::handle sizes) {
   std::vector<int64_t> shape;
-  for (const py::handle size : py::reinterpret_borrow<py::object>(sizes)) shape.push_back(integer_of(size));
+  for (const nb::handle size : nb::borrow<nb::object>(sizes)) shape.push_back(integer_of(size));
   if (shape.size() > FE_MAX_RANK)
     raise(FE_INVALID_ARGUMENT,
           "an array has at most " + std::to_string(FE_MAX_RANK) + " dimensions, not " + std::to_string(shape.size()));
   return shape;
 }
 
-fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
+fe_scalar scalar_of(nb::handle value, fe_dtype dtype) {
   fe_scalar scalar{};
   const fe_dtype_info* const info = fe_dtype_info_get(dtype);
   const std::string name = info == nullptr ? "" : info->name;
   switch (info == nullptr ? static_cast<uint32_t>(FE_CLASS_COUNT) : info->dtype_class) {
     case FE_CLASS_BOOL: {
       const int truth = PyObject_IsTrue(value.ptr());
-      if (truth < 0) throw py::error_already_set();
+      if (truth < 0) raise_python_error();
       store(scalar, static_cast<uint8_t>(truth));
       break;
     }
     case FE_CLASS_FLOAT: {
       const double number = PyFloat_AsDouble(value.ptr());
       if (number == -1 && PyErr_Occurred() != nullptr) {
-        if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+        if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) raise_python_error();
         PyErr_Clear();
         raise(FE_INVALID_ARGUMENT, shown(value) + " does not fit into " + name);
       }
@@ -168,12 +180,11 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
       break;
     }
     case FE_CLASS_COMPLEX: {
-      const Py_complex number = PyComplex_AsCComplex(value.ptr());
-      if (number.real == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+      const std::complex<double> number = complex_of(value);
       if (info->block_bytes == sizeof(std::complex<float>))
-        store(scalar, std::complex<float>(static_cast<float>(number.real), static_cast<float>(number.imag)));
+        store(scalar, std::complex<float>(static_cast<float>(number.real()), static_cast<float>(number.imag())));
       else
-        store(scalar, std::complex<double>(number.real, number.imag));
+        store(scalar, number);
       break;
     }
     case FE_CLASS_UNSIGNED:
@@ -186,15 +197,15 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
   return scalar;
 }
 
-fe_number number_of(py::handle value) {
+fe_number number_of(nb::handle value) {
   fe_number number{};
   if (PyBool_Check(value.ptr()) != 0) {
     number = {FE_NUMBER_BOOL, value.ptr() == Py_True ? 1 : 0, 0, 0};
   } else if (PyFloat_Check(value.ptr()) != 0) {
-    number = {FE_NUMBER_FLOAT64, 0, PyFloat_AS_DOUBLE(value.ptr()), 0};
+    number = {FE_NUMBER_FLOAT64, 0, PyFloat_AsDouble(value.ptr()), 0};
   } else if (PyComplex_Check(value.ptr()) != 0) {
-    const Py_complex of = PyComplex_AsCComplex(value.ptr());
-    number = {FE_NUMBER_COMPLEX128, 0, of.real, of.imag};
+    const std::complex<double> of = complex_of(value);
+    number = {FE_NUMBER_COMPLEX128, 0, of.real(), of.imag()};
   } else if (PyLong_Check(value.ptr()) != 0) {
     int overflow = 0;
     number = {FE_NUMBER_INT64, PyLong_AsLongLongAndOverflow(value.ptr(), &overflow), 0, 0};
@@ -211,17 +222,17 @@ fe_number number_of(py::handle value) {
   return number;
 }
 
-CallAttributes::CallAttributes(const py::dict& attributes) {
+CallAttributes::CallAttributes(const nb::dict& attributes) {
   list_.reserve(attributes.size());
   for (const auto& [known_key, known_value] : attributes) {
     // Owned references, because converting a value runs Python code, which may change the dict.
-    const auto key = py::reinterpret_borrow<py::object>(known_key);
-    const auto value = py::reinterpret_borrow<py::object>(known_value);
+    const auto key = nb::borrow<nb::object>(known_key);
+    const auto value = nb::borrow<nb::object>(known_value);
     if (!value.is_none()) add(key, value);
   }
 }
 
-void CallAttributes::add(py::handle key, py::handle value) {
+void CallAttributes::add(nb::handle key, nb::handle value) {
   fe_attribute attribute{};
   attribute.struct_size = sizeof attribute;
   attribute.name = texts_.emplace_back(text_of(key).string()).c_str();
@@ -247,21 +258,21 @@ void CallAttributes::add(py::handle key, py::handle value) {
     attribute.kind = FE_ATTRIBUTE_FLOAT64;
     attribute.real = real_of(attribute.name, value);
   } else {
-    raise(FE_INVALID_ARGUMENT,
-          std::string("attribute '") + attribute.name + "' is a " + std::string(Py_TYPE(object)->tp_name));
+    raise(FE_INVALID_ARGUMENT, std::string("attribute '") + attribute.name + "' is a " +
+                                   nb::cast<std::string>(nb::type_name(nb::handle(object).type())));
   }
   list_.push_back(attribute);
 }
 
 // Adds a list of integers, or of reals if an element is not an integer.
-void CallAttributes::add_sequence(fe_attribute& attribute, py::handle value) {
+void CallAttributes::add_sequence(fe_attribute& attribute, nb::handle value) {
   std::vector<int64_t> integers;
   std::vector<double> reals;
-  for (const py::handle item : py::reinterpret_borrow<py::object>(value)) {
+  for (const nb::handle item : nb::borrow<nb::object>(value)) {
     const bool is_real = PyFloat_Check(item.ptr()) != 0;
     if (!is_real && PyIndex_Check(item.ptr()) == 0)
       raise(FE_INVALID_ARGUMENT,
-            std::string("attribute '") + attribute.name + "' holds numbers, not " + shown(py::repr(item)));
+            std::string("attribute '") + attribute.name + "' holds numbers, not " + shown(nb::repr(item)));
     if (is_real && reals.empty()) reals.assign(integers.begin(), integers.end());
     if (is_real || !reals.empty())
       reals.push_back(real_of(attribute.name, item));
@@ -279,25 +290,25 @@ void CallAttributes::add_sequence(fe_attribute& attribute, py::handle value) {
   }
 }
 
-void bind_values(py::module_& module) {
+void bind_values(nb::module_& module) {
   static constexpr std::array class_names = {"bool", "signed", "unsigned", "float", "complex", "block"};
   static_assert(class_names.size() == FE_CLASS_COUNT);
-  dtype_class = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
+  dtype_class = nb::object(nb::module_::import_("numpy").attr("dtype")).release().ptr();
   module.def(
       "dtypes",
       [] {
-        py::dict classes;
+        nb::dict classes;
         for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
           classes[info->name] =
-              py::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
+              nb::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
         return classes;
       },
       "Maps the name of each dtype to its class, and the elements and bytes of a block.");
   module.def(
-      "set_block_dtype_factory", [](const py::object& factory) { make_block_dtype = factory.inc_ref().ptr(); },
-      py::arg("factory"));
+      "set_block_dtype_factory", [](const nb::object& factory) { make_block_dtype = factory.inc_ref().ptr(); },
+      nb::arg("factory"));
   module.def(
-      "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
+      "dtype", [](nb::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, nb::arg("dtype").none());
 }
 
 }  // namespace ferrule::python

@@ -69,7 +69,7 @@ inline Image read_image(FileBytes& file, Systems systems = Systems::ours) {
 
 // Reads a library that a module needs, of the module's format: the libraries that it needs itself and its run paths.
 inline Image read_library(FileBytes& file, Systems systems = Systems::ours) {
-  const bool is_pe = (file.read<uint16_t>(0).value_or(0)) == pe_magic;
+  const bool is_pe = file.read<uint16_t>(0).value_or(0) == pe_magic;
   return is_pe ? PeReader(file, systems).read_library() : ElfReader(file, systems).read_library();
 }
 

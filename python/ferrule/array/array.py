@@ -45,7 +45,7 @@ class Array(_ferrule.Operators):
            [3., 4.]], dtype=float32)
     """
 
-    __slots__ = ("__weakref__", "_handle")
+    __slots__ = ("__weakref__",)
     _handle: _ferrule.Array | Symbol
     __array_priority__ = 1000.0  # `numpy_array + array` calls this class's operator
     _public_names: ClassVar[Collection[str]] = ()  # of ferrule, for messages; ferrule/__init__.py sets it

@@ -61,7 +61,8 @@ HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
     "fmt/": {"base", "ops", "core", "module_file", "probe", "manifest", "fmt"},
     "nlohmann/": {"base", "ops", "core", "module_file", "probe", "manifest"},
-    "pybind11/": {"bindings"},
+    "nanobind/": {"bindings"},
+    "numpy/": {"bindings"},
 }
 SYSTEM_FOLDERS = ("sys/", "linux/", "mach/", "mach-o/", "bits/")
 OTHER_LIBRARY = "a library that only backends may need"

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import ferrule as fe
+import lief
 import pytest
 from installed import package
 
@@ -27,11 +28,30 @@ def elf_for(machine: int) -> bytes:
     return bytes(content)
 
 
+def interface() -> bytes:
+    """The interface that our own module tells."""
+    module = lief.ELF.parse(str(package() / "testing/libferrule-null.so"))
+    assert module is not None
+    [symbol] = [each for each in module.dynamic_symbols if each.name == "ferrule_backend_abi"]
+    return bytes(module.get_content_from_virtual_address(symbol.value, symbol.size))
+
+
 def dll() -> bytes:
-    """A PE file without sections."""
-    start = 64
-    coff = struct.pack("<HHIIIHH", 0xAA64, 0, 0, 0, 0, 0, PE_DLL)
-    return b"MZ" + bytes(0x3C - 2) + struct.pack("<I", start) + b"PE\0\0" + coff
+    """A DLL for 64-bit Arm that tells our interface: one section with its data and its table of exports."""
+    start, section_at, address = 64, 0x200, 0x1000
+    exports = [b"ferrule_backend_abi\0", b"ferrule_backend_init\0"]  # sorted
+    data = interface().ljust(512, b"\0")  # both names stand for it
+    table = address + len(data)
+    functions, names, ordinals, texts = (table + offset for offset in (40, 48, 56, 60))
+    data += struct.pack("<IIHHIIIIIII", 0, 0, 0, 0, 0, 1, 2, 2, functions, names, ordinals)
+    data += struct.pack("<4I2H", address, address, texts, texts + len(exports[0]), 0, 1) + b"".join(exports)
+    tables = struct.pack("<I2I", 16, table, len(data) - 512).ljust(132, b"\0")
+    optional = struct.pack("<H", 0x20B).ljust(108, b"\0") + tables
+    coff = struct.pack("<HHIIIHH", 0xAA64, 1, 0, 0, 0, len(optional), PE_DLL)
+    section = b".rdata\0\0" + struct.pack("<IIIIIIHHI", len(data), address, len(data), section_at, 0, 0, 0, 0, 0)
+    headers = b"MZ".ljust(0x3C, b"\0") + struct.pack("<I", start) + b"PE\0\0" + coff + optional + section
+    assert len(headers) <= section_at
+    return headers.ljust(section_at, b"\0") + data
 
 
 def dylib() -> bytes:

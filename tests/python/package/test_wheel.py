@@ -24,7 +24,8 @@ HEADERS = {
     "fmt": "licenses/fmt.txt",
     "hwy": "licenses/highway.txt",
     "nlohmann": "licenses/nlohmann-json.txt",
-    "pybind11": "licenses/pybind11.txt",
+    "nanobind": "licenses/nanobind.txt",
+    "numpy": "licenses/numpy.txt",
     "vulkan": "wheels/vulkan/licenses/vulkan-headers.txt",
 }
 SYSTEM_HEADERS = {"ferrule", "linux", "mach", "mach-o", "sys"}
@@ -32,7 +33,7 @@ SYSTEM_HEADERS = {"ferrule", "linux", "mach", "mach-o", "sys"}
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    [path] = (ROOT / "dist").glob(f"ferrule-*_{platform.machine()}.whl")
+    [path] = (ROOT / "dist").glob(f"ferrule-*-cp311-*_{platform.machine()}.whl")
     return path
 
 

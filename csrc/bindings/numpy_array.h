@@ -1,0 +1,37 @@
+// NumPy's arrays, by NumPy's C API.
+#pragma once
+
+#include "errors.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ferrule::python {
+
+bool is_numpy_array(PyObject* object) noexcept;
+
+// A numpy.ndarray. Sizes and strides are in bytes, as NumPy's.
+class NumpyArray : public nb::object {
+ public:
+  NB_OBJECT_DEFAULT(NumpyArray, nb::object, "numpy.ndarray", is_numpy_array)
+  const void* data() const;
+  // Raises ValueError for a read-only array.
+  void* mutable_data() const;
+  std::vector<int64_t> shape() const;
+  std::vector<int64_t> strides() const;
+  int64_t item_size() const;
+  int64_t byte_size() const;
+  nb::object dtype() const;
+};
+
+// A new array with memory of its own, which is not initialised.
+NumpyArray new_numpy_array(nb::handle dtype, std::span<const int64_t> shape);
+// An array over memory that `owner` keeps alive. `strides` in bytes; empty: C-contiguous.
+NumpyArray numpy_view(nb::handle dtype, std::span<const int64_t> shape, std::span<const int64_t> strides, void* memory,
+                      bool writable, nb::object owner);
+
+// Imports NumPy; called once, when the extension is imported.
+void import_numpy();
+
+}  // namespace ferrule::python
