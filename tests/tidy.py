@@ -16,7 +16,7 @@ import clang_tidy
 import tidy_cached
 
 ROOT = Path(__file__).resolve().parents[1]
-# Faulty by intent; includes headers that its test generates; includes headers of Windows.
+# Faulty by intent; includes headers that its test generates; sources of Windows.
 SKIPPED = {"hostile", "skew", "windows"}
 # libstdc++ calls what it deprecates itself. What we call is reported by g++.
 EXTRA = ["-Wno-error=deprecated-declarations"]

@@ -40,7 +40,8 @@ def package() -> Path:
 
 @pytest.fixture(scope="session")
 def null_module(package: Path) -> Path:
-    return package / "testing" / "libferrule-null.so"
+    [module] = (path for path in (package / "testing").glob("libferrule-null.*") if path.suffix != ".json")
+    return module
 
 
 @pytest.fixture

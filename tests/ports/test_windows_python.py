@@ -1,0 +1,62 @@
+"""The wheel for Windows, in wine. `./dev ports windows` puts CPython with it in $FERRULE_WINDOWS_PYTHON."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import lief
+import pytest
+
+FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
+ROOT = Path(__file__).resolve().parents[2]
+# Of tests/python. What is not here names files of Linux, or starts programs.
+TESTS = ["python/dtypes", "python/array/test_arrays.py", "python/array/test_numbers.py"]
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "PYTHON"))}
+    return subprocess.run(
+        ["wine", FOLDER / "python.exe", *arguments],
+        env=kept | {"WINEDEBUG": "-all"},
+        cwd=ROOT / "tests",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=900,
+    )
+
+
+def test_program_prints_what_it_prints_here() -> None:
+    program = Path(__file__).with_name("portable.py")
+    there = run(program)
+    here = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    assert there.returncode == 0, there.stdout + there.stderr
+    assert there.stdout == here.stdout
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_package(name: str) -> None:
+    # NumPy has no complex256 there.
+    ended = run("-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short", "-k", "not complex256", name)
+    assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
+
+
+@pytest.mark.parametrize(("tag", "library"), [("cp311-cp311", "python311.dll"), ("cp312-abi3", "python3.dll")])
+def test_extension_needs_its_python_and_exports_its_start(tmp_path: Path, tag: str, library: str) -> None:
+    [wheel] = (ROOT / "dist").glob(f"ferrule-*-{tag}-win_amd64.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".pyd")]
+        extension = lief.PE.parse(archive.extract(name, tmp_path))
+    assert extension is not None
+    needed = {str(each.name).lower() for each in extension.imports}
+    assert {name for name in needed if not name.startswith("api-ms-win-crt-")} == {
+        "libferrule.dll",
+        "kernel32.dll",
+        library,
+    }
+    assert "PyInit__ferrule" in {str(entry.name) for entry in extension.exported_functions}

@@ -1,0 +1,6 @@
+/* python.exe: the interpreter is in python311.dll. */
+#include <wchar.h>
+
+__declspec(dllimport) int Py_Main(int count, wchar_t** words);
+
+int wmain(int count, wchar_t** words) { return Py_Main(count, words); }
