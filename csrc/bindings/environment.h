@@ -19,7 +19,8 @@ class EnvironmentSnapshot {
  private:
   std::vector<std::string> variables_;
   std::vector<char*> block_;
-  [[maybe_unused]] char* const* before_;  // of the outer call, if this one is made by a signal handler during a computation
+  [[maybe_unused]] char* const*
+      before_;  // of the outer call, if this one is made by a signal handler during a computation
 };
 
 // without_gil() for calls that read environment variables: that load, open devices, or compile.
