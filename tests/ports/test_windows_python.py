@@ -14,7 +14,7 @@ import pytest
 FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
 ROOT = Path(__file__).resolve().parents[2]
 # Of tests/python. What is not here names files of Linux, or starts programs.
-TESTS = ["python/dtypes", "python/array/test_arrays.py", "python/array/test_numbers.py"]
+TESTS = ["python/dtypes", "python/functions", "python/array/test_arrays.py", "python/array/test_numbers.py"]
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
