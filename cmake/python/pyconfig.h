@@ -1,5 +1,5 @@
-// What the headers of CPython 3.11 read of the system, for 64-bit Linux, macOS and Windows: takes the place of the
-// pyconfig.h of the machine that compiles for another one.
+// Tells the headers of CPython 3.11 about the system: 64-bit Linux, macOS or Windows. A build for another system uses this
+// file instead of the pyconfig.h of the machine that compiles.
 #ifndef Py_PYCONFIG_H
 #define Py_PYCONFIG_H
 

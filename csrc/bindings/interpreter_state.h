@@ -1,5 +1,5 @@
-// What the stable ABI of Python does not tell: whether this thread holds the GIL, and whether Python is finalizing. Any
-// thread may ask, also without the GIL and after the end of Python.
+// Tells whether this thread holds the GIL, and whether Python is finalizing; the stable ABI has no functions for that.
+// Any thread may ask, also without the GIL and after the end of Python.
 #pragma once
 
 namespace ferrule::python {

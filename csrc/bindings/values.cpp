@@ -48,7 +48,7 @@ int64_t integer_of(nb::handle value) {
   return number;
 }
 
-// Of what complex() takes, but for a str.
+// Converts what Python's complex() takes, except a str.
 std::complex<double> complex_of(nb::handle value) {
   nb::object number = nb::borrow<nb::object>(value);
   if (PyComplex_Check(value.ptr()) == 0) {

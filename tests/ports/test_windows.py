@@ -111,7 +111,7 @@ def test_probe_contains_the_fault(stem: str) -> None:
     assert verdict["notes"] == []
 
 
-# What a module may do, with a note: the note, and what it printed.
+# Modules that pass: the notes of their verdicts, and what they printed.
 NOTES = {
     "t_variable": (["it sets T_VARIABLE in the environment (step 'init')"], ""),
     "t_words": ([], "a word from init\n"),
@@ -144,7 +144,7 @@ def unit_tests() -> list[str]:
 
 
 def failure_of_unit_test(name: str) -> str | None:
-    """What the test printed if it failed; one process for each, as in ctest."""
+    """Run a test in a process of its own, as ctest does; return what it printed if it failed."""
     try:
         ended = run(
             UNIT_TESTS, f"--gtest_filter={name}", "--gtest_brief=1", FERRULE_BACKEND_DIR=windows_path(CPU.parent)
@@ -155,7 +155,7 @@ def failure_of_unit_test(name: str) -> str | None:
 
 
 def test_unit_tests() -> None:
-    names = [name for name in unit_tests() if ".DISABLED_" not in name]
+    names = unit_tests()
     assert len(names) > 300
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as processes:
         failures = [failure for failure in processes.map(failure_of_unit_test, names) if failure]

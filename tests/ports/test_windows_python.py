@@ -13,7 +13,7 @@ import pytest
 
 FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
 ROOT = Path(__file__).resolve().parents[2]
-# Of tests/python. What is not here names files of Linux, or starts programs.
+# The parts of tests/python that run there. The others name files of Linux, or start programs.
 TESTS = ["python/dtypes", "python/functions", "python/array/test_arrays.py", "python/array/test_numbers.py"]
 
 

@@ -1,5 +1,6 @@
-// What the stable ABI of CPython 3.12 has and the headers of 3.11 have not, so that these suffice to compile for 3.12
-// and later. Included before all else. The declarations are those of https://docs.python.org/3.12/c-api.
+// Declares the functions that the stable ABI of CPython 3.12 adds to that of 3.11, so that the headers of 3.11 suffice
+// to compile for 3.12 and later. Included before all else. The declarations are those of
+// https://docs.python.org/3.12/c-api.
 #pragma once
 
 #include <Python.h>
