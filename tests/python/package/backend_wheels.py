@@ -14,9 +14,15 @@ from pathlib import Path
 DIST = Path(__file__).resolve().parents[3] / "dist"
 
 
-def wheel_of(distribution: str) -> Path:
-    wheels = sorted(DIST.glob(f"{distribution}-*_{platform.machine()}.whl"))
-    assert len(wheels) == 1, f"{DIST} must hold one wheel of {distribution}, and holds {len(wheels)}: run ./dev wheels"
+# ferrule has a wheel for each interface of its extension: that of CPython 3.11, and the stable one of 3.12 and later.
+INTERFACES = ("cp311", "abi3")
+
+
+def wheel_of(name: str) -> Path:
+    """The wheel of a backend, by its distribution, as "ferrule_cuda", or one of ferrule: "ferrule-cp311"."""
+    distribution, _, interface = name.partition("-")
+    wheels = sorted(DIST.glob(f"{distribution}-*-{interface or 'py3'}-*_{platform.machine()}.whl"))
+    assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}: run ./dev wheels"
     return wheels[0]
 
 

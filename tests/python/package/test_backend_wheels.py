@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from backend_wheels import DIST, Environment, hashes_in, wheel_of
+from backend_wheels import DIST, INTERFACES, Environment, hashes_in, wheel_of
 from installed import SYSTEM_LIBRARIES, exported, finalizes_when_unloaded, needed, runs_code_when_opened
 
 PROJECTS = sorted(project.parent for project in (DIST.parent / "wheels").glob("*/pyproject.toml"))
@@ -57,9 +57,9 @@ def test_the_unloaded_module_runs_its_destructors(module: Path) -> None:
     assert finalizes_when_unloaded(module)
 
 
-@pytest.mark.parametrize("distribution", ["ferrule", *(f"ferrule_{name}" for name in BACKENDS)])
-def test_the_wheel_runs_on_old_systems(distribution: str) -> None:
-    minor = re.search(r"-manylinux_2_(\d+)_", wheel_of(distribution).name)
+@pytest.mark.parametrize("name", [*(f"ferrule-{tag}" for tag in INTERFACES), *(f"ferrule_{name}" for name in BACKENDS)])
+def test_the_wheel_runs_on_old_systems(name: str) -> None:
+    minor = re.search(r"-manylinux_2_(\d+)_", wheel_of(name).name)
     assert minor
     assert int(minor[1]) <= 28
 

@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from backend_wheels import DIST, wheel_of
+from backend_wheels import DIST, INTERFACES, wheel_of
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.licenses import canonicalize_license_expression
@@ -19,7 +19,7 @@ from wheels.sbom import LICENSE_FILE, TABLE
 
 ROOT = DIST.parent
 BACKENDS = sorted(project.parent.name for project in (ROOT / "wheels").glob("*/pyproject.toml"))
-DISTRIBUTIONS = ["ferrule", *(f"ferrule_{name}" for name in BACKENDS)]
+WHEELS = [*(f"ferrule-{tag}" for tag in INTERFACES), *(f"ferrule_{name}" for name in BACKENDS)]
 ROWS = tomllib.loads(TABLE.read_text())
 COMPILERS = {"libcxx", "libcxxabi", "zig-compiler-rt"}  # inside everything that zig compiles
 
@@ -27,14 +27,14 @@ COMPILERS = {"libcxx", "libcxxabi", "zig-compiler-rt"}  # inside everything that
 class Contents:
     """The files of a wheel's *.dist-info, by their names there."""
 
-    def __init__(self, distribution: str) -> None:
-        with zipfile.ZipFile(wheel_of(distribution)) as archive:
+    def __init__(self, name: str) -> None:
+        with zipfile.ZipFile(wheel_of(name)) as archive:
             parts = {name: name.partition(".dist-info/")[2] for name in archive.namelist()}
             self.files = {part: archive.read(name) for name, part in parts.items() if part}
-        self.sbom: dict[str, Any] = json.loads(self.files[f"sboms/{distribution}.cdx.json"])
+        self.sbom: dict[str, Any] = json.loads(self.files[f"sboms/{name.partition('-')[0]}.cdx.json"])
 
 
-@pytest.fixture(params=DISTRIBUTIONS)
+@pytest.fixture(params=WHEELS)
 def contents(request: pytest.FixtureRequest) -> Contents:
     return Contents(request.param)
 
@@ -84,5 +84,5 @@ def test_it_has_the_libraries_of_the_compiler_and_what_the_wheel_depends_on(cont
 
 
 def test_the_wheels_have_every_component_of_the_table() -> None:
-    found = {component["name"] for name in DISTRIBUTIONS for component in Contents(name).sbom["components"]}
+    found = {component["name"] for name in WHEELS for component in Contents(name).sbom["components"]}
     assert found == {name for name, row in ROWS.items() if row.get("system", sys.platform) == sys.platform}
