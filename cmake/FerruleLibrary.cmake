@@ -9,12 +9,14 @@ if(FERRULE_STATIC)
 else()
   add_library(ferrule SHARED ${core_objects} ${static_table})
   target_compile_definitions(ferrule_core PRIVATE FERRULE_BUILDING) # exports fe_* on Windows
-  set_target_properties(ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
+  set_target_properties(ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH ${FERRULE_ORIGIN})
   if(CMAKE_SYSTEM_NAME STREQUAL Linux)
     target_link_options(ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libferrule.map -Wl,-z,defs
                         -Wl,-Bsymbolic
                         $<$<CONFIG:Release>:-s>)
     set_property(TARGET ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libferrule.map)
+  elseif(APPLE)
+    target_link_options(ferrule PRIVATE $<$<CONFIG:Release>:-s>)
   endif()
   # The same objects for unit tests of internals.
   add_library(ferrule_static STATIC EXCLUDE_FROM_ALL ${core_objects} ${static_table})

@@ -43,9 +43,14 @@ function(ferrule_link_python target library)
     target_link_directories(${target} PRIVATE ${Python_LIBRARY_DIRS})  # the headers name the library
   elseif(WIN32)
     set(imports ${PROJECT_BINARY_DIR}/lib${library}.a)
+    if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+      set(machine arm64)
+    else()
+      set(machine i386:x86-64)
+    endif()
     if(NOT TARGET ${library}_imports)
       add_custom_command(OUTPUT ${imports} DEPENDS ${PROJECT_SOURCE_DIR}/cmake/python/imports.def VERBATIM
-        COMMAND ${FERRULE_ZIG} dlltool -m i386:x86-64 -d ${PROJECT_SOURCE_DIR}/cmake/python/imports.def -l ${imports}
+        COMMAND ${FERRULE_ZIG} dlltool -m ${machine} -d ${PROJECT_SOURCE_DIR}/cmake/python/imports.def -l ${imports}
                 -D ${library}.dll)
       add_custom_target(${library}_imports DEPENDS ${imports})
     endif()
@@ -68,7 +73,7 @@ function(ferrule_add_extension target folder suffix)
   # A path of the build tree would leave a trace of its length, where it is replaced when the file is installed.
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME _ferrule PREFIX "" SUFFIX "${suffix}" LIBRARY_OUTPUT_DIRECTORY "${folder}"
-    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN" CXX_VISIBILITY_PRESET hidden)
+    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH ${FERRULE_ORIGIN} CXX_VISIBILITY_PRESET hidden)
 endfunction()
 
 # ferrule_use_stable_abi(<target>): for CPython 3.12 and later.

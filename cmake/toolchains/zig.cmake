@@ -27,7 +27,7 @@ elseif(system MATCHES "^macos\\.(.+)")
 else()
   message(FATAL_ERROR "FERRULE_TARGET is '${FERRULE_TARGET}', and must be a Linux, Windows or macOS as zig names it")
 endif()
-set(CMAKE_SYSTEM_VERSION 1)
+set(CMAKE_SYSTEM_VERSION 20) # of Darwin: macOS 11. Others have no use for it
 
 # One folder for the whole project: projects that CMake makes for its checks read this file, too.
 if(NOT FERRULE_ZIG_PROGRAMS)
@@ -50,6 +50,18 @@ if(NOT FERRULE_ZIG_PROGRAMS)
               -o ${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1 COMMAND_ERROR_IS_FATAL ANY)
     execute_process(COMMAND ${FERRULE_ZIG} cc --target=${FERRULE_TARGET} -O2 -fPIC -c ${CMAKE_CURRENT_LIST_DIR}/unload.c
                             -o ${FERRULE_ZIG_PROGRAMS}/unload.o COMMAND_ERROR_IS_FATAL ANY)
+  elseif(FERRULE_TARGET MATCHES "macos")
+    # The linker exports what libc++abi defines for `new` and `delete`, and macOS would then use one library's in all of
+    # the process. The same, compiled as hidden, is found first.
+    cmake_path(REPLACE_FILENAME FERRULE_ZIG lib OUTPUT_VARIABLE lib)
+    execute_process(
+      COMMAND ${FERRULE_ZIG} c++ --target=${FERRULE_TARGET} -O2 -fPIC -std=c++23 -fvisibility=hidden
+              -fvisibility-global-new-delete=force-hidden
+              "-D_LIBCPP_OVERRIDABLE_FUNC_VIS=__attribute__((visibility(\"hidden\")))"
+              -D_LIBCXXABI_BUILDING_LIBRARY -D_LIBCPP_BUILDING_LIBRARY
+              -I${lib}/libcxxabi/include -I${lib}/libcxxabi -I${lib}/libcxx -I${lib}/libcxx/src
+              -c ${lib}/libcxxabi/src/stdlib_new_delete.cpp -o ${FERRULE_ZIG_PROGRAMS}/new_delete.o
+      COMMAND_ERROR_IS_FATAL ANY)
   endif()
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FERRULE_TARGET FERRULE_ZIG FERRULE_ZIG_PROGRAMS)
@@ -58,6 +70,12 @@ if(FERRULE_TARGET MATCHES "linux-gnu")
   foreach(kind SHARED MODULE)
     set(CMAKE_${kind}_LINKER_FLAGS_INIT "${FERRULE_ZIG_PROGRAMS}/libgcc_s.so.1 ${FERRULE_ZIG_PROGRAMS}/unload.o")
   endforeach()
+endif()
+
+if(FERRULE_TARGET MATCHES "macos")
+  set(CMAKE_CXX_STANDARD_LIBRARIES_INIT ${FERRULE_ZIG_PROGRAMS}/new_delete.o)
+  # Nothing here changes a run path without breaking the signature that the linker wrote.
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 endif()
 
 foreach(language C CXX ASM)

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cfloat>
+#include <limits>
 
 namespace ferrule::probe {
 namespace {
@@ -21,7 +21,7 @@ std::string differing_signals(const std::vector<T>& before, const std::vector<T>
 
 // Computes with denormals instead of reading a control register, so that it works on every processor.
 bool denormals_are_kept() {
-  volatile double smallest = DBL_MIN;
+  volatile double smallest = std::numeric_limits<double>::min();
   volatile double half = smallest / 2;  // 0 if denormal results are flushed
   volatile double back = half * 2;      // 0 if denormal operands are taken as zero
   return half != 0 && back == smallest;

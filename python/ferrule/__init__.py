@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as _np
 
-from ferrule import _ferrule
+try:
+    from ferrule import _ferrule
+except ImportError as _error:
+    _explanation = _import_module("ferrule.missing_extension").explanation(__path__[0], _error)
+    raise ImportError(_explanation, name="ferrule._ferrule") from _error
 from ferrule.array.array import Array
 from ferrule.array.evaluation import eval, synchronize, trim
 from ferrule.errors import (

@@ -6,10 +6,11 @@ import hashlib
 import importlib.metadata
 import os
 import platform
-import re
 import subprocess
 import sys
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 DIST = Path(__file__).resolve().parents[3] / "dist"
 
@@ -21,7 +22,7 @@ INTERFACES = ("cp311", "abi3")
 def wheel_of(name: str) -> Path:
     """The wheel of a backend, by its distribution, as "ferrule_cuda", or one of ferrule: "ferrule-cp311"."""
     distribution, _, interface = name.partition("-")
-    wheels = sorted(DIST.glob(f"{distribution}-*-{interface or 'py3'}-*_{platform.machine()}.whl"))
+    wheels = sorted(DIST.glob(f"{distribution}-*-{interface or '*'}-manylinux_*_{platform.machine()}.whl"))
     assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}: run ./dev wheels"
     return wheels[0]
 
@@ -35,33 +36,40 @@ def hashes_in(site: Path) -> dict[str, str]:
     }
 
 
+def files_of(distribution: str) -> set[Path]:
+    """The installed folders and files of a distribution."""
+    files = importlib.metadata.files(distribution) or []
+    return {
+        Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0] for file in files if file.parts[0] != ".."
+    }
+
+
 def needed_by(distribution: str) -> set[Path]:
     """The installed folders and files of all distributions that a distribution needs."""
     found = set()
     for requirement in importlib.metadata.requires(distribution) or []:
-        if ";" in requirement:
-            continue  # of an extra, or of another system
-        [name] = re.findall(r"^[\w.-]+", requirement)
-        files = importlib.metadata.files(name) or []
-        found |= {
-            Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0]
-            for file in files
-            if file.parts[0] != ".."
-        }
-        found |= needed_by(name)
+        marker = Requirement(requirement).marker
+        if marker is None or marker.evaluate({"extra": ""}):
+            name = Requirement(requirement).name
+            found |= files_of(name) | needed_by(name)
     return found
 
 
 class Environment:
     """A new environment with ferrule. Its dependencies come from the tests' environment, without downloads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, packages: tuple[str, ...] = ()) -> None:
+        """Make it in a new folder, with other packages of the tests' environment."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-        self.python = folder / "bin" / "python"
-        [self.site] = folder.glob("lib/python*/site-packages")
-        for path in needed_by("ferrule"):
+        self.place(folder)
+        for path in needed_by("ferrule").union(*(files_of(name) | needed_by(name) for name in packages)):
             (self.site / path.name).symlink_to(path)
         self.pip("install", "ferrule")
+
+    def place(self, folder: Path) -> None:
+        """Use the environment in this folder from now on."""
+        self.python = folder / "bin" / "python"
+        [self.site] = folder.glob("lib/python*/site-packages")
 
     def pip(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]

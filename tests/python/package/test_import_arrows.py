@@ -29,6 +29,8 @@ PLUGIN = "ferrule_pytest"
 # From the bottom up: each part imports itself and the parts before it. "ferrule" is the module with the public names.
 ORDER = (
     "_ferrule",  # the extension
+    "missing_extension",
+    "_pyinstaller",
     "later",
     "errors",
     "text",

@@ -33,7 +33,7 @@ SYSTEM_HEADERS = {"ferrule", "linux", "mach", "mach-o", "sys"}
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    [path] = (ROOT / "dist").glob(f"ferrule-*-cp311-*_{platform.machine()}.whl")
+    [path] = (ROOT / "dist").glob(f"ferrule-*-cp311-manylinux_*_{platform.machine()}.whl")
     return path
 
 

@@ -1,5 +1,8 @@
 # The variants on 64-bit Arm.
 set(FERRULE_CPU_VARIANTS armv8 armv8.2 armv8.6 sve2)
+if(APPLE) # no Mac has SVE2
+  list(REMOVE_ITEM FERRULE_CPU_VARIANTS sve2)
+endif()
 set(FERRULE_CPU_armv8_FEATURES simd)
 set(FERRULE_CPU_armv8.2_FEATURES ${FERRULE_CPU_armv8_FEATURES} fp16 dotprod)
 set(FERRULE_CPU_armv8.6_FEATURES ${FERRULE_CPU_armv8.2_FEATURES} i8mm bf16)

@@ -1,0 +1,200 @@
+"""The files of ferrule's wheels for all platforms in dist/, read by lief: what they need, export and say of the system.
+
+`./dev wheels --all` builds the wheels. Nothing here runs what is in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import lief
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WHEELS = sorted((ROOT / "dist").glob("ferrule-*.whl"))
+LARGEST = 12 << 20
+# By the beginning of a platform's tag: what comes with each such system.
+SYSTEM_LIBRARIES = {
+    "manylinux": {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libgcc_s.so.1", "ld-linux"},
+    "musllinux": {"libc.so"},
+    "win": {"kernel32.dll", "advapi32.dll", "shell32.dll", "ntdll.dll", "psapi.dll"},
+    "macosx": {"/usr/lib/libSystem.B.dylib"},
+}
+PYTHON = {"python3.dll", "python311.dll"}
+
+
+class Contents(NamedTuple):
+    """What a library or program says of itself."""
+
+    machine: str
+    needed: set[str]
+    exported: set[str]
+    run_path: list[str]
+
+
+def elf(binary: lief.ELF.Binary) -> Contents:
+    run_path = [path for entry in binary.dynamic_entries if isinstance(entry, lief.ELF.DynamicEntryRunPath)
+                for path in entry.paths]  # fmt: skip
+    needed = {str(name) for name in binary.libraries}
+    return Contents(
+        binary.header.machine_type.name.lower(), needed, {str(s.name) for s in binary.exported_symbols}, run_path
+    )
+
+
+def pe(binary: lief.PE.Binary) -> Contents:
+    needed = {str(each.name).lower() for each in binary.imports}
+    needed = {name for name in needed if not name.startswith("api-ms-win-crt-")}  # the C library of Windows 10
+    return Contents(
+        binary.header.machine.name.lower(), needed, {str(each.name) for each in binary.exported_functions}, []
+    )
+
+
+def mach_o(binary: lief.MachO.Binary) -> Contents:
+    own = {each.name for each in binary.libraries if each.command == lief.MachO.LoadCommand.TYPE.ID_DYLIB}
+    assert all(str(name).startswith("@rpath/") for name in own)
+    # zig's linker lists these two, which each file has for itself.
+    exported = {str(each.name).removeprefix("_") for each in binary.exported_symbols}
+    exported -= {"_mh_dylib_header", "_mh_execute_header", "__dso_handle"}
+    needed = {str(each.name) for each in binary.libraries} - own
+    return Contents(binary.header.cpu_type.name.lower(), needed, exported, [str(each.path) for each in binary.rpaths])
+
+
+class Wheel:
+    """A wheel's files."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.path = path
+        self.tag = path.stem.rpartition("-")[2]
+        self.system = re.split(r"[_\d]", self.tag)[0]
+        self.folder = folder
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder)
+
+    def binaries(self) -> dict[str, Contents]:
+        found = {}
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and path.stat().st_size:
+                binary = lief.parse(str(path)) if path.suffix in {"", ".so", ".dylib", ".dll", ".pyd", ".exe"} else None
+                name = str(path.relative_to(self.folder))
+                if isinstance(binary, lief.ELF.Binary):
+                    found[name] = elf(binary)
+                elif isinstance(binary, lief.PE.Binary):
+                    found[name] = pe(binary)
+                elif isinstance(binary, lief.MachO.Binary):
+                    found[name] = mach_o(binary)
+        return found
+
+
+@pytest.fixture(scope="module", params=WHEELS, ids=lambda path: path.stem.partition("-")[2])
+def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Wheel:
+    return Wheel(request.param, tmp_path_factory.mktemp("wheel"))
+
+
+def test_it_has_libferrule_the_extension_three_programs_and_modules(wheel: Wheel) -> None:
+    names = {Path(name).name for name in wheel.binaries()}
+    ends = {"win": (".dll", ".exe"), "macosx": (".dylib", "")}
+    library, program = ends.get(wheel.system, (".so", ""))
+    assert f"libferrule{library}" in names
+    assert {f"ferrule-{each}{program}" for each in ("probe", "manifest", "conformance")} <= names
+    assert len([name for name in names if name.startswith("_ferrule.")]) == 1
+    assert len([name for name in names if name.startswith("libferrule-cpu-")]) >= 3
+
+
+def test_all_files_are_for_its_machine(wheel: Wheel) -> None:
+    arm = wheel.tag.endswith(("arm64", "aarch64"))
+    machines = {contents.machine for contents in wheel.binaries().values()}
+    assert machines <= ({"aarch64", "arm64"} if arm else {"x86_64", "amd64"})
+
+
+def test_they_need_the_system_and_libferrule_only(wheel: Wheel) -> None:
+    for name, contents in wheel.binaries().items():
+        others = {each for each in contents.needed if not each.startswith("ld-linux")} - SYSTEM_LIBRARIES[wheel.system]
+        others -= {"libferrule.so", "libferrule.dll", "@rpath/libferrule.dylib"}
+        assert others <= (PYTHON if "_ferrule." in name else set()), name
+        assert all(path.startswith(("$ORIGIN", "@loader_path")) for path in contents.run_path), name
+
+
+def test_they_export_what_they_should(wheel: Wheel) -> None:
+    for name, contents in wheel.binaries().items():
+        file = Path(name).name
+        if file.startswith("libferrule-"):
+            assert contents.exported == {"ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"}, name
+        elif file.startswith("libferrule."):
+            assert len(contents.exported) > 80
+            assert all(symbol.startswith("fe_") for symbol in contents.exported)
+        elif file.startswith("_ferrule."):
+            assert contents.exported == {"PyInit__ferrule"}
+        elif wheel.system == "macosx":
+            assert contents.exported == set(), name
+
+
+def test_each_module_has_a_manifest_with_its_hash(wheel: Wheel) -> None:
+    modules = [path for path in wheel.folder.rglob("libferrule-*") if path.suffix in {".so", ".dll"}]
+    assert modules
+    for module in modules:
+        manifest = json.loads(module.with_suffix(".json").read_text(encoding="utf-8"))
+        assert manifest["sha256"] == hashlib.sha256(module.read_bytes()).hexdigest(), module.name
+
+
+def test_no_file_names_a_folder_of_the_machine_that_built_it(wheel: Wheel) -> None:
+    folders = [f"{ROOT}/".encode(), f"{Path.home()}/.".encode()]
+    files = [path for path in wheel.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if any(folder in path.read_bytes() for folder in folders)] == []
+
+
+def test_it_is_small(wheel: Wheel) -> None:
+    assert wheel.path.stat().st_size <= LARGEST
+
+
+def mach_o_files(wheel: Wheel) -> list[Path]:
+    if wheel.system != "macosx":
+        pytest.skip("not a wheel for macOS")
+    return [wheel.folder / name for name in wheel.binaries()]
+
+
+def parsed(path: Path) -> lief.MachO.Binary:
+    binary = lief.parse(str(path))
+    assert isinstance(binary, lief.MachO.Binary)
+    return binary
+
+
+def test_they_run_on_the_macos_of_the_tag(wheel: Wheel) -> None:
+    for path in mach_o_files(wheel):
+        binary = parsed(path)
+        oldest = binary.build_version.minos if binary.has_build_version else binary.version_min.version
+        numbers = re.findall(r"\d+", wheel.tag)
+        assert [int(number) for number in numbers[:2]] == list(oldest[:2]), path.name
+
+
+def code_directory(path: Path) -> tuple[int, int, list[bytes], int]:
+    """The flags of a signature, the bytes that it covers, the hashes of the pages and their size; Apple's
+    cs_blobs.h describes the format."""
+    binary = parsed(path)
+    begin = binary.code_signature.data_offset
+    data = path.read_bytes()[begin : begin + binary.code_signature.data_size]
+    magic, _, count = struct.unpack_from(">III", data)
+    assert magic == 0xFADE0CC0
+    [at] = [offset for kind, offset in struct.iter_unpack(">II", data[12 : 12 + 8 * count]) if kind == 0]
+    magic, _, _, flags, hashes, _, _, pages, covered, size, kind, _, page_bits = struct.unpack_from(">9I4B", data, at)
+    assert (magic, size, kind) == (0xFADE0C02, 32, 2)  # SHA-256
+    return flags, covered, [data[at + hashes + size * page :][:size] for page in range(pages)], 1 << page_bits
+
+
+def test_they_are_signed_ad_hoc(wheel: Wheel) -> None:
+    """macOS runs nothing on Arm that has no signature, or that was changed after it was signed."""
+    files = mach_o_files(wheel)
+    if not wheel.tag.endswith("arm64"):
+        pytest.skip("macOS on x86-64 runs what has no signature")
+    for path in files:
+        flags, covered, hashes, page = code_directory(path)
+        assert flags & 0x2, path.name  # CS_ADHOC
+        assert covered == parsed(path).code_signature.data_offset
+        content = path.read_bytes()[:covered]
+        pages = [content[begin : begin + page] for begin in range(0, covered, page)]
+        assert [hashlib.sha256(each).digest() for each in pages] == hashes, path.name

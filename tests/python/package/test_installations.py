@@ -1,0 +1,146 @@
+"""ferrule works wherever pip or a person puts it, and says what is wrong where it cannot work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from backend_wheels import DIST, Environment, hashes_in, needed_by
+
+# Prints what is loaded, and a result.
+PROGRAM = """
+import ferrule as fe, numpy as np
+report = fe.load_all()
+x = fe.asarray(np.arange(12, dtype="float32").reshape(3, 4))
+assert np.array_equal(np.asarray(x @ x.mT), np.arange(12).reshape(3, 4) @ np.arange(12).reshape(3, 4).T)
+print(x.device)
+print(*[row.path for row in report if row.state == "loaded"])
+"""
+
+
+def run(
+    python: Path | str, *, path: Path | str = "", program: str = PROGRAM, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program with the packages of a folder before all others."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
+    if path:
+        kept["PYTHONPATH"] = str(path)
+    command = [str(python), "-B", "-c", program]
+    return subprocess.run(command, env=kept | variables, capture_output=True, text=True, cwd="/")
+
+
+def loaded(ended: subprocess.CompletedProcess[str]) -> Path:
+    """The CPU module that was loaded."""
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    device, module = ended.stdout.splitlines()
+    assert device == "cpu:0"
+    return Path(module)
+
+
+def pip_install(*arguments: str | Path) -> None:
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    subprocess.run([*command, "--find-links", DIST, *arguments], check=True)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ferrule and a backend's wheel, by `pip install --target`."""
+    folder = tmp_path_factory.mktemp("target")
+    pip_install("--target", folder, "ferrule", "ferrule-vulkan")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment's Python, with what ferrule needs and without ferrule."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    [site] = folder.glob("lib/python*/site-packages")
+    for path in needed_by("ferrule"):
+        (site / path.name).symlink_to(path)
+    return folder / "bin" / "python"
+
+
+def test_folder_that_pip_was_given(target: Path, bare: Path) -> None:
+    assert loaded(run(bare, path=target)).parent == target / "ferrule" / "backends"
+    paths = "import ferrule as fe; print(*[row.path for row in fe.load_all().candidates if row.name == 'vulkan'])"
+    shown = run(bare, path=target, program=paths).stdout
+    assert shown == f"{target / 'ferrule_backends' / 'vulkan' / 'libferrule-vulkan.so'}\n"
+
+
+def test_folder_with_spaces_and_letters_of_several_alphabets(tmp_path: Path) -> None:
+    folder = tmp_path / "mit Leerzeichen, größe 測試 \N{SNOWMAN}"
+    environment = Environment(folder)
+    assert loaded(run(environment.python)).is_relative_to(folder)
+    # With the C locale, too: names of files are bytes there, and Python reads them as UTF-8.
+    assert loaded(run(environment.python, LC_ALL="C")).is_relative_to(folder)
+
+
+def test_environment_that_is_moved(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "first")
+    cache = str(tmp_path / "cache")
+    assert loaded(run(environment.python, FERRULE_CACHE_DIR=cache)).is_relative_to(tmp_path / "first")
+    (tmp_path / "first").rename(tmp_path / "second")
+    environment.place(tmp_path / "second")
+    assert loaded(run(environment.python, FERRULE_CACHE_DIR=cache)).is_relative_to(tmp_path / "second")
+
+
+def test_prefix_that_is_no_environment(tmp_path: Path, bare: Path) -> None:
+    """As conda has: lib/python3.x/site-packages of a folder without pyvenv.cfg."""
+    pip_install("--prefix", tmp_path, "ferrule")
+    [site] = tmp_path.glob("lib*/python*/site-packages")
+    assert loaded(run(bare, path=site)).is_relative_to(site)
+    script = (tmp_path / "bin" / "ferrule").read_text().splitlines()[0]
+    assert script.startswith("#!")
+
+
+def test_folder_that_nobody_may_write(tmp_path: Path, bare: Path) -> None:
+    """Root may write anywhere, so the files are compared, too. There is no folder for the cache either."""
+    pip_install("--target", tmp_path, "ferrule")
+    before = hashes_in(tmp_path)
+    for folder, _, files in os.walk(tmp_path):
+        for name in files:
+            Path(folder, name).chmod(0o555 if os.access(Path(folder, name), os.X_OK) else 0o444)
+        Path(folder).chmod(0o555)
+    ended = run(bare, path=tmp_path, HOME="/nonexistent", XDG_CACHE_HOME="/nonexistent/cache")
+    for folder, _, _ in os.walk(tmp_path):
+        Path(folder).chmod(0o755)
+    assert loaded(ended).is_relative_to(tmp_path)
+    assert hashes_in(tmp_path) == before
+
+
+def why_not_imported(python: Path, path: Path) -> str:
+    ended = run(python, path=path, program="import ferrule")
+    assert ended.returncode == 1
+    return ended.stderr.splitlines()[-1].removeprefix("ImportError: ")
+
+
+def test_zip_file(target: Path, bare: Path, tmp_path: Path) -> None:
+    archive = Path(shutil.make_archive(str(tmp_path / "packages"), "zip", target))
+    said = why_not_imported(bare, archive)
+    assert said.startswith(f"ferrule cannot be imported from '{archive}/ferrule', which is no folder")
+    assert said.endswith("Install ferrule into a folder, as `pip install --target FOLDER ferrule` does")
+
+
+def test_extension_of_another_python(target: Path, bare: Path, tmp_path: Path) -> None:
+    shutil.copytree(target, tmp_path, dirs_exist_ok=True)
+    [extension] = (tmp_path / "ferrule").glob("_ferrule.cpython-*.so")
+    extension.rename(extension.with_name("_ferrule.cp399-win_amd64.pyd"))
+    said = why_not_imported(bare, tmp_path)
+    assert (
+        "is for another Python or another system: it has _ferrule.cp399-win_amd64.pyd, and this is cpython 3." in said
+    )
+    (tmp_path / "ferrule" / "_ferrule.cp399-win_amd64.pyd").unlink()
+    assert "it is ferrule's source tree, or an incomplete copy of an installation" in why_not_imported(bare, tmp_path)
+
+
+def test_libferrule_is_missing(target: Path, bare: Path, tmp_path: Path) -> None:
+    shutil.copytree(target, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "ferrule" / "libferrule.so").unlink()
+    said = why_not_imported(bare, tmp_path)
+    assert said.startswith(f"ferrule's extension in '{tmp_path}/ferrule' cannot be opened: libferrule.so")
