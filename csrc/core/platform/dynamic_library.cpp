@@ -1,6 +1,7 @@
 #include "core/platform/dynamic_library.h"
 
 #include "core/error.h"
+#include "core/platform/signature_advice.h"
 #include "core/sync/fork.h"
 #include "module_file/path_text.h"
 
@@ -30,7 +31,8 @@ struct WithoutDialogs {
 #else
 std::string last_error() {
   const char* text = dlerror();
-  return text != nullptr ? text : "the system does not say why";
+  if (text == nullptr) return "the system does not say why";
+  return text + signature_advice(text);
 }
 #endif
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from backend_wheels import DIST, Environment, hashes_in, needed_by
+from packaging.requirements import Requirement
 
 # Prints what is loaded, and a result.
 PROGRAM = """
@@ -144,3 +146,40 @@ def test_libferrule_is_missing(target: Path, bare: Path, tmp_path: Path) -> None
     (tmp_path / "ferrule" / "libferrule.so").unlink()
     said = why_not_imported(bare, tmp_path)
     assert said.startswith(f"ferrule's extension in '{tmp_path}/ferrule' cannot be opened: libferrule.so")
+
+
+BACKENDS_OF_SYSTEMS = {
+    "linux": {"ferrule-cuda", "ferrule-vulkan"},
+    "win32": {"ferrule-cuda", "ferrule-vulkan"},
+    "darwin": {"ferrule-vulkan", "ferrule-metal"},
+}
+
+
+@pytest.mark.parametrize("system", BACKENDS_OF_SYSTEMS)
+def test_extras_install_the_backends_that_the_system_can_have(system: str) -> None:
+    requirements = [Requirement(line) for line in importlib.metadata.requires("ferrule") or []]
+
+    def of_extra(extra: str) -> set[str]:
+        found: set[str] = set()
+        for each in requirements:
+            if each.marker is None or not each.marker.evaluate({"extra": extra, "sys_platform": system}):
+                continue
+            if each.name == "ferrule":  # of the extra "all"
+                found = found.union(*map(of_extra, each.extras))
+            elif each.marker.evaluate({"extra": "", "sys_platform": system}) is False:
+                found.add(each.name)
+        return found
+
+    assert of_extra("all") == BACKENDS_OF_SYSTEMS[system]
+    assert of_extra("cuda") == BACKENDS_OF_SYSTEMS[system] & {"ferrule-cuda"}
+    assert of_extra("metal") == BACKENDS_OF_SYSTEMS[system] & {"ferrule-metal"}
+    assert of_extra("cpu") == set()
+
+
+def test_all_extras_resolve(tmp_path: Path) -> None:
+    """On Linux; the wheels of the other systems are those of BACKENDS_OF_SYSTEMS."""
+    environment = Environment(tmp_path / "environment")
+    environment.pip("install", "ferrule[cpu,cuda,vulkan,metal]")
+    names = {path.name.partition("-")[0] for path in environment.site.glob("ferrule*.dist-info")}
+    assert names == {"ferrule", "ferrule_cuda", "ferrule_vulkan"}
+    environment.pip("install", "ferrule[all]")

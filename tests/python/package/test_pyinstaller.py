@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -38,17 +39,17 @@ def applications(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment.pip("install", "ferrule-vulkan")
     (folder / "application.py").write_text(APPLICATION)
     (folder / "application.spec").write_text(SPEC)
-    command = [environment.python, "-m", "PyInstaller", "--log-level", "WARN", "application.spec"]
+    command = [str(environment.python), "-m", "PyInstaller", "--log-level", "WARN", "application.spec"]
     variables = {"PYINSTALLER_CONFIG_DIR": str(folder / "config")}
     done = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    shutil.rmtree(folder / "environment")  # the programs have all that they need
     return folder / "dist"
 
 
 @pytest.mark.parametrize("program", ["one_file", "one_folder/program"])
 def test_application(applications: Path, program: str, tmp_path: Path) -> None:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
-    # Nothing of the environment is there any more: the program has all that it needs.
     ended = subprocess.run(
         [applications / program],
         env=kept | {"FERRULE_CACHE_DIR": str(tmp_path)},
