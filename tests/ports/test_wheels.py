@@ -129,7 +129,9 @@ def test_they_export_what_they_should(wheel: Wheel) -> None:
             assert len(contents.exported) > 80
             assert all(symbol.startswith("fe_") for symbol in contents.exported)
         elif file.startswith("_ferrule."):
-            assert contents.exported == {"PyInit__ferrule"}
+            # On macOS and Windows nanobind exports its exceptions, which its extensions share.
+            others = {symbol for symbol in contents.exported if "nanobind" not in symbol or wheel.system == "manylinux"}
+            assert others == {"PyInit__ferrule"}
         elif wheel.system == "macosx":
             assert contents.exported == set(), name
 

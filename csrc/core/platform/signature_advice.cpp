@@ -12,7 +12,8 @@ std::string signature_advice(std::string_view message) {
            "program's identity, or sign the program with the entitlement "
            "com.apple.security.cs.disable-library-validation.)";
   }
-  return " (The file has no valid signature, or was changed after it was signed: `codesign --force --sign - FILE` signs "
+  return " (The file has no valid signature, or was changed after it was signed: `codesign --force --sign - FILE` "
+         "signs "
          "it ad hoc, and `ferrule-manifest FILE` writes its manifest again.)";
 }
 

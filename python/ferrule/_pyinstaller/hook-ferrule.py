@@ -13,7 +13,12 @@ from PyInstaller.utils.hooks import collect_submodules, copy_metadata, get_packa
 parent, package = map(Path, get_package_paths("ferrule"))
 NOT_NEEDED = ("ferrule._pyinstaller", "ferrule.testing", "ferrule.__main__")
 
-hiddenimports = collect_submodules("ferrule", filter=lambda name: not name.startswith(NOT_NEEDED))
+# Packages that are imported by name come along, too.
+hiddenimports = [
+    *collect_submodules("ferrule", filter=lambda name: not name.startswith(NOT_NEEDED)),
+    "jinja2",
+    "ml_dtypes",
+]
 # Imported inside functions; the extras need not be installed.
 excludedimports = ["ferrule.testing", "lief", "pytest"]
 

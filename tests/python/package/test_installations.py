@@ -20,7 +20,7 @@ report = fe.load_all()
 x = fe.asarray(np.arange(12, dtype="float32").reshape(3, 4))
 assert np.array_equal(np.asarray(x @ x.mT), np.arange(12).reshape(3, 4) @ np.arange(12).reshape(3, 4).T)
 print(x.device)
-print(*[row.path for row in report if row.state == "loaded"])
+print(*[row.path for row in report if row.state == "loaded" and row.name == "cpu"])
 """
 
 
@@ -45,8 +45,8 @@ def loaded(ended: subprocess.CompletedProcess[str]) -> Path:
 
 
 def pip_install(*arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps"]
-    subprocess.run([*command, "--find-links", DIST, *arguments], check=True)
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index"]
+    subprocess.run([*command, "--find-links", DIST, "--no-deps", "--ignore-installed", *arguments], check=True)
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ report = fe.load_all()
 x = fe.asarray(np.arange(6, dtype="float32"))
 print(float(fe.sum(x * 2)), x.astype("bfloat16").device)
 for row in report.candidates:
-    print(row.name, row.state, row.path.removeprefix(sys._MEIPASS))
-assert "<table" in report.to_html()
-print(fe.explain("cpu")[:4])
+    print(row.name, row.state, str(row.path).removeprefix(sys._MEIPASS))
+assert "<table" in report._repr_html_()
+print(str(fe.explain("cpu"))[:4])
 """
 # One analysis for both: it takes most of the time.
 SPEC = """
