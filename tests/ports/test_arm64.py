@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ print(fe.backends()[0].variant, sorted(row.state for row in report))
     variant, states = run_on(processor, "-c", code).split(" ", 1)
     assert variant == VARIANTS[processor]
     assert states.count("loaded") == 1
+
+
+def test_program_prints_what_it_prints_here() -> None:
+    program = Path(__file__).with_name("portable.py")
+    here = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    assert run_on("max", str(program)) == here.stdout
 
 
 @every_processor

@@ -1,4 +1,4 @@
-/* python.exe: the interpreter is in python311.dll. */
+/* python.exe: the interpreter is in python3xy.dll. */
 #include <wchar.h>
 
 __declspec(dllimport) int Py_Main(int count, wchar_t** words);
