@@ -7,7 +7,12 @@ include(CMakePackageConfigHelpers)
 install(TARGETS ferrule ferrule_sdk EXPORT ferruleTargets
         LIBRARY DESTINATION ${FERRULE_INSTALL_LIB_DIR} ARCHIVE DESTINATION ${FERRULE_INSTALL_LIB_DIR}
         RUNTIME DESTINATION ${FERRULE_INSTALL_LIB_DIR})
-install(TARGETS ferrule-manifest ferrule-conformance ferrule-probe EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
+install(TARGETS ferrule-manifest ferrule-conformance EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
+set(probe_dir ${FERRULE_INSTALL_BIN_DIR})
+if(WIN32) # a program finds libraries in its own folder, and there are no run paths
+  set(probe_dir ${FERRULE_INSTALL_LIB_DIR})
+endif()
+install(TARGETS ferrule-probe EXPORT ferruleTargets RUNTIME DESTINATION ${probe_dir})
 install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.inc)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
 # The emulator of CUDA kernels, as sources: it is compiled with the options of the kernels that it runs.

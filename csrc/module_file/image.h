@@ -2,6 +2,7 @@
 #pragma once
 
 #include "module_file/abi_version.h"
+#include "module_file/path_text.h"
 
 #include <filesystem>
 #include <optional>
@@ -31,8 +32,9 @@ struct Image {
     std::vector<std::filesystem::path> found;
     std::error_code problem;
     for (const std::string& name : libraries)
-      if (name.find('/') == std::string::npos && std::filesystem::is_regular_file(folder / name, problem))
-        found.push_back(folder / name);
+      if (name.find('/') == std::string::npos &&
+          std::filesystem::is_regular_file(folder / path_from_text(name), problem))
+        found.push_back(folder / path_from_text(name));
     return found;
   }
 };

@@ -6,16 +6,20 @@
 #include <string>
 #include <string_view>
 
+#if defined(_WIN32)
+#include "windows/text.h"
+#endif
+
 namespace ferrule {
 
-// Elsewhere than on Windows these are the bytes of the name, whatever they are.
-inline std::string path_to_text(const std::filesystem::path& path) {
-  const std::u8string text = path.u8string();
-  return std::string(text.begin(), text.end());
-}
-
-inline std::filesystem::path path_from_text(std::string_view text) {
-  return std::filesystem::path(std::u8string(text.begin(), text.end()));
-}
+#if defined(_WIN32)
+// What is no character becomes U+FFFD, where u8string() would throw.
+inline std::string path_to_text(const std::filesystem::path& path) { return windows::to_utf8(path.native()); }
+inline std::filesystem::path path_from_text(std::string_view text) { return windows::to_wide(text); }
+#else
+// These are the bytes of the name, whatever they are.
+inline std::string path_to_text(const std::filesystem::path& path) { return path.string(); }
+inline std::filesystem::path path_from_text(std::string_view text) { return std::filesystem::path(text); }
+#endif
 
 }  // namespace ferrule

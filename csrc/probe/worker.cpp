@@ -8,7 +8,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -76,7 +75,7 @@ class Steps {
     const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
     for (std::size_t done = 0; done < text.size();) {
       const std::size_t written = write_some(answer_, text.data() + done, text.size() - done);
-      if (written == 0) std::_Exit(answer_is_closed);
+      if (written == 0) end_process(answer_is_closed);
       done += written;
     }
   }
@@ -259,7 +258,7 @@ void work(const std::string& module, intptr_t answer_descriptor, const std::stri
   } catch (const std::exception& error) {
     answer_with({{"error", {{"code", FE_INTERNAL}, {"reason", error.what()}}}});
   }
-  std::_Exit(0);
+  end_process(0);
 }
 
 }  // namespace ferrule::probe

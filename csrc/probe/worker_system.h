@@ -10,6 +10,9 @@ namespace ferrule::probe {
 // Writes to a descriptor, on Windows a handle; the number of bytes written, 0 when it is closed.
 std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count);
 
+// Ends the process, without running anything of the libraries that are open.
+[[noreturn]] void end_process(int status);
+
 // Keeps the code of an open module mapped when the module is closed; null when it is not open.
 void* keep_mapped(const std::string& module);
 void release_mapped(void* code);

@@ -4,6 +4,8 @@
 
 #include <windows.h>
 
+#include <sddl.h>
+
 #include <algorithm>
 
 namespace ferrule::windows {
@@ -38,6 +40,16 @@ Handle open_file(const std::wstring& path, bool follows_links, std::string& prob
   return problem.empty() ? std::move(file) : Handle();
 }
 
+namespace {
+
+// The system counts 100 ns since 1601. Nanoseconds since then do not fit; a file system without a time says 0.
+int64_t ns_since_1970(LARGE_INTEGER time) {
+  constexpr int64_t ticks_to_1970 = 116'444'736'000'000'000;
+  return time.QuadPart <= ticks_to_1970 ? 0 : (time.QuadPart - ticks_to_1970) * 100;
+}
+
+}  // namespace
+
 std::optional<FileStatus> status_of(const Handle& file) {
   BY_HANDLE_FILE_INFORMATION about{};
   FILE_BASIC_INFO times{};
@@ -46,8 +58,21 @@ std::optional<FileStatus> status_of(const Handle& file) {
     return std::nullopt;
   const auto both = [](DWORD high, DWORD low) { return uint64_t{high} << 32 | low; };
   return FileStatus{about.dwVolumeSerialNumber, both(about.nFileIndexHigh, about.nFileIndexLow),
-                    both(about.nFileSizeHigh, about.nFileSizeLow), times.LastWriteTime.QuadPart * 100,
-                    times.ChangeTime.QuadPart * 100};
+                    both(about.nFileSizeHigh, about.nFileSizeLow), ns_since_1970(times.LastWriteTime),
+                    ns_since_1970(times.ChangeTime)};
+}
+
+std::string make_private_folder(const std::wstring& path) {
+  // Nothing is inherited; the system, the administrators and the owner have all rights, also below.
+  constexpr const wchar_t* rights = L"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;OW)";
+  PSECURITY_DESCRIPTOR descriptor = nullptr;
+  if (ConvertStringSecurityDescriptorToSecurityDescriptorW(rights, SDDL_REVISION_1, &descriptor, nullptr) == 0)
+    return last_error_text();
+  SECURITY_ATTRIBUTES attributes{sizeof attributes, descriptor, FALSE};
+  const bool is_made = CreateDirectoryW(long_path(path).c_str(), &attributes) != 0;
+  const std::string problem = is_made ? "" : last_error_text();
+  LocalFree(descriptor);
+  return problem;
 }
 
 int64_t read_at(const Handle& file, uint64_t offset, void* to, std::size_t count) {

@@ -20,9 +20,13 @@ Handle open_file(const std::wstring& path, bool follows_links, std::string& prob
 struct FileStatus {
   uint64_t volume, index;  // identify the file while it exists
   uint64_t size;
-  int64_t modified_ns, changed_ns;  // since 1601; changed_ns includes changes of attributes and of the access list
+  int64_t modified_ns, changed_ns;  // since 1970; changed_ns includes changes of attributes and of the access list
 };
 std::optional<FileStatus> status_of(const Handle& file);
+
+// Makes a folder that only this user, the system and the administrators can read and write, whatever the folder above
+// allows. Returns why that failed, or "".
+std::string make_private_folder(const std::wstring& path);
 
 // Bytes that were read; 0 at the end of the file, negative on failure.
 int64_t read_at(const Handle& file, uint64_t offset, void* to, std::size_t count);

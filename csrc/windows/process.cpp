@@ -1,5 +1,6 @@
 #include "windows/process.h"
 
+#include "windows/file.h"
 #include "windows/text.h"
 
 #include <windows.h>
@@ -92,8 +93,8 @@ Process start_process(const std::wstring& program, const std::vector<std::string
   PROCESS_INFORMATION started{};
   const DWORD flags =
       EXTENDED_STARTUPINFO_PRESENT | CREATE_NO_WINDOW | static_cast<DWORD>(is_suspended ? CREATE_SUSPENDED : 0);
-  const BOOL is_started = CreateProcessW(program.c_str(), line.data(), nullptr, nullptr, TRUE, flags, nullptr, nullptr,
-                                         &startup.StartupInfo, &started);
+  const BOOL is_started = CreateProcessW(long_path(program).c_str(), line.data(), nullptr, nullptr, TRUE, flags,
+                                         nullptr, nullptr, &startup.StartupInfo, &started);
   const DWORD problem = GetLastError();
   for (void* const other : others) SetHandleInformation(other, HANDLE_FLAG_INHERIT, 0);
   if (is_started == 0) throw std::system_error(static_cast<int>(problem), std::system_category(), "CreateProcess");

@@ -1,8 +1,9 @@
-// On Windows the folder is in the user's profile, whose access list keeps other users out; owners are not checked.
 #include "core/cache/private_folder.h"
-#include "module_file/path_text.h"
 
 #if defined(_WIN32)
+#include "core/error.h"
+#include "core/platform/file_writers.h"
+#include "module_file/path_text.h"
 #include "windows/file.h"
 
 #include <windows.h>
@@ -29,19 +30,46 @@ bool repeat_while_in_use(Step step) {
   }
 }
 
+// A sentence when somebody else can write the folder, or replace it or a folder above it, else "".
+std::string complaint_about(const fs::path& path) {
+  std::error_code error;
+  fs::path folder = fs::canonical(path, error);
+  if (error) return "its location is unknown: " + error.message();
+  try {
+    for (WriterOf what = WriterOf::folder;; what = WriterOf::folder_above) {
+      for (const Writer& writer : writers_of(folder, what))
+        if (!is_among(writer, {}))
+          return fmt::format("{} can be written by {}", path_to_text(folder), describe(writer));
+      if (folder == folder.parent_path()) return "";
+      folder = folder.parent_path();
+    }
+  } catch (const Error& unknown) {
+    return unknown.what();
+  }
+}
+
 }  // namespace
 
 std::optional<PrivateFolder> PrivateFolder::open(const fs::path& path, std::string& problem) {
-  std::error_code error;
-  if (fs::is_directory(fs::symlink_status(path, error))) return PrivateFolder(path);
-  problem = "it is not a folder";
-  return std::nullopt;
+  const DWORD attributes = GetFileAttributesW(windows::long_path(path.native()).c_str());
+  if (attributes == INVALID_FILE_ATTRIBUTES || (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0 ||
+      (attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) {
+    problem = "it is not a folder";
+    return std::nullopt;
+  }
+  problem = complaint_about(path);
+  return problem.empty() ? std::optional(PrivateFolder(path)) : std::nullopt;
 }
 
 void PrivateFolder::create(const fs::path& path, std::string& problem) {
   std::error_code error;
-  fs::create_directories(path, error);
-  if (error) problem = "it cannot be made: " + error.message();
+  fs::create_directories(path.parent_path(), error);
+  if (error) {
+    problem = "it cannot be made: " + error.message();
+  } else if (!fs::exists(path, error)) {
+    if (const std::string why = windows::make_private_folder(path.native()); !why.empty())
+      problem = "it cannot be made: " + why;
+  }
 }
 
 PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept : path_(std::move(other.path_)) {}

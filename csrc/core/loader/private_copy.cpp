@@ -12,6 +12,9 @@
 #include <vector>
 
 #if defined(_WIN32)
+#include "windows/file.h"
+#include "windows/text.h"
+
 #include <random>
 #else
 #include <cerrno>
@@ -25,14 +28,13 @@ namespace {
 namespace fs = std::filesystem;
 
 #if defined(_WIN32)
-// The folder for temporary files is in the user's profile, whose access list keeps other users out.
 fs::path new_folder() {
   std::error_code problem;
   const fs::path base = fs::temp_directory_path(problem);
   const fs::path folder =
       base / fmt::format("ferrule-copy-{:08x}{:08x}", std::random_device()(), std::random_device()());
-  if (problem || !fs::create_directory(folder, problem))
-    fail(FE_IO, "no folder for a copy of it could be made in {}: {}", path_to_text(base), problem.message());
+  if (const std::string why = problem ? problem.message() : windows::make_private_folder(folder.native()); !why.empty())
+    fail(FE_IO, "no folder for a copy of it could be made in {}: {}", path_to_text(base), why);
   return fs::canonical(folder);
 }
 #else

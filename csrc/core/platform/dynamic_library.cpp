@@ -6,6 +6,7 @@
 #include "module_file/path_text.h"
 
 #if defined(_WIN32)
+#include "windows/file.h"
 #include "windows/text.h"
 
 #include <windows.h>
@@ -51,8 +52,8 @@ std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path
   const HoldsForks holds_forks;
 #if defined(_WIN32)
   const WithoutDialogs without_dialogs;
-  void* handle =
-      LoadLibraryExW(path.c_str(), nullptr, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+  void* handle = LoadLibraryExW(windows::long_path(path.native()).c_str(), nullptr,
+                                LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
 #else
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 #endif
@@ -62,7 +63,7 @@ std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path
 
 bool DynamicLibrary::is_open(const std::filesystem::path& path) {
 #if defined(_WIN32)
-  return GetModuleHandleW(path.c_str()) != nullptr;
+  return GetModuleHandleW(windows::long_path(path.native()).c_str()) != nullptr;
 #else
   const HoldsForks holds_forks;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);

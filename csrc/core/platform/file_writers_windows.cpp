@@ -20,11 +20,12 @@ namespace ferrule {
 namespace {
 
 constexpr std::string_view everyone = "S-1-1-0", authenticated_users = "S-1-5-11", users = "S-1-5-32-545",
-                           accounts = "S-1-5-21-";  // of this machine and of domains
-// These can write every file: the system, the administrators, and the installer of Windows. An entry for the creator
-// stands for the owner.
-constexpr std::array<std::string_view, 4> powerful = {
-    "S-1-5-18", "S-1-5-32-544", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464", "S-1-3-0"};
+                           accounts = "S-1-5-21-",  // of this machine and of domains
+    accounts_of_entra = "S-1-12-1-";
+// These can write every file: the system, the administrators, and the installer of Windows. Entries for the creator and
+// for "owner rights" stand for the owner.
+constexpr std::array<std::string_view, 5> powerful = {
+    "S-1-5-18", "S-1-5-32-544", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464", "S-1-3-0", "S-1-3-4"};
 
 std::string text_of(PSID sid) {
   wchar_t* wide = nullptr;
@@ -61,6 +62,8 @@ DWORD rights_of_writer(WriterOf what) {
 }  // namespace
 
 std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what) {
+  // The root of a network path is a server, which has no access list.
+  if (path == path.root_path() && path.native().starts_with(L"\\\\")) return {};
   std::wstring name = windows::long_path(path.native());
   PSID owner = nullptr;
   PACL list = nullptr;
@@ -100,7 +103,8 @@ bool is_among(const Writer& writer, const std::set<Writer>& writers) {
   if (std::find(powerful.begin(), powerful.end(), writer.sid) != powerful.end()) return true;
   if (writer.sid == own_user()) return true;
   const bool is_group_of_all = writer.sid == authenticated_users || writer.sid == users;
-  return (is_group_of_all || writer.sid.starts_with(accounts)) && (has(authenticated_users) || has(users));
+  const bool is_account = writer.sid.starts_with(accounts) || writer.sid.starts_with(accounts_of_entra);
+  return (is_group_of_all || is_account) && (has(authenticated_users) || has(users));
 }
 
 std::string describe(const Writer& writer) {

@@ -44,6 +44,10 @@ fs::path RealPaths::of(const fs::path& path, std::error_code& problem) {
   if (type == fs::file_type::not_found && !problem)
     problem = std::make_error_code(std::errc::no_such_file_or_directory);
   if (problem) return {};
+#if defined(_WIN32)
+  return fs::canonical(path,
+                       problem);  // the name as it is on disk: letters of either case and short names are one file
+#else
   const fs::path name = path.filename();
   if (type == fs::file_type::symlink || name.empty() || name == "." || name == "..")
     return fs::canonical(path, problem);
@@ -55,6 +59,7 @@ fs::path RealPaths::of(const fs::path& path, std::error_code& problem) {
     known = folders_.emplace(folder.native(), std::move(real)).first;
   }
   return known->second / name;
+#endif
 }
 
 }  // namespace ferrule

@@ -86,7 +86,7 @@ std::vector<fs::path> first_folders() {
 #if defined(__linux__) || defined(_WIN32)
 std::optional<fs::path> find_library_in(const std::vector<fs::path>& folders, const std::string& library) {
   for (const fs::path& folder : folders) {
-    fs::path path = folder / library;  // a relative one would depend on the current directory
+    fs::path path = folder / path_from_text(library);  // a relative one would depend on the current directory
     if (path.is_absolute() && ends_search(path)) return path;
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 #include "probe/worker_system.h"
 
 #include "module_file/path_text.h"
+#include "windows/file.h"
 
 #include <windows.h>
 
@@ -12,9 +13,16 @@ std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count
   return WriteFile(reinterpret_cast<HANDLE>(descriptor), bytes, part, &written, nullptr) != 0 ? written : 0;
 }
 
+// _Exit of Windows' C library still lets each library run its code for the end of the process.
+[[noreturn]] void end_process(int status) {
+  TerminateProcess(GetCurrentProcess(), static_cast<UINT>(status));
+  for (;;) Sleep(INFINITE);
+}
+
 void* keep_mapped(const std::string& module) {
   HMODULE code = nullptr;
-  return GetModuleHandleExW(0, path_from_text(module).c_str(), &code) != 0 ? code : nullptr;
+  return GetModuleHandleExW(0, windows::long_path(path_from_text(module).native()).c_str(), &code) != 0 ? code
+                                                                                                        : nullptr;
 }
 
 void release_mapped(void* code) { FreeLibrary(static_cast<HMODULE>(code)); }

@@ -34,6 +34,7 @@ datas = [
     *((str(path), "ferrule") for path in package.glob("libferrule.*")),
     *((str(path), "ferrule") for path in package.glob("own-modules.json")),
     *((str(path), "ferrule/bin") for path in package.glob("bin/ferrule-probe*")),
+    *((str(path), "ferrule") for path in package.glob("ferrule-probe*")),  # on Windows
     *files_below(package / "backends"),
     *files_below(package / "templates" / "html"),
     *files_below(parent / "ferrule_backends"),

@@ -89,13 +89,14 @@ DriverNeed driver_from(const json& entry) {
                   .folders = strings_in(entry, "folders"),
                   .state_files = strings_in(entry, "state_files")};
   if (entry.contains("floor")) check_version(need.floor, "floor");
-  if (!need.version_file.empty() && !std::filesystem::path(need.version_file).is_absolute())
+  // A manifest may name files of other systems, so "/proc/version" is good on Windows, too.
+  if (!need.version_file.empty() && !std::filesystem::path(need.version_file).has_root_directory())
     fail_argument("'version_file' is {}, and must be an absolute path", shown(need.version_file));
   for (const std::string& file : need.state_files)
-    if (!std::filesystem::path(file).is_absolute())
+    if (!std::filesystem::path(file).has_root_directory())
       fail_argument("'state_files' has {}, and must have absolute paths", shown(file));
   for (const std::string& folder : need.folders)
-    if (folder.empty() || std::filesystem::path(folder).is_absolute())
+    if (folder.empty() || std::filesystem::path(folder).has_root_path())
       fail_argument("'folders' has {}, and must have relative paths", shown(folder));
   return need;
 }

@@ -14,7 +14,9 @@
 #include <cstring>
 #include <fstream>
 
-#if defined(__APPLE__)
+#if defined(_WIN32)
+#include <windows.h>
+#elif defined(__APPLE__)
 #include <sys/sysctl.h>
 #endif
 
@@ -34,6 +36,12 @@ std::string boot_id() {
   std::array<char, 64> id{};
   std::size_t size = id.size() - 1;
   return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
+#elif defined(_WIN32)
+  DWORD id = 0, size = sizeof id;
+  constexpr const wchar_t* key =
+      L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Memory Management\\PrefetchParameters";
+  const LSTATUS status = RegGetValueW(HKEY_LOCAL_MACHINE, key, L"BootId", RRF_RT_REG_DWORD, nullptr, &id, &size);
+  return status == ERROR_SUCCESS ? std::to_string(id) : "";
 #else
   static constinit Once<std::string> id;
   return id.get([] {
