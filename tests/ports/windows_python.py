@@ -2,8 +2,8 @@
 
 The interpreter and the compiled part of the standard library are those that the package panda3d of PyPI has for its
 programs; the rest of the library is that of a Python of this machine (by default this one), whose version is taken.
-The requirements, for Windows, are installed by pip. wine 8 has no complex functions in its C library: libraries that use
-them get those of wine_complex.cpp. python3.dll hands on what ferrule's extension for the stable ABI uses.
+The requirements, for Windows, are installed by pip. wine 8 has no complex functions in its C library: libraries that
+use them get those of wine_complex.cpp. python3.dll hands on what ferrule's extension for the stable ABI uses.
 """
 
 from __future__ import annotations
