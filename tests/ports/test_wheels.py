@@ -118,6 +118,8 @@ def test_they_need_the_system_and_libferrule_only(wheel: Wheel) -> None:
         others -= {"libferrule.so", "libferrule.dll", "@rpath/libferrule.dylib"}
         assert others <= (PYTHON if "_ferrule." in name else set()), name
         assert all(path.startswith(("$ORIGIN", "@loader_path")) for path in contents.run_path), name
+        if "libferrule.dll" in contents.needed:  # Windows looks beside the file itself; the wheel is in no PATH
+            assert (wheel.folder / name).with_name("libferrule.dll").exists(), name
 
 
 def test_they_export_what_they_should(wheel: Wheel) -> None:

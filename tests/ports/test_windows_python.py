@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -44,6 +45,23 @@ def test_package(name: str) -> None:
     # NumPy has no complex256 there.
     ended = run("-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short", "-k", "not complex256", name)
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
+
+
+def test_probe_finds_libferrule_in_the_wheel() -> None:
+    package = FOLDER / "Lib" / "site-packages" / "ferrule"
+    module = str(package / "backends" / "libferrule-cpu-x64.dll").replace("/", "\\")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "WINEPATH"))}
+    ended = subprocess.run(
+        ["wine", package / "ferrule-probe.exe", f"Z:{module}"],
+        env=kept | {"WINEDEBUG": "-all"},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["verdict"] == "passed"
 
 
 @pytest.mark.parametrize(("tag", "library"), [("cp311-cp311", "python311.dll"), ("cp312-abi3", "python3.dll")])
