@@ -61,12 +61,13 @@ FAILING(vkQueueSubmit, (VkQueue queue, uint32_t count, const VkSubmitInfo *infos
 FAILING(vkGetSemaphoreCounterValue, (VkDevice device, VkSemaphore semaphore, uint64_t *value),
         (device, semaphore, value))
 
-/* With a lost device, it fails after the wait; other failures do not wait. */
+/* With a lost device, it fails when the work is done: a device that is lost does not work on, and the driver must not
+ * read what the program frees then. Other failures do not wait. */
 static VKAPI_ATTR VkResult VKAPI_CALL failing_vkWaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo *info,
                                                                uint64_t timeout) {
   const VkResult fault = fault_of("vkWaitSemaphores");
   if (fault != VK_SUCCESS && fault != VK_ERROR_DEVICE_LOST) return fault;
-  const VkResult result = NEXT(vkWaitSemaphores)(device, info, timeout);
+  const VkResult result = NEXT(vkWaitSemaphores)(device, info, fault != VK_SUCCESS ? UINT64_MAX : timeout);
   return fault != VK_SUCCESS ? fault : result;
 }
 
