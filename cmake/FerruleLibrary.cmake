@@ -12,10 +12,10 @@ else()
   set_target_properties(ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH ${FERRULE_ORIGIN})
   if(CMAKE_SYSTEM_NAME STREQUAL Linux)
     target_link_options(ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libferrule.map -Wl,-z,defs
-                        -Wl,-Bsymbolic
-                        $<$<CONFIG:Release>:-s>)
+                        -Wl,-Bsymbolic)
     set_property(TARGET ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libferrule.map)
-  elseif(APPLE)
+  endif()
+  if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin)$")
     target_link_options(ferrule PRIVATE $<$<CONFIG:Release>:-s>)
   endif()
   # The same objects for unit tests of internals.

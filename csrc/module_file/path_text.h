@@ -13,7 +13,7 @@
 namespace ferrule {
 
 #if defined(_WIN32)
-// What is no character becomes U+FFFD, where u8string() would throw.
+// An invalid character becomes U+FFFD; u8string() would throw.
 inline std::string path_to_text(const std::filesystem::path& path) { return windows::to_utf8(path.native()); }
 inline std::filesystem::path path_from_text(std::string_view text) { return windows::to_wide(text); }
 #else

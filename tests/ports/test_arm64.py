@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from ports.programs import PORTABLE, portable_output
 
 FOLDER = Path(os.environ.get("FERRULE_PORT", "."))
 ROOT, SITE = FOLDER / "root", FOLDER / "site"
@@ -49,9 +49,7 @@ print(fe.backends()[0].variant, sorted(row.state for row in report))
 
 
 def test_program_prints_what_it_prints_here() -> None:
-    program = Path(__file__).with_name("portable.py")
-    here = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
-    assert run_on("max", str(program)) == here.stdout
+    assert run_on("max", str(PORTABLE)) == portable_output()
 
 
 @every_processor

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import lief
 import pytest
+from ports.programs import PORTABLE, portable_output
 
 FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,10 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = ["python/dtypes", "python/functions", "python/array/test_arrays.py", "python/array/test_numbers.py"]
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "PYTHON"))}
+def run_program(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    unwanted = ("FERRULE_", "PYTHON", "WINEPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     return subprocess.run(
-        ["wine", FOLDER / "python.exe", *arguments],
+        ["wine", program, *arguments],
         env=kept | {"WINEDEBUG": "-all"},
         cwd=ROOT / "tests",
         stdin=subprocess.DEVNULL,
@@ -32,12 +33,14 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return run_program(FOLDER / "python.exe", *arguments)
+
+
 def test_program_prints_what_it_prints_here() -> None:
-    program = Path(__file__).with_name("portable.py")
-    there = run(program)
-    here = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    there = run(PORTABLE)
     assert there.returncode == 0, there.stdout + there.stderr
-    assert there.stdout == here.stdout
+    assert there.stdout == portable_output()
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -50,16 +53,7 @@ def test_package(name: str) -> None:
 def test_probe_finds_libferrule_in_the_wheel() -> None:
     package = FOLDER / "Lib" / "site-packages" / "ferrule"
     module = str(package / "backends" / "libferrule-cpu-x64.dll").replace("/", "\\")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "WINEPATH"))}
-    ended = subprocess.run(
-        ["wine", package / "ferrule-probe.exe", f"Z:{module}"],
-        env=kept | {"WINEDEBUG": "-all"},
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    ended = run_program(package / "ferrule-probe.exe", f"Z:{module}")
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["verdict"] == "passed"
 

@@ -21,7 +21,7 @@ import ziglang
 
 PANDA3D = "panda3d==1.10.16"
 SOURCES = Path(__file__).resolve().parent / "windows"
-# What ferrule's extension uses of CPython.
+# Lists the functions and data of CPython that ferrule's extension uses.
 IMPORTS = Path(__file__).resolve().parents[2] / "cmake" / "python" / "imports.def"
 ZIG = [str(Path(ziglang.__file__).parent / "zig")]
 TARGET = "--target=x86_64-windows-gnu"

@@ -1,7 +1,6 @@
 #include "core/cache/private_folder.h"
 
 #if !defined(_WIN32)
-#include "core/error.h"
 #include "core/platform/file_writers.h"
 #include "module_file/path_text.h"
 
@@ -48,19 +47,9 @@ std::string complaint_about(const struct stat& status) {
 // A user who can write a folder above could replace the cache folder. Sticky folders, such as /tmp, prevent this.
 std::string complaint_about_folders_above(const std::filesystem::path& path) {
   std::error_code trouble;
-  std::filesystem::path folder = std::filesystem::canonical(path, trouble);
+  const std::filesystem::path folder = std::filesystem::canonical(path, trouble);
   if (trouble) return "its location is unknown: " + trouble.message();
-  while (folder != folder.parent_path()) {
-    folder = folder.parent_path();
-    try {
-      for (const Writer& writer : writers_of(folder, WriterOf::folder_above))
-        if (!is_among(writer, {}))
-          return fmt::format("{} can be written by {}", path_to_text(folder), describe(writer));
-    } catch (const Error& error) {
-      return error.what();
-    }
-  }
-  return "";
+  return folder == folder.parent_path() ? "" : complaint_about_folders(folder.parent_path(), WriterOf::folder_above);
 }
 
 bool write_all(int file, std::string_view text) {

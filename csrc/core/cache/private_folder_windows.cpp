@@ -1,7 +1,6 @@
 #include "core/cache/private_folder.h"
 
 #if defined(_WIN32)
-#include "core/error.h"
 #include "core/platform/file_writers.h"
 #include "module_file/path_text.h"
 #include "windows/file.h"
@@ -33,19 +32,8 @@ bool repeat_while_in_use(Step step) {
 // A sentence when somebody else can write the folder, or replace it or a folder above it, else "".
 std::string complaint_about(const fs::path& path) {
   std::error_code error;
-  fs::path folder = fs::canonical(path, error);
-  if (error) return "its location is unknown: " + error.message();
-  try {
-    for (WriterOf what = WriterOf::folder;; what = WriterOf::folder_above) {
-      for (const Writer& writer : writers_of(folder, what))
-        if (!is_among(writer, {}))
-          return fmt::format("{} can be written by {}", path_to_text(folder), describe(writer));
-      if (folder == folder.parent_path()) return "";
-      folder = folder.parent_path();
-    }
-  } catch (const Error& unknown) {
-    return unknown.what();
-  }
+  const fs::path folder = fs::canonical(path, error);
+  return error ? "its location is unknown: " + error.message() : complaint_about_folders(folder, WriterOf::folder);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "core/platform/file_writers.h"
 
-#if !defined(_WIN32)
 #include "core/error.h"
+#include "module_file/path_text.h"
+
+#include <fmt/format.h>
+
+#if !defined(_WIN32)
 #include "core/platform/access_list.h"
 #include "core/platform/local_accounts.h"
 #include "core/sync/fork.h"
-#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <array>
@@ -172,6 +175,20 @@ std::set<Writer> writers_of_whole_path(const std::filesystem::path& path) {
   for (; folder != folder.parent_path(); folder = folder.parent_path())
     add(folder.parent_path(), WriterOf::folder_above);
   return all;
+}
+
+std::string complaint_about_folders(std::filesystem::path folder, WriterOf what) {
+  try {
+    for (;; what = WriterOf::folder_above) {
+      for (const Writer& writer : writers_of(folder, what))
+        if (!is_among(writer, {}))
+          return fmt::format("{} can be written by {}", path_to_text(folder), describe(writer));
+      if (folder == folder.parent_path()) return "";
+      folder = folder.parent_path();
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace ferrule

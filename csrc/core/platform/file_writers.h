@@ -43,6 +43,10 @@ bool is_among(const Writer& writer, const std::set<Writer>& writers);
 // "uid 1000 (anna)", "group 100 (users)", "everybody"; on Windows "BUILTIN\Users"
 std::string describe(const Writer& writer);
 
+// A sentence about the first folder, from a real path upwards, that somebody else than root and this user can write; ""
+// if there is none. `what` is what the path itself is.
+std::string complaint_about_folders(std::filesystem::path folder, WriterOf what);
+
 // How to take the permission from a writer: "chmod g-w 'file'".
 std::string advice_against(const Writer& writer, const std::filesystem::path& path);
 

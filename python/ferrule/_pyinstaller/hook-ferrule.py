@@ -1,4 +1,4 @@
-"""What an application that imports ferrule needs beside the modules that PyInstaller finds itself.
+"""Tells PyInstaller what to pack with an application that imports ferrule; it finds most modules without this.
 
 PyInstaller runs it. Backends come along as they are installed: ferrule's own modules and those of all packages in
 `ferrule_backends`. The conformance kit, headers and build files do not.

@@ -97,10 +97,9 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     """Kill the child's process group; Windows has none."""
     if os.name == "nt":
         child.kill()
-        child.wait()
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 

@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -55,21 +56,28 @@ def needed_by(distribution: str) -> set[Path]:
     return found
 
 
+def without_settings() -> dict[str, str]:
+    """This process's environment variables but those of ferrule and Python."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
+
+
+def make_environment(folder: Path, packages: Iterable[Path]) -> tuple[Path, Path]:
+    """Make an environment with links to packages; return its Python and its folder of packages."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    [site] = folder.glob("lib/python*/site-packages")
+    for path in packages:
+        (site / path.name).symlink_to(path)
+    return folder / "bin" / "python", site
+
+
 class Environment:
     """A new environment with ferrule. Its dependencies come from the tests' environment, without downloads."""
 
     def __init__(self, folder: Path, *, packages: tuple[str, ...] = ()) -> None:
         """Make it in a new folder, with other packages of the tests' environment."""
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-        self.place(folder)
-        for path in needed_by("ferrule").union(*(files_of(name) | needed_by(name) for name in packages)):
-            (self.site / path.name).symlink_to(path)
+        links = needed_by("ferrule").union(*(files_of(name) | needed_by(name) for name in packages))
+        self.python, self.site = make_environment(folder, links)
         self.pip("install", "ferrule")
-
-    def place(self, folder: Path) -> None:
-        """Use the environment in this folder from now on."""
-        self.python = folder / "bin" / "python"
-        [self.site] = folder.glob("lib/python*/site-packages")
 
     def pip(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
@@ -78,10 +86,9 @@ class Environment:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def run(self, program: str, **variables: str) -> str:
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
         settings = {"FERRULE_CACHE_DIR": str(self.site.parent / "cache"), **variables}
         command = [str(self.python), "-B", "-c", program]
-        done = subprocess.run(command, env={**inherited, **settings}, capture_output=True, text=True, cwd=self.site)
+        done = subprocess.run(command, env=without_settings() | settings, capture_output=True, text=True, cwd=self.site)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
         return done.stdout

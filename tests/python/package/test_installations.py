@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from backend_wheels import DIST, Environment, hashes_in, needed_by
+from backend_wheels import DIST, Environment, hashes_in, make_environment, needed_by, without_settings
 from packaging.requirements import Requirement
 
 # Prints what is loaded, and a result.
@@ -28,11 +28,10 @@ def run(
     python: Path | str, *, path: Path | str = "", program: str = PROGRAM, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program with the packages of a folder before all others."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
     if path:
-        kept["PYTHONPATH"] = str(path)
+        variables["PYTHONPATH"] = str(path)
     command = [str(python), "-B", "-c", program]
-    return subprocess.run(command, env=kept | variables, capture_output=True, text=True, cwd="/")
+    return subprocess.run(command, env=without_settings() | variables, capture_output=True, text=True, cwd="/")
 
 
 def loaded(ended: subprocess.CompletedProcess[str]) -> Path:
@@ -61,11 +60,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment's Python, with what ferrule needs and without ferrule."""
     folder = tmp_path_factory.mktemp("bare")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    [site] = folder.glob("lib/python*/site-packages")
-    for path in needed_by("ferrule"):
-        (site / path.name).symlink_to(path)
-    return folder / "bin" / "python"
+    python, _ = make_environment(folder, needed_by("ferrule"))
+    return python
 
 
 def test_folder_that_pip_was_given(target: Path, bare: Path) -> None:
@@ -88,8 +84,8 @@ def test_environment_that_is_moved(tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
     assert loaded(run(environment.python, FERRULE_CACHE_DIR=cache)).is_relative_to(tmp_path / "first")
     (tmp_path / "first").rename(tmp_path / "second")
-    environment.place(tmp_path / "second")
-    assert loaded(run(environment.python, FERRULE_CACHE_DIR=cache)).is_relative_to(tmp_path / "second")
+    moved = tmp_path / "second" / environment.python.relative_to(tmp_path / "first")
+    assert loaded(run(moved, FERRULE_CACHE_DIR=cache)).is_relative_to(tmp_path / "second")
 
 
 def test_prefix_that_is_no_environment(tmp_path: Path, bare: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from backend_wheels import Environment
+from backend_wheels import Environment, without_settings
 
 APPLICATION = """
 import sys
@@ -49,10 +49,9 @@ def applications(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("program", ["one_file", "one_folder/program"])
 def test_application(applications: Path, program: str, tmp_path: Path) -> None:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("FERRULE_", "PYTHON"))}
     ended = subprocess.run(
         [applications / program],
-        env=kept | {"FERRULE_CACHE_DIR": str(tmp_path)},
+        env=without_settings() | {"FERRULE_CACHE_DIR": str(tmp_path)},
         cwd=tmp_path,
         capture_output=True,
         text=True,

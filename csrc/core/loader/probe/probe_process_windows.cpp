@@ -41,17 +41,15 @@ class ProbeProcess {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::string text;
     while (windows::read_available(answer_.reader, text, largest_answer)) {
-      if (text.size() > largest_answer) fail(FE_IO, "the answer of its probe is too long");
+      if (text.size() > largest_answer) break;
       if (std::chrono::steady_clock::now() > deadline) fail(FE_TIMEOUT, "its probe does not answer, and was ended");
       constexpr DWORD step = 2;  // ms
       if (WaitForSingleObject(started_.process.get(), step) != WAIT_OBJECT_0) continue;
       // All that it wrote is in the pipe now, which another child of this process may keep open.
-      for (std::size_t before = text.size() + 1; before != text.size() && text.size() <= largest_answer;) {
-        before = text.size();
-        if (!windows::read_available(answer_.reader, text, largest_answer)) break;
-      }
+      windows::read_available(answer_.reader, text, largest_answer);
       break;
     }
+    if (text.size() > largest_answer) fail(FE_IO, "the answer of its probe is too long");
     if (text.empty()) fail(FE_IO, "its probe was ended from outside before it answered");
     has_answered_ = true;
     return text;
