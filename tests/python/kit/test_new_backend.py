@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -137,8 +137,10 @@ def test_clang_gives_no_warnings(sources: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def device(module: Path) -> str:
-    return fe.load(module).name
+def device(module: Path) -> Iterator[str]:
+    name = fe.load(module).name
+    yield name
+    fe.unload(name)  # tests that follow in this process expect ferrule's own backends
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
