@@ -12,8 +12,8 @@
 #include "elementwise/exponential/float32.glsl"
 
 layout(constant_id = 3) const uint QUERIES = 16;  // a multiple of ROWS
-layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of a key
-layout(constant_id = 5) const uint VALUE_HEAD = 64;
+layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of a key, and zeros up to a multiple of BLOCK
+layout(constant_id = 5) const uint VALUE_HEAD = 64;  // elements of a value, rounded up in the same way
 layout(constant_id = 6) const uint MASK = 0;  // 0 none, 1 keeps where it holds, 2 is added
 layout(constant_id = 7) const bool CAUSAL = false;
 layout(constant_id = 8) const uint LENGTH_BYTES = 0;  // size of the operand that holds the number of keys; 0: all keys
@@ -28,6 +28,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint queries, keys;
   float scale;
   uint to, key_count;
+  uint head, value_head;  // without the zeros
 };
 
 shared float query_tile[QUERIES * HEAD + 1];
@@ -85,7 +86,7 @@ void main() {
     keys = uint(length);
   }
   const uint own = gl_LocalInvocationIndex, column = own % BLOCK, first_row = own / BLOCK;
-  const uint own_rows = QUERIES / ROWS, chunks = (VALUE_HEAD + BLOCK - 1) / BLOCK;
+  const uint own_rows = QUERIES / ROWS, chunks = VALUE_HEAD / BLOCK;
   uint64_t blocks = (p.queries + QUERIES - 1) / QUERIES, group = invocation() / gl_WorkGroupSize.x;
   uint64_t batch = group / blocks;
   if (batch >= p.batches) return;
@@ -95,8 +96,9 @@ void main() {
   uint64_t mask = MASK == 0u ? 0ul : batch_of(p.mask_batches, batch, MASK == 1u ? 1l : int64_t(ITEM_BYTES));
 
   for (uint i = own; i < QUERIES * HEAD; i += gl_WorkGroupSize.x) {
-    uint row = first_query + i / HEAD;
-    query_tile[i] = row < p.queries ? item(query, place(row, p.query_row, i % HEAD, p.query_column)) : 0.0;
+    uint row = first_query + i / HEAD, c = i % HEAD;
+    bool inside = row < p.queries && c < p.head;
+    query_tile[i] = inside ? item(query, place(row, p.query_row, c, p.query_column)) : 0.0;
   }
   float greatest[own_rows], total[own_rows], scores[own_rows], sums[chunks * own_rows];
   for (uint i = 0; i < own_rows; ++i) {
@@ -111,9 +113,9 @@ void main() {
   for (uint first_key = 0; first_key < last; first_key += BLOCK) {
     for (uint i = 0; i < own_rows; ++i) scores[i] = 0.0;
     for (uint first = 0; first < HEAD; first += BLOCK) {
-      fill_tile(key, first_key, keys, p.key_row, first, HEAD, p.key_column);
+      fill_tile(key, first_key, keys, p.key_row, first, p.head, p.key_column);
       barrier();
-      for (uint d = 0; d < min(uint(BLOCK), HEAD - first); ++d) {
+      for (uint d = 0; d < BLOCK; ++d) {
         float k = tile[column * (BLOCK + 1) + d];
         for (uint i = 0; i < own_rows; ++i) {
           precise float score = fma(query_tile[(first_row + i * ROWS) * HEAD + first + d], k, scores[i]);
@@ -159,7 +161,7 @@ void main() {
       total[i] = sum;
     }
     for (uint chunk = 0; chunk < chunks; ++chunk) {
-      fill_tile(value, first_key, keys, p.value_row, chunk * BLOCK, VALUE_HEAD, p.value_column);
+      fill_tile(value, first_key, keys, p.value_row, chunk * BLOCK, p.value_head, p.value_column);
       barrier();
       for (uint i = 0; i < own_rows; ++i) {
         precise float sum = sums[chunk * own_rows + i] * factors[i];
@@ -171,16 +173,16 @@ void main() {
     }
   }
 
-  uint64_t to = push.addresses.at[p.to] + batch * p.queries * VALUE_HEAD * ITEM_BYTES;
+  uint64_t to = push.addresses.at[p.to] + batch * p.queries * p.value_head * ITEM_BYTES;
   for (uint i = 0; i < own_rows; ++i) {
     uint q = first_query + first_row + i * ROWS;
     if (q >= p.queries) continue;
     for (uint chunk = 0; chunk < chunks; ++chunk) {
       uint c = chunk * BLOCK + column;
-      if (c >= VALUE_HEAD) continue;
+      if (c >= p.value_head) continue;
       // A query that keeps no key gives sums of zeros times values: zeros, or NaN where a value is not finite.
       float result = divide_f32(sums[chunk * own_rows + i], is_lowest(greatest[i]) ? 1.0 : total[i]);
-      store_float(to + (uint64_t(q) * VALUE_HEAD + c) * ITEM_BYTES, result);
+      store_float(to + (uint64_t(q) * p.value_head + c) * ITEM_BYTES, result);
     }
   }
 }

@@ -16,11 +16,19 @@ struct Parameters {
   uint32_t queries, keys;
   float scale;
   uint32_t to, key_count;
+  uint32_t head, value_head;
 };
-static_assert(sizeof(Parameters) == 4 * sizeof(Layout) + 96);
+static_assert(sizeof(Parameters) == 4 * sizeof(Layout) + 104);
 
 constexpr int64_t longest_head = 256;
 constexpr uint32_t workgroup = 128;
+
+// Pipelines differ in head sizes that are multiples of this (BLOCK of attention.comp): compiling one takes seconds on a
+// software device.
+constexpr uint32_t head_block = 32;
+constexpr uint32_t padded(int64_t head) {
+  return (static_cast<uint32_t>(head) + head_block - 1) / head_block * head_block;
+}
 
 constexpr uint64_t shared_bytes(uint64_t queries, uint64_t head) {
   return 4 * (queries * head + 1 + 32 * 33 + 2 * 32 * queries);
@@ -82,7 +90,9 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
                   .keys = static_cast<uint32_t>(keys),
                   .scale = static_cast<float>(scale),
                   .to = node.output_value(0),
-                  .key_count = 0};
+                  .key_count = 0,
+                  .head = static_cast<uint32_t>(head),
+                  .value_head = static_cast<uint32_t>(value_head)};
   std::vector<uint32_t> reads = {p.query_batches.value, p.key_batches.value, p.value_batches.value};
   if (masked) {
     p.mask_batches = batches_of(node.input_value(3), node.input(3), q);
@@ -94,13 +104,11 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
     p.key_count = node.input_value(node.input_count() - 1);
     reads.push_back(p.key_count);
   }
-  const uint32_t block = queries <= 4                                                                  ? 4
-                         : shared_bytes(16, static_cast<uint64_t>(head)) <= capabilities.shared_memory ? 16
-                                                                                                       : 8;
-  plan.dispatches.push_back(dispatch_of(
-      plan.support.kernel, p, std::move(reads), p.to,
-      {block, static_cast<uint32_t>(head), static_cast<uint32_t>(value_head), masked ? (keeps ? 1u : 2u) : 0u,
-       attributes.causal != 0, counted ? static_cast<uint32_t>(last.item_size()) : 0u}));
+  const uint32_t block = queries <= 4 ? 4 : shared_bytes(16, padded(head)) <= capabilities.shared_memory ? 16 : 8;
+  plan.dispatches.push_back(
+      dispatch_of(plan.support.kernel, p, std::move(reads), p.to,
+                  {block, padded(head), padded(value_head), masked ? (keeps ? 1u : 2u) : 0u, attributes.causal != 0,
+                   counted ? static_cast<uint32_t>(last.item_size()) : 0u}));
   const uint64_t blocks = (p.queries + block - 1) / block;
   set_grid(plan.dispatches.back(), p.batches * blocks * workgroup, capabilities, workgroup);
   return plan;
