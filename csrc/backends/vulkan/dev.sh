@@ -5,6 +5,8 @@ other_platforms[vulkan]="linux_aarch64 win_amd64 win_arm64 macosx_11_0_arm64 mac
 
 # An error that the validation layer reports makes the operation that caused it fail.
 kit_environment[vulkan]="FERRULE_VULKAN_VALIDATE=1"
+# A check that compiles each kernel takes longer than a minute on a software device whose cache is empty.
+kit_options[vulkan]="--ferrule-timeout 300"
 
 # Headers that the sources include.
 generated_targets+=(ferrule_vulkan_shaders)
