@@ -15,7 +15,7 @@ else()
                         -Wl,-Bsymbolic)
     set_property(TARGET ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libferrule.map)
   endif()
-  if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin)$")
+  if(NOT MSVC)
     target_link_options(ferrule PRIVATE $<$<CONFIG:Release>:-s>)
   endif()
   # The same objects for unit tests of internals.
