@@ -24,6 +24,11 @@ class Turns:
     def __init__(self, folder: str | None) -> None:
         self._folder = None if folder is None or fcntl is None else Path(folder)
 
+    @property
+    def are_taken(self) -> bool:
+        """Whether processes wait for each other."""
+        return self._folder is not None
+
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the lock exclusively: no other process of the run is in `alone` or `beside_others`."""

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ class Kit:
     # ---- called by the tests
     def check(self, item: Item, request: pytest.FixtureRequest) -> None:
         try:
-            with self._turns.alone() if runs_alone(item.check) else self._turns.beside_others():
+            with self._turn(request.node):
                 records = item.run()
         except NotApplicable as answer:
             pytest.skip(str(answer))
@@ -131,7 +132,7 @@ class Kit:
         self._conclude(record, request)
 
     def check_slots(self, subject: Subject, check: str, request: pytest.FixtureRequest) -> None:
-        with self._turns.alone() if "thread" in check else self._turns.beside_others():
+        with self._turn(request.node):
             result = module_slots.run(Path(subject.module), check, seed=self.seed, time_limit=self.limit)
         if result.outcome == "not applicable":
             pytest.skip(f"not applicable: {'; '.join(result.sentences)}")
@@ -153,6 +154,9 @@ class Kit:
                 f"{record.target}, {record.check}: {record.state}\n{record.message}\n{record.repeat}", pytrace=False
             )
 
+    def _turn(self, item: pytest.Item) -> AbstractContextManager[None]:
+        return self._turns.alone() if _runs_alone(item) else self._turns.beside_others()
+
     # ---- hooks
     def pytest_report_header(self) -> str:
         names = ", ".join(target.option for target in self.targets) or "--ferrule-device=cpu"
@@ -163,6 +167,9 @@ class Kit:
         """Keep `test_opens` of targets that cannot be opened, whatever -k selects: the error must not go unnoticed."""
         unopened = [item for item in items if _is_unopened(item)]
         mark(items, self._expected)
+        if self._turns.are_taken:
+            # Last: in between, each would wait for what the other processes are doing.
+            items.sort(key=_runs_alone)
         yield
         items[:0] = [item for item in unopened if item not in items]
 
@@ -204,6 +211,14 @@ def _is_unopened(item: pytest.Item) -> bool:
     subject = getattr(getattr(item, "callspec", None), "params", {}).get("subject")
     is_opens = getattr(item, "originalname", "") == "test_opens"
     return is_opens and isinstance(subject, Subject) and subject.error is not None
+
+
+def _runs_alone(item: pytest.Item) -> bool:
+    """Whether no other process of the run does anything during this test."""
+    given = getattr(getattr(item, "callspec", None), "params", {})
+    if "item" in given:
+        return runs_alone(given["item"].check)
+    return "thread" in given.get("check", "")
 
 
 def _is_unicode(encoding: str | None) -> bool:

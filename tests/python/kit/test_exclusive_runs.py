@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,3 +62,12 @@ def test_exclusive_runs_exclude_others_and_do_not_wait_forever(tmp_path: Path) -
 def test_single_process_never_waits() -> None:
     with Turns(None).alone(), Turns(None).beside_others():
         pass
+
+
+def test_checks_that_run_alone_come_last_beside_other_workers(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "--pyargs", "ferrule.testing.test_ops", "-v", "-p", "no:cacheprovider"]
+    chosen = ["--ferrule-variant", "x64", "-k", "add-float32 and (concurrent or values or guards)"]
+    ended = subprocess.run([*command, "-n", "1", *chosen], cwd=tmp_path, capture_output=True, text=True, check=True)
+    checks = re.findall(r"add-float32-(\w+)\]", ended.stdout)
+    assert checks[-1] == "concurrent"
+    assert {"values", "guards"} <= set(checks[:-1])
