@@ -21,7 +21,7 @@ struct Subtract {
 struct Multiply {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (sizeof(T) == 2)
+    if constexpr (sizeof(T) == 2 && static_cast<T>(0.5) == T(0))
       return static_cast<T>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
     else
       return static_cast<T>(a * b);
@@ -203,12 +203,22 @@ struct Hypot {
   double operator()(double a, double b) const { return ::hypot(a, b); }
 };
 
+// The types whose sums, products and quotients the processor rounds: those of float16 have the bits of float32's
+// rounded to float16, which has fewer than half of its digits.
+#if defined(__AVX512FP16__)
+#define FERRULE_NATIVE_FLOATS FERRULE_FLOATS, _Float16
+template <>
+constexpr DType dtype_of<_Float16> = DType::f16;
+#else
+#define FERRULE_NATIVE_FLOATS FERRULE_FLOATS
+#endif
+
 }  // namespace
 
-ELEMENTWISE(add, (binary<Add, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(subtract, (binary<Subtract, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(multiply, (binary<Multiply, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(divide, (binary<Divide, FERRULE_FLOATS>()))
+ELEMENTWISE(add, (binary<Add, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(subtract, (binary<Subtract, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(multiply, (binary<Multiply, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(divide, (binary<Divide, FERRULE_NATIVE_FLOATS>()))
 ELEMENTWISE(floor_divide, (binary<FloorDivide, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(remainder, (binary<Remainder, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(fmod, (binary<Fmod, FERRULE_FLOATS>()))

@@ -106,6 +106,9 @@ inline std::vector<std::string> module_paths() {
 #ifdef FERRULE_CPU_ZEN4_MODULE
   paths.emplace_back(FERRULE_CPU_ZEN4_MODULE);
 #endif
+#ifdef FERRULE_CPU_SIMULATED_AMX_MODULE
+  paths.emplace_back(FERRULE_CPU_SIMULATED_AMX_MODULE);
+#endif
   return paths;
 }
 

@@ -139,5 +139,83 @@ TEST_F(CpuBackend, IntegerMatmulWraps) {
   });
 }
 
+Array random_bytes(std::vector<int64_t> shape, unsigned seed) {
+  Array a = array("uint8", std::move(shape));
+  std::mt19937 generator(seed);
+  for (int64_t i = 0; i < a.count(); ++i) a.data<uint8_t>()[i] = static_cast<uint8_t>(generator());
+  return a;
+}
+
+TEST_F(CpuBackend, ProductsOfBytesWrapForAnyShapeAndStride) {
+  struct Size {
+    int64_t m, k, n;
+  };
+  const Array bias = random_bytes({65}, 3);
+  for_each_module([&](Module& module) {
+    for (const Size s : {Size{1, 1, 1}, {3, 5, 7}, {1, 1000, 33}, {33, 129, 65}, {64, 0, 8}, {100, 64, 96}})
+      for (const bool turned : {false, true})
+        for (const char* dtype : {"uint8", "int8"}) {
+          Array a = turned ? transposed(random_bytes({s.k, s.m}, 1)) : random_bytes({s.m, s.k}, 1);
+          Array b = turned ? transposed(random_bytes({s.n, s.k}, 2)) : random_bytes({s.k, s.n}, 2);
+          a.dtype = b.dtype = dtype;
+          const Array c = compute(module, "matmul", {&a, &b}, dtype, {s.m, s.n});
+          for (int64_t i = 0; i < s.m; ++i)
+            for (int64_t j = 0; j < s.n; ++j) {
+              unsigned sum = 0;
+              for (int64_t q = 0; q < s.k; ++q)
+                sum += unsigned{a.data<uint8_t>()[i * a.strides[0] + q * a.strides[1]]} *
+                       b.data<uint8_t>()[q * b.strides[0] + j * b.strides[1]];
+              ASSERT_EQ(c.data<uint8_t>()[i * s.n + j], sum & 0xff) << dtype << ": " << i << ", " << j;
+            }
+        }
+  });
+}
+
+TEST_F(CpuBackend, ModuleWithSimulatedAmxUsesIt) {
+  const Array a = array("bfloat16", {4, 4});
+  Array c = array("bfloat16", {4, 4});
+  OneNode node("matmul", {&a, &a}, {&c});
+  for_each_module([&](Module& module) {
+    fe_requirements requirements{};
+    requirements.struct_size = sizeof requirements;
+    ASSERT_EQ(module.backend.supports(module.device, &node.view(), 0, &requirements), 1);
+    const bool simulates = module.path.find("simulated_amx") != std::string::npos;
+    EXPECT_STREQ(requirements.kernel, simulates ? "amx_matmul" : "matmul");
+  });
+}
+
+// A processor may take subnormal numbers for zeros in products of bfloat16.
+TEST_F(CpuBackend, ProductsOfBfloat16KeepSubnormalNumbers) {
+  struct Pair {
+    float a, b;
+  };
+  for_each_module([&](Module& module) {
+    for (const Pair pair :
+         {Pair{0x1p-130f, 0x1p100f}, {0x1p100f, 0x1p-133f}, {0x1p-70f, 0x1p-60f}, {0x1p-60f, 0x1p-64f}}) {
+      Array a = random_array({40, 70}), b = random_array({70, 50}, 1, 2);
+      for (int64_t i = 0; i < 70; ++i) {
+        a.data<float>()[7 * 70 + i] = pair.a;   // one row
+        b.data<float>()[i * 50 + 33] = pair.b;  // and one column
+      }
+      const Array narrow_a = cast(module, a, "bfloat16"), narrow_b = cast(module, b, "bfloat16");
+      const Array c = cast(module, compute(module, "matmul", {&narrow_a, &narrow_b}, "bfloat16", {40, 50}), "float32");
+      const Array wide_a = cast(module, narrow_a, "float32"), wide_b = cast(module, narrow_b, "float32");
+      for (int64_t i = 0; i < 40; ++i)
+        for (int64_t j = 0; j < 50; ++j) {
+          double sum = 0, magnitude = 0;
+          for (int64_t k = 0; k < 70; ++k) {
+            const double term =
+                static_cast<double>(wide_a.data<float>()[i * 70 + k]) * wide_b.data<float>()[k * 50 + j];
+            sum += term;
+            magnitude += std::fabs(term);
+          }
+          // The least subnormal bfloat16 is 2^-133.
+          ASSERT_NEAR(c.data<float>()[i * 50 + j], sum, 0x1p-134 + std::fabs(sum) * 0x1p-8 + magnitude * 0x1p-20)
+              << pair.a << " * " << pair.b << " at " << i << ", " << j;
+        }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace cpu_backend
