@@ -12,7 +12,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(_WIN32)
+#include <io.h>
+#include <malloc.h>
+#include <process.h>
+#include <windows.h>
+#define O_CLOEXEC _O_NOINHERIT
+#define getpid _getpid
+#define pause() Sleep(INFINITE)
+#define aligned_alloc(alignment, size) _aligned_malloc(size, alignment)
+#define hostile_free_aligned _aligned_free
+#else
 #include <unistd.h>
+#define hostile_free_aligned free
+#endif
 
 enum step {
   STEP_OPEN, /* constructors */
@@ -121,7 +134,7 @@ static fe_error *hostile_borrow(fe_module_device *device, void *pointer, uint64_
   return hostile_buffer_at((char *)pointer, 0, out);
 }
 static void hostile_free(fe_module_buffer *buffer) {
-  if (((hostile_buffer *)(void *)buffer)->is_owned) free(hostile_data(buffer));
+  if (((hostile_buffer *)(void *)buffer)->is_owned) hostile_free_aligned(hostile_data(buffer));
   free(buffer);
 }
 static void *hostile_host_pointer(fe_module_buffer *buffer) { return hostile_data(buffer); }

@@ -15,6 +15,11 @@ C_PROGRAMS = sorted(path.stem for path in (ROOT / "tests" / "c").glob("*.c"))
 PORTABLE = Path(__file__).with_name("portable.py")
 
 
+def windows_path(path: Path) -> str:
+    """As wine's drive Z:, which has all files."""
+    return "Z:" + str(path.resolve()).replace("/", "\\")
+
+
 def check_c_program(run: Run, program: Path, backends: str) -> None:
     """Run a program of tests/c with a folder of backends, and compare what it prints with what it prints here."""
     ended = run(program, FERRULE_BACKEND_DIR=backends, FERRULE_PROBE="never")

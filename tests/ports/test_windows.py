@@ -12,7 +12,7 @@ from typing import Any
 
 import lief
 import pytest
-from ports.programs import C_PROGRAMS, check_c_program, check_conformance
+from ports.programs import C_PROGRAMS, check_c_program, check_conformance, windows_path
 
 BUILD = Path(os.environ.get("FERRULE_WINDOWS", "."))
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,11 +21,6 @@ CPU = BUILD / "csrc" / "backends" / "cpu" / "libferrule-cpu-x64.dll"
 NULL = BUILD / "csrc" / "backends" / "null" / "libferrule-null.dll"
 # What comes with Windows 10 and later.
 SYSTEM_LIBRARIES = {"kernel32.dll", "shell32.dll", "advapi32.dll", "ntdll.dll", "psapi.dll"}
-
-
-def windows_path(path: Path) -> str:
-    """As wine's drive Z:, which has all files."""
-    return "Z:" + str(path.resolve()).replace("/", "\\")
 
 
 def run(program: Path, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,11 @@
 
 #include <ferrule/ferrule.h>
 
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <dlfcn.h>
+#endif
 
 #include <array>
 #include <cstring>
@@ -14,22 +18,49 @@
 namespace ferrule::test {
 namespace {
 
+// The calls of the system. On Windows every library is local.
+#if defined(_WIN32)
+constexpr int RTLD_LOCAL = 0, RTLD_GLOBAL = 1;
+void* open_library(const fs::path& path, int) { return LoadLibraryW(path.c_str()); }
+void* symbol_of(void* library, const char* name) {
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
+}
+void close_library(void* library) { FreeLibrary(static_cast<HMODULE>(library)); }
+fs::path file_of(void* library) {
+  std::wstring name(32768, L'\0');
+  name.resize(GetModuleFileNameW(static_cast<HMODULE>(library), name.data(), static_cast<DWORD>(name.size())));
+  return name;
+}
+std::string reason_not_opened() { return "LoadLibraryW: " + std::to_string(GetLastError()); }
+#else
+void* open_library(const fs::path& path, int scope) { return dlopen(path.c_str(), RTLD_NOW | scope); }
+void* symbol_of(void* library, const char* name) { return dlsym(library, name); }
+void close_library(void* library) { dlclose(library); }
+fs::path file_of(void* library) {
+  Dl_info info{};
+  dladdr(dlsym(library, "fe_load_all"), &info);
+  return info.dli_fname;
+}
+std::string reason_not_opened() { return dlerror(); }
+#endif
+
 // A copy of libferrule with its own modules beside it, as a program would bundle it.
 class Copy {
  public:
   Copy(const fs::path& folder, int scope) : backends_(folder / "backends") {
     fs::create_directories(backends_);
-    fs::copy_file(FERRULE_SHARED_LIBRARY, folder / "libferrule.so");
+    const fs::path library = folder / fs::path(FERRULE_SHARED_LIBRARY).filename();
+    fs::copy_file(FERRULE_SHARED_LIBRARY, library);
     for (const fs::path& root : dirs_of_build())
       for (const auto& file : fs::directory_iterator(root))
         if (file.path().filename().string().starts_with("libferrule-cpu-"))
           fs::copy_file(file, backends_ / file.path().filename());
-    library_ = dlopen((folder / "libferrule.so").c_str(), RTLD_NOW | scope);
-    if (library_ == nullptr) throw std::runtime_error(dlerror());
+    library_ = open_library(library, scope);
+    if (library_ == nullptr) throw std::runtime_error(reason_not_opened());
   }
   template <class Function>
   Function* function(Function*, const char* name) const {
-    return reinterpret_cast<Function*>(dlsym(library_, name));
+    return reinterpret_cast<Function*>(symbol_of(library_, name));
   }
 #define COPY_FUNCTION(name) function(&(name), #name)
 
@@ -40,7 +71,7 @@ class Copy {
     throw std::runtime_error(message);
   }
   void load_all() const { check(COPY_FUNCTION(fe_load_all)(R"({"only": ["cpu"]})", nullptr)); }
-  void load(const fs::path& module) const { check(COPY_FUNCTION(fe_load)(module.c_str(), nullptr, nullptr)); }
+  void load(const fs::path& module) const { check(COPY_FUNCTION(fe_load)(module.string().c_str(), nullptr, nullptr)); }
   void unload(const char* name) const { check(COPY_FUNCTION(fe_unload)(name)); }
   std::size_t backends() const {
     fe_backend_ref** list = nullptr;
@@ -85,11 +116,7 @@ class Copy {
     COPY_FUNCTION(fe_device_release)(device);
     return message;
   }
-  fs::path address_of_load_all() const {
-    Dl_info info{};
-    dladdr(dlsym(library_, "fe_load_all"), &info);
-    return info.dli_fname;
-  }
+  fs::path file() const { return file_of(library_); }
 #undef COPY_FUNCTION
 
  private:
@@ -102,7 +129,7 @@ class LoaderCopies : public LoaderTest, public testing::WithParamInterface<int> 
 TEST_P(LoaderCopies, TwoCopiesAreIndependent) {
   const auto before = Registry::instance().find_backend("cpu");
   const Copy a(root("a"), GetParam()), b(root("b"), GetParam());
-  EXPECT_NE(a.address_of_load_all(), b.address_of_load_all());
+  EXPECT_NE(a.file(), b.file());
   a.load_all();
   EXPECT_EQ(a.backends(), 1u);
   EXPECT_EQ(b.backends(), 0u) << "each has backends of its own";
@@ -141,16 +168,16 @@ TEST_P(LoaderCopies, ModuleThatExportsCoreSymbolsDoesNotReplaceThem) {
   copy.load_all();
   EXPECT_EQ(copy.backends(), 2u);
   EXPECT_EQ(copy.doubled(2), 4);
-  EXPECT_THROW(copy.load(root() / "libferrule-t_absent.so"), std::runtime_error);
+  EXPECT_THROW(copy.load(root() / "libferrule-t_absent" MODULE_ENDING), std::runtime_error);
   // The same if it was already opened with global symbol visibility.
-  void* const impostor = dlopen((root() / "libferrule-t_impostor.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* const impostor = open_library(root() / "libferrule-t_impostor" MODULE_ENDING, RTLD_GLOBAL);
   ASSERT_NE(impostor, nullptr);
   const Copy late(root("late"), GetParam());
   late.load_all();
   EXPECT_EQ(late.doubled(2), 4);
   copy.unload("t_impostor");
   EXPECT_EQ(copy.doubled(2), 4);
-  dlclose(impostor);
+  close_library(impostor);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scopes, LoaderCopies, testing::Values(RTLD_LOCAL, RTLD_GLOBAL),

@@ -19,6 +19,20 @@ PACKAGE = "HOSTILE_PACKAGE"  # the folder of the installed package, which confte
 
 
 @dataclass(frozen=True)
+class Toolchain:
+    """The compilers of hostile modules, and the end of the modules' names."""
+
+    c: tuple[str, ...] = ("cc",)
+    cpp: tuple[str, ...] = ("c++",)
+    flags: tuple[str, ...] = ("-fPIC",)
+    link_flags: tuple[str, ...] = ("-pthread", "-lm")
+    suffix: str = ".so"
+
+
+HERE_RUNS = Toolchain()
+
+
+@dataclass(frozen=True)
 class HostileModule:
     name: str
     state: str  # of its row in the report
@@ -33,9 +47,12 @@ class HostileModule:
     put: Callable[[Place], None] = lambda place: place.put_module()
     check: Callable[[LoadResult, dict[str, Any]], None] = lambda result, row: None  # additional checks
 
+    def file_by(self, toolchain: Toolchain) -> str:
+        return f"libferrule-{self.name}{toolchain.suffix}"
+
     @property
     def file(self) -> str:
-        return f"libferrule-{self.name}.so"
+        return self.file_by(HERE_RUNS)
 
 
 @dataclass(frozen=True)
@@ -44,13 +61,14 @@ class Place:
 
     hostile: HostileModule
     folder: Path
+    toolchain: Toolchain = HERE_RUNS
 
     @property
     def module(self) -> Path:
-        return self.folder / self.hostile.file
+        return self.folder / self.hostile.file_by(self.toolchain)
 
     def put_module(self) -> None:
-        compile_module(self.hostile, self.module)
+        compile_module(self.hostile, self.module, self.toolchain)
 
     def put_manifest(self, **changes: object) -> None:
         """A correct manifest with changes; None removes an entry."""
@@ -72,11 +90,11 @@ class Place:
         self.module.with_suffix(".json").write_bytes(data)
 
 
-def compile_module(hostile: HostileModule, to: Path, **changes: str) -> None:
+def compile_module(hostile: HostileModule, to: Path, toolchain: Toolchain = HERE_RUNS) -> None:
     """Compiles a module where it is needed, so that parallel tests share the work."""
     source = HERE / "sources" / hostile.source
     is_cpp = source.suffix == ".cc"
-    compiler = ["c++", "-std=c++17"] if is_cpp else ["cc", "-std=gnu11"]
+    compiler = [*toolchain.cpp, "-std=c++17"] if is_cpp else [*toolchain.c, "-std=gnu11"]
     launcher = ["ccache"] if shutil.which("ccache") else []
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion"]
     if hostile.source == "throwing.cc":  # the exception passes through code compiled as C
@@ -84,8 +102,9 @@ def compile_module(hostile: HostileModule, to: Path, **changes: str) -> None:
     folders = [f"-I{os.environ[PACKAGE]}/include", f"-I{HERE}"]
     defined = [f"-D{word}" for word in (f'HOSTILE_NAME="{hostile.name}"', *hostile.defines)]
     made = to.with_name("unfinished.o")
-    compile_only = [*launcher, *compiler, "-O1", "-g0", "-fPIC", *warnings, *folders, *defined, "-c"]
+    compile_only = [*launcher, *compiler, "-O1", "-g0", *toolchain.flags, *warnings, *folders, *defined, "-c"]
     subprocess.run([*compile_only, str(source), "-o", str(made)], check=True)
-    link = [compiler[0], "-shared", "-pthread", str(made), "-o", str(to), *hostile.flags, "-lm"]
+    linker = toolchain.cpp if is_cpp else toolchain.c
+    link = [*linker, "-shared", str(made), "-o", str(to), *hostile.flags, *toolchain.link_flags]
     subprocess.run(link, check=True, cwd=to.parent)
     made.unlink()

@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import re
-import resource
 import sys
 import time
 from pathlib import Path
@@ -22,14 +21,19 @@ import jinja2
 import numpy as np
 import numpy.random
 
-C = ctypes.CDLL(None, use_errno=True)
-C.setlocale.restype = C.getenv.restype = ctypes.c_char_p
+if sys.platform != "win32":
+    import resource
+
+    C = ctypes.CDLL(None, use_errno=True)
+    C.setlocale.restype = C.getenv.restype = ctypes.c_char_p
 LC_ALL = 6
 PR_SET_DUMPABLE = 4
 
 
 def descriptors() -> list[str]:
-    """The open descriptors."""
+    """The open descriptors; Windows has no list of them."""
+    if sys.platform == "win32":
+        return []
     found = []
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -40,20 +44,27 @@ def descriptors() -> list[str]:
 
 
 def threads() -> list[str]:
+    if sys.platform == "win32":
+        return []
     return sorted(Path(f"/proc/self/task/{task}/comm").read_text().strip() for task in os.listdir("/proc/self/task"))
 
 
 def process() -> dict[str, object]:
     """Process-wide state that no module may change."""
-    status = dict(re.findall(r"^(Umask|Sig\w+):\s*(\S+)$", Path("/proc/self/status").read_text(), re.MULTILINE))
     smallest = np.array([1e-45, 1e-40], np.float32)
     third = np.array([1.0], np.float32) / np.array([3.0], np.float32)
-    return {
+    state: dict[str, object] = {
         "directory": os.getcwd(),
-        "locale": C.setlocale(LC_ALL, None).decode(),
-        "rounding": C.fegetround(),
         "denormals": (smallest * np.float32(1)).tobytes().hex(),
         "third": third.tobytes().hex(),
+    }
+    if sys.platform == "win32":
+        return state
+    status = dict(re.findall(r"^(Umask|Sig\w+):\s*(\S+)$", Path("/proc/self/status").read_text(), re.MULTILINE))
+    return {
+        **state,
+        "locale": C.setlocale(LC_ALL, None).decode(),
+        "rounding": C.fegetround(),
         "LANG": str(C.getenv(b"LANG")),
         **{key: value for key, value in status.items() if key not in ("SigQ", "SigPnd")},
     }
@@ -83,6 +94,8 @@ def cpu_faults() -> list[str]:
 
 def become(user: int) -> None:
     """Gives up the rights of the starting user. /proc/self stays readable."""
+    if sys.platform == "win32":
+        return
     # Imports all Python modules that are needed later, because their folder may become unreadable.
     packages = ("array", "dtypes", "functions", "io", "loading", "process", "text")
     own = (
@@ -111,7 +124,7 @@ def main() -> None:
     with open(sys.argv[2], "w", encoding="utf-8") as answer:
         if request["user"] is not None:
             become(request["user"])
-        if request["file_limit"] is not None:
+        if sys.platform != "win32" and request["file_limit"] is not None:
             hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
             resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_limit"], hard))
         process()  # opens now whatever NumPy keeps open
@@ -133,7 +146,7 @@ def main() -> None:
             "descriptors": descriptors(),
             "threads": threads(),
         }
-        if request["file_limit"] is not None:
+        if sys.platform != "win32" and request["file_limit"] is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
         json.dump(reported, answer)
 

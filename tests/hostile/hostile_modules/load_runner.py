@@ -30,7 +30,7 @@ class LoadResult:
     seconds: float
 
     def row(self, file: str) -> dict[str, Any]:
-        found = [row for row in self.reported["report"]["candidates"] if Path(row["path"]).name == file]
+        found = [row for row in self.reported["report"]["candidates"] if re.split(r"[/\\]", row["path"])[-1] == file]
         assert len(found) == 1, (
             f"one row about {file}: {[row['path'] for row in self.reported['report']['candidates']]}"
         )

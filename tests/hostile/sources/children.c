@@ -2,9 +2,25 @@
 #define _GNU_SOURCE
 #include "hostile_module.h"
 
-#include <signal.h>
-
 #define CHILD __attribute__((unused)) static void
+
+#if defined(_WIN32)
+
+CHILD child(void) {
+  wchar_t command[] = L"cmd.exe /c pause";
+  PROCESS_INFORMATION made;
+  STARTUPINFOW start;
+  memset(&start, 0, sizeof start);
+  start.cb = sizeof start;
+  if (!CreateProcessW(NULL, command, NULL, NULL, FALSE, CREATE_NEW_CONSOLE, NULL, NULL, &start, &made)) abort();
+}
+CHILD swarm(void) {
+  for (int i = 0; i < 10; ++i) child();
+}
+
+#else
+
+#include <signal.h>
 
 static void stay(void) {
   signal(SIGTERM, SIG_IGN);
@@ -38,6 +54,8 @@ CHILD swarm(void) {
   for (int i = 0; i < 100; ++i)
     if (fork() == 0) stay();
 }
+
+#endif
 
 static fe_error *misbehave(enum step step) {
   if (step == STEP_EXECUTE) HOSTILE_CHILD();

@@ -7,9 +7,11 @@
 __attribute__((unused)) static void crash(void) { *(volatile int *)16 = 1; }
 /* Hangs like a deadlock or a driver waiting for its hardware: only SIGKILL ends it. */
 __attribute__((unused)) static void hang(void) {
+#if !defined(_WIN32)
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, NULL);
+#endif
   for (;;) pause();
 }
 /* A busy loop: the supervisor must limit CPU time as well as waiting. */

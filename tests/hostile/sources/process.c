@@ -4,28 +4,24 @@
 
 #include <fenv.h>
 #include <locale.h>
-#include <signal.h>
-#include <sys/stat.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
+#endif
+#if defined(_WIN32)
+#include <direct.h>
+#define chdir _chdir
+#define setenv(name, value, replaces) _putenv_s(name, value)
+#define unsetenv(name) _putenv_s(name, "")
+#else
+#include <signal.h>
+#include <sys/stat.h>
 #endif
 
 #define CHANGE __attribute__((unused)) static void
 
-static void ignore(int number) { (void)number; }
-
 CHANGE locale(void) {
   setenv("LC_ALL", "C.UTF-8", 1);
   if (setlocale(LC_ALL, "") == NULL) abort();
-}
-CHANGE handlers(void) {
-  signal(SIGSEGV, ignore);
-  signal(SIGTERM, ignore);
-}
-CHANGE blocked_signals(void) {
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, NULL);
 }
 /* The effect of linking with -ffast-math on the whole process. */
 CHANGE flush_to_zero(void) {
@@ -36,15 +32,26 @@ CHANGE flush_to_zero(void) {
 #endif
 }
 CHANGE rounding(void) { fesetround(FE_UPWARD); }
-CHANGE traps(void) { feenableexcept(FE_DIVBYZERO | FE_INVALID); }
 CHANGE directory(void) {
   if (chdir("/") != 0) abort();
 }
-CHANGE mask(void) { umask(0); }
 CHANGE environment(void) {
   setenv("HOSTILE_WAS_HERE", "1", 1);
   unsetenv("LANG");
 }
+#if !defined(_WIN32)
+static void ignore(int number) { (void)number; }
+CHANGE handlers(void) {
+  signal(SIGSEGV, ignore);
+  signal(SIGTERM, ignore);
+}
+CHANGE blocked_signals(void) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);
+}
+CHANGE traps(void) { feenableexcept(FE_DIVBYZERO | FE_INVALID); }
+CHANGE mask(void) { umask(0); }
 CHANGE descriptors(void) {
   for (int i = 0; i < 1024; ++i) close(i);
 }
@@ -60,6 +67,7 @@ CHANGE leaks(void) {
   for (int i = 0; i < 100; ++i)
     if (open("/dev/null", O_RDONLY) < 0) abort();
 }
+#endif
 
 static fe_error *misbehave(enum step step) {
   if (step == HOSTILE_STEP) HOSTILE_CHANGE();

@@ -1,15 +1,24 @@
 /* Starts threads that outlive close: blocked in a system call or, with HOSTILE_RUNNING, running its own code. */
 #include "hostile_module.h"
 
-#include <pthread.h>
-
-static void *stay(void *argument) {
-#if defined(HOSTILE_RUNNING)
-  for (volatile unsigned long i = 0;; ++i) usleep(100);
+#if defined(_WIN32)
+typedef HANDLE pthread_t;
+#define usleep(microseconds) Sleep(1)
+#define pthread_create(thread, attributes, start, argument) \
+  ((*(thread) = CreateThread(attributes, 0, start, argument, 0, NULL)) == NULL)
+#define STAY static DWORD WINAPI stay(void *argument)
 #else
-  for (;;) pause();
+#include <pthread.h>
+#define STAY static void *stay(void *argument)
 #endif
-  return argument;
+
+STAY {
+#if defined(HOSTILE_RUNNING)
+  for (volatile unsigned long i = argument != NULL;; ++i) usleep(100);
+#else
+  for (;; (void)argument) pause();
+#endif
+  return 0;
 }
 
 static fe_error *misbehave(enum step step) {

@@ -1,0 +1,158 @@
+"""The hostile modules of tests/hostile that Windows can have, in wine: each gets its row in the load report, and the
+process that loads goes on. `./dev ports windows` puts CPython with the wheel in $FERRULE_WINDOWS_PYTHON."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_modules.catalogue import HOSTILE_MODULES
+from hostile_modules.hostile_module import PACKAGE, HostileModule, Place, Toolchain
+from hostile_modules.load_runner import PROBE_TIMEOUT, LoadResult, request_for
+from ports.programs import windows_path
+
+FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "tests" / "hostile" / "hostile_modules" / "load_and_report.py"
+SECONDS_PER_LOAD = 60  # wine starts CPython and NumPy within some seconds
+
+# Modules of these sources ask POSIX for something. (Jobs of wine have no limit of memory.)
+POSIX_SOURCES = {"memory.c", "needs.c", "parent.c", "pipes.c", "replaced.c", "stopped.c", "symbols.c"}
+LEFT_OUT = {
+    # What happens in a constructor happens in DllMain, whose faults Windows handles itself.
+    *(hostile.name for hostile in HOSTILE_MODULES if "HOSTILE_STEP=STEP_OPEN" in hostile.defines),
+    # POSIX
+    *("handlers", "blocked_signals", "traps", "mask", "descriptors", "descriptors_of_close", "output", "leaks"),
+    *("grandchild", "fleeing_child"),
+    # ELF
+    *("abi_misaligned", "abi_of_no_bytes", "abi_not_in_the_file", "abi_huge"),
+    # files that wine's drive of this system's files shows otherwise
+    *("fifo", "device", "dangling_link", "looping_link", "manifest_is_a_fifo", "manifest_is_a_device"),
+    # a fault while the library is removed, which wine's loader handles
+    "crash_unload",
+    # names without regard to their case, or with an end that is not .dll
+    *("beside_bytes", "twin", "same_name"),
+}
+CHOSEN = [
+    hostile
+    for hostile in HOSTILE_MODULES
+    if hostile.source not in POSIX_SOURCES and hostile.name not in LEFT_OUT and not hostile.flags
+]
+
+# What the reports say there of what ended a probe. wine ends a process whose stack overflows with status 0.
+WORDS = (
+    (r"its probe was ended by SIG", r"ended by SIG"),
+    (
+        r"ended by SIGSEGV .*",
+        r"(ended by (an access violation|a stack overflow)|ended its process with exit status 0) .*",
+    ),
+    (r"ended by SIGABRT .*", r"(ended by a fast fail|with exit status 3) .*"),
+    (r"ended by SIG", r"ended by "),
+    # Module and probe have one C++ library here.
+    (r"an exception of an unknown type", r"thrown by the hostile module"),
+    # A PE file does not tell the sizes of what it exports.
+    (r"constant data|ends after 8", r"layout hashes"),
+)
+SECONDS_OF_PROBE = {"chatter": 30, "endless_chatter": 30}  # pipes of wine are slow
+
+
+@pytest.fixture(scope="session")
+def toolchain() -> Toolchain:
+    os.environ[PACKAGE] = str(FOLDER / "Lib" / "site-packages" / "ferrule")
+    [zig] = (ROOT / ".venv" / "lib").glob("python3*/site-packages/ziglang/zig")
+    target = ("-target", "x86_64-windows-gnu", "-fno-sanitize=undefined")
+    return Toolchain((str(zig), "cc", *target), (str(zig), "c++", *target), (), ("-s",), ".dll")
+
+
+@pytest.fixture
+def home(hostile: HostileModule) -> Path:
+    """A folder of a module that only its owner can write; wine does not know the bit that protects files in /tmp."""
+    folder = FOLDER.parent / "hostile" / hostile.name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def load(folder: Path, home: Path, add_on: str | None, environment: dict[str, str]) -> LoadResult:
+    answer = home / "answer.json"
+    answer.unlink(missing_ok=True)
+    (home / "here").mkdir(exist_ok=True)
+    request = request_for([Path(windows_path(folder))], add_on=add_on)
+    unwanted = ("FERRULE_", "HOSTILE_", "PYTHON", "WINEPATH")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    variables |= {
+        "FERRULE_CACHE_DIR": windows_path(home / "cache"),
+        "FERRULE_PROBE_TIMEOUT": str(SECONDS_OF_PROBE.get(folder.name, PROBE_TIMEOUT)),
+        "HOSTILE_MARKS": windows_path(home / "marks"),
+        "WINEDEBUG": "-all",
+        **environment,
+    }
+    begin = time.perf_counter()
+    ended = subprocess.run(
+        ["wine", FOLDER / "python.exe", windows_path(PROGRAM), json.dumps(request), windows_path(answer)],
+        cwd=home / "here",
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=SECONDS_PER_LOAD,
+    )
+    seconds = time.perf_counter() - begin
+    printed = (ended.stdout + ended.stderr)[:100_000].decode(errors="replace")
+    assert ended.returncode == 0, printed
+    return LoadResult(json.loads(answer.read_text()), probes_that_live(folder), printed, seconds)
+
+
+def probes_that_live(folder: Path) -> list[str]:
+    """The command lines of probes of the folder's modules."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = process.read_bytes().decode(errors="replace").split("\0")
+        except OSError:  # it has ended
+            continue
+        if "ferrule-probe" in words[0] and any(folder.name in word for word in words):
+            found.append(" ".join(words))
+    return found
+
+
+def check_row(hostile: HostileModule, row: dict[str, Any]) -> None:
+    message = f"{row['state']}: {row['reason']}; notes: {row['notes']}; output: {row['output'][:500]}"
+    reason = hostile.reason
+    for here, there in WORDS:
+        reason = reason.replace(here, there)
+    assert re.fullmatch(hostile.state, row["state"]), message
+    assert re.search(reason, row["reason"]), message
+    assert "\n" not in row["reason"], "one sentence"
+    assert len(row["devices"]) == (1 if row["state"] == "loaded" else 0)
+
+
+@pytest.mark.parametrize("hostile", CHOSEN, ids=lambda hostile: hostile.name)
+def test_hostile_module_gets_its_row_and_the_process_stays_intact(
+    hostile: HostileModule, home: Path, toolchain: Toolchain
+) -> None:
+    folder = home / hostile.name
+    folder.mkdir()
+    hostile.put(Place(hostile, folder, toolchain))
+    result = load(folder, home, "innocent" if hostile.name == "innocent" else None, dict(hostile.environment))
+    row = result.row(hostile.file_by(toolchain))
+    check_row(hostile, row)
+    assert result.left == []
+    assert result.reported["cpu_faults"] == []
+    assert result.reported["changed"] == {}
+    hostile.check(result, row)
+    marks = (home / "marks").read_text().split() if (home / "marks").exists() else []
+    if not hostile.runs:
+        assert marks == [], "nothing of it may run"
+    elif row["state"] in ("probe_failed", "error"):
+        assert str(result.reported["pid"]) not in marks[::2], "no step runs in the process that loads"
+
+
+def test_most_hostile_modules_are_tried() -> None:
+    assert len(CHOSEN) > 90
