@@ -9,11 +9,12 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_modules.catalogue import HOSTILE_MODULES
+from hostile_modules.catalogue import HOSTILE_MODULES, hostile_module_named
 from hostile_modules.hostile_module import PACKAGE, HostileModule, Place, Toolchain
 from hostile_modules.load_runner import PROBE_TIMEOUT, LoadResult, request_for
 from ports.programs import windows_path
@@ -72,19 +73,21 @@ def toolchain() -> Toolchain:
 
 
 @pytest.fixture
-def home(hostile: HostileModule) -> Path:
+def home(hostile: HostileModule, request: pytest.FixtureRequest) -> Path:
     """A folder of a module that only its owner can write; wine does not know the bit that protects files in /tmp."""
-    folder = FOLDER.parent / "hostile" / hostile.name
+    folder = FOLDER.parent / "hostile" / re.sub(r"\W+", "_", request.node.name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
-def load(folder: Path, home: Path, add_on: str | None, environment: dict[str, str]) -> LoadResult:
+def load(
+    folder: Path, home: Path, add_on: str | None = None, environment: Mapping[str, str] | None = None, **options: object
+) -> LoadResult:
     answer = home / "answer.json"
     answer.unlink(missing_ok=True)
     (home / "here").mkdir(exist_ok=True)
-    request = request_for([Path(windows_path(folder))], add_on=add_on)
+    request = request_for([Path(windows_path(folder))], options=options, add_on=add_on)
     unwanted = ("FERRULE_", "HOSTILE_", "PYTHON", "WINEPATH")
     variables = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     variables |= {
@@ -92,7 +95,7 @@ def load(folder: Path, home: Path, add_on: str | None, environment: dict[str, st
         "FERRULE_PROBE_TIMEOUT": str(SECONDS_OF_PROBE.get(folder.name, PROBE_TIMEOUT)),
         "HOSTILE_MARKS": windows_path(home / "marks"),
         "WINEDEBUG": "-all",
-        **environment,
+        **(environment or {}),
     }
     begin = time.perf_counter()
     ended = subprocess.run(
@@ -106,18 +109,19 @@ def load(folder: Path, home: Path, add_on: str | None, environment: dict[str, st
     seconds = time.perf_counter() - begin
     printed = (ended.stdout + ended.stderr)[:100_000].decode(errors="replace")
     assert ended.returncode == 0, printed
-    return LoadResult(json.loads(answer.read_text()), probes_that_live(folder), printed, seconds)
+    return LoadResult(json.loads(answer.read_text()), living_processes(folder.name), printed, seconds)
 
 
-def probes_that_live(folder: Path) -> list[str]:
-    """The command lines of probes of the folder's modules."""
+def living_processes(module: str) -> list[str]:
+    """The command lines of the probes of a module, and of the processes that it starts."""
     found = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = process.read_bytes().decode(errors="replace").split("\0")
         except OSError:  # it has ended
             continue
-        if "ferrule-probe" in words[0] and any(folder.name in word for word in words):
+        is_of_it = any(re.split(r"[\\ ]", word)[-1] in (module, f"libferrule-{module}.dll") for word in words)
+        if is_of_it and re.search("ferrule-probe|cmd", words[0]):
             found.append(" ".join(words))
     return found
 
@@ -140,7 +144,7 @@ def test_hostile_module_gets_its_row_and_the_process_stays_intact(
     folder = home / hostile.name
     folder.mkdir()
     hostile.put(Place(hostile, folder, toolchain))
-    result = load(folder, home, "innocent" if hostile.name == "innocent" else None, dict(hostile.environment))
+    result = load(folder, home, "innocent" if hostile.name == "innocent" else None, hostile.environment)
     row = result.row(hostile.file_by(toolchain))
     check_row(hostile, row)
     assert result.left == []
@@ -152,6 +156,31 @@ def test_hostile_module_gets_its_row_and_the_process_stays_intact(
         assert marks == [], "nothing of it may run"
     elif row["state"] in ("probe_failed", "error"):
         assert str(result.reported["pid"]) not in marks[::2], "no step runs in the process that loads"
+
+
+INNOCENT = hostile_module_named("innocent")
+
+
+@pytest.mark.parametrize("hostile", [INNOCENT], ids=["innocent"])
+@pytest.mark.parametrize("what", ["module", "folder", "manifest"])
+def test_what_everybody_can_write_is_unsafe(
+    what: str, hostile: HostileModule, home: Path, toolchain: Toolchain
+) -> None:
+    """wine makes a file's access list from its mode."""
+    folder = home / "innocent"
+    folder.mkdir()
+    place = Place(hostile, folder, toolchain)
+    place.put_module()
+    place.put_manifest()
+    path = {"module": place.module, "folder": folder, "manifest": place.module.with_suffix(".json")}[what]
+    path.chmod(0o777)
+    refused = load(folder, home).row(place.module.name)
+    assert refused["state"] == "unsafe"
+    assert refused["reason"].startswith(f"{windows_path(path)} can be written by everybody")
+    assert not (home / "marks").exists(), "nothing of it may run"
+    assert load(folder, home, trust="any").row(place.module.name)["state"] == "loaded"
+    path.chmod(0o755)
+    assert load(folder, home).row(place.module.name)["state"] == "loaded"
 
 
 def test_most_hostile_modules_are_tried() -> None:

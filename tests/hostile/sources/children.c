@@ -7,7 +7,7 @@
 #if defined(_WIN32)
 
 CHILD child(void) {
-  wchar_t command[] = L"cmd.exe /c pause";
+  wchar_t command[] = L"cmd.exe /c pause & rem " HOSTILE_NAME;
   PROCESS_INFORMATION made;
   STARTUPINFOW start;
   memset(&start, 0, sizeof start);
