@@ -1,3 +1,15 @@
+if(APPLE AND FERRULE_ZIG) # whose linker makes no bundles; a library can be opened in the same way
+  add_link_options(
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>:LINKER:-install_name,@rpath/$<TARGET_PROPERTY:NAME>>)
+  foreach(language C CXX)
+    set(CMAKE_SHARED_MODULE_CREATE_${language}_FLAGS -dynamiclib)
+    set(CMAKE_SHARED_MODULE_LOADER_${language}_FLAG "")
+    foreach(kind EXECUTABLE SHARED_LIBRARY)
+      set(CMAKE_${kind}_RUNTIME_${language}_FLAG -Wl,-rpath,) # CMake sets them on a Mac only
+    endforeach()
+  endforeach()
+endif()
+
 # ferrule_add_module: a backend module and its manifest. Used by the backends of this tree and, through
 # find_package(ferrule), by backends in other trees.
 #

@@ -6,7 +6,6 @@
 #include "core/platform/dynamic_library.h"
 #include "core/registry/leftover_modules.h"
 #include "core/threads/pool.h"
-#include "child_report.h"
 #include "life_fixture.h"
 
 #if defined(_WIN32)
@@ -14,6 +13,8 @@
 // after it
 #include <tlhelp32.h>
 #else
+#include "child_report.h"
+
 #include <dlfcn.h>
 #endif
 
@@ -115,7 +116,7 @@ TEST_F(RegistryLife, UnloadUnmapsTheFileAndEndsItsThreads) {
   EXPECT_EQ(thread_count(), before + 1) << "the device's own thread runs";
   registry.unload("t_watching");
   EXPECT_EQ(settle_at(before), before);
-  EXPECT_FALSE(is_mapped(root() / "libferrule-t_watching.so"));
+  EXPECT_FALSE(is_mapped(root() / "libferrule-t_watching" MODULE_ENDING));
   EXPECT_TRUE(registry.remaining().empty());
 }
 
@@ -175,15 +176,16 @@ void begin_exit(const fs::path& module) { DynamicLibrary::open(module)->function
 TEST_F(RegistryLife, WatchingModuleDetectsCallsAfterExitBegan) {
   const auto device = watching();
   device->open();
-  begin_exit(root() / "libferrule-t_watching.so");
+  begin_exit(root() / "libferrule-t_watching" MODULE_ENDING);
   static_cast<void>(device->memory());
   EXPECT_TRUE(noted("at exit: device_memory")) << notes();
 }
 
+#if !defined(_WIN32)  // it forks
 TEST_F(RegistryLife, NoDriverFunctionIsCalledAtExit) {
   FERRULE_SKIP_FORKS();
   static fs::path module;
-  module = root() / "libferrule-t_watching.so";
+  module = root() / "libferrule-t_watching" MODULE_ENDING;
   const auto end_with_everything_alive = [&] {
     const auto device = watching();
     static auto& graphs = *std::make_unique<std::vector<std::shared_ptr<Executable>>>().release();
@@ -203,6 +205,7 @@ TEST_F(RegistryLife, NoDriverFunctionIsCalledAtExit) {
   EXPECT_FALSE(contains(notes(), "at exit:")) << notes();
   EXPECT_FALSE(noted("closed t_watching"));
 }
+#endif
 
 class RegistryLostDevice : public LifeTest {
  protected:
