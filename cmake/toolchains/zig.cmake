@@ -72,6 +72,10 @@ if(FERRULE_TARGET MATCHES "linux-gnu")
   endforeach()
 endif()
 
+if(FERRULE_TARGET MATCHES "linux-musl") # for which zig links programs statically, and those cannot open modules
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -dynamic)
+endif()
+
 if(FERRULE_TARGET MATCHES "macos")
   set(CMAKE_CXX_STANDARD_LIBRARIES_INIT ${FERRULE_ZIG_PROGRAMS}/new_delete.o)
   # Nothing here changes a run path without breaking the signature that the linker wrote.

@@ -26,7 +26,7 @@ Kept& kept() { return Immortal<Kept>::get(); }
 constexpr const char* threads_reason =
     "it is known to leave threads behind, which would crash the process if their code went away: it stays on purpose";
 constexpr const char* system_reason =
-    "the system keeps its code mapped (another user of it, or -z nodelete, or unique symbols)";
+    "the system keeps its code mapped (another user of it, -z nodelete, unique symbols, or musl, which unmaps nothing)";
 
 void remember(const std::string& path, const char* reason, std::shared_ptr<void> code) {
   log_warning("{} stays mapped after it was unloaded: {}", path, reason);
