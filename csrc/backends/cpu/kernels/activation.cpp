@@ -58,7 +58,7 @@ struct Exact {
   // on [0, 5] with an error of 0.8 * 2^-24; beyond 5, the tail is too small to change x.
   template <class V>
   static HWY_INLINE V run(Full<float> d, V x) {
-    const V a = hn::Min(hn::Set(d, 6.0f), hn::Abs(x));
+    const V a = at_most(d, 6.0f, hn::Abs(x));
     const V square = hn::Mul(hn::Mul(a, hn::Set(d, -0.5f)), a);  // -a^2 / 2; the coefficients are scaled to it
     const auto line = [&](float c0, float c1) HWY_ATTR { return hn::MulAdd(a, hn::Set(d, c1), hn::Set(d, c0)); };
     const auto e = exp_of_half_square(d, a, square);
@@ -68,7 +68,7 @@ struct Exact {
                    hn::Set(d, 1.0f));
     const V ratio = hn::Div(numerator, denominator);
     const V tail = e.times(hn::MulAdd(ratio, e.fraction, ratio));
-    const V y = hn::NegMulAdd(tail, a, hn::Max(hn::Set(d, -0.0f), x));
+    const V y = hn::NegMulAdd(tail, a, at_least(d, -0.0f, x));
     const auto common = hn::Ge(x, hn::Set(d, rare));
     return HWY_LIKELY(hn::AllTrue(d, common)) ? y : hn::IfThenElse(common, y, run_wide(d, x));
   }
@@ -77,7 +77,7 @@ struct Exact {
   template <class V>
   static HWY_INLINE V run_wide(Full<float> d, V x) {
     const V y = math::wide(d, x, [](auto dd, auto v) HWY_ATTR {
-      const auto z = hn::Min(hn::Set(dd, 18.0), hn::Mul(v, hn::Set(dd, -std::numbers::sqrt2 / 2)));
+      const auto z = at_most(dd, 18.0, hn::Mul(v, hn::Set(dd, -std::numbers::sqrt2 / 2)));
       const auto t = hn::Div(hn::Set(dd, 2.0), hn::Add(hn::Set(dd, 2.0), z));
       const auto p = math::polynomial(
           dd, t, hn::Set(dd, -0.21130459122649660557), 1.6889470944766301173, -5.9496051263308740692,

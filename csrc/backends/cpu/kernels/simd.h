@@ -124,6 +124,25 @@ class Scratch {
   int64_t used_ = 0;
 };
 
+// The larger, or the smaller, of a bound and x; NaN where x is NaN. SSE's instructions give that if x is second, and
+// NEON's give the bound.
+template <class D, class V>
+HWY_INLINE V at_least(D d, hn::TFromD<D> bound, V x) {
+#if HWY_TARGET == HWY_NEON
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, bound)), hn::Set(d, bound), x);
+#else
+  return hn::Max(hn::Set(d, bound), x);
+#endif
+}
+template <class D, class V>
+HWY_INLINE V at_most(D d, hn::TFromD<D> bound, V x) {
+#if HWY_TARGET == HWY_NEON
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, bound)), hn::Set(d, bound), x);
+#else
+  return hn::Min(hn::Set(d, bound), x);
+#endif
+}
+
 // Loads or stores the first `count` lanes, 0 < count < lanes. Lanes past them are `fill`, and their memory is not
 // accessed. The arithmetic in between uses whole vectors, so a result never depends on an element's position in an
 // array.

@@ -82,10 +82,9 @@ HWY_INLINE Exponential<V> exponential(Full<float> d, V x) {
   return {shifted, hn::MulAdd(exp_curvature(d, r), hn::Mul(r, r), r)};
 }
 
-// The operand order of Min and Max matters: x86 returns the second one when one is NaN.
 template <class D, class V>
 HWY_INLINE V clamp_keeping_nan(D d, V x, hn::TFromD<D> low, hn::TFromD<D> high) {
-  return hn::Min(hn::Set(d, high), hn::Max(hn::Set(d, low), x));
+  return at_most(d, high, at_least(d, low, x));
 }
 
 // e^x for x in [-87, 88].
@@ -123,7 +122,7 @@ HWY_INLINE V exp(D d, V x) {
 template <class D, class V>
 HWY_INLINE V exp_of_nonpositive(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    const Exponential<V> e = exponential<1, 127>(d, hn::Max(hn::Set(d, -88.0f), x));
+    const Exponential<V> e = exponential<1, 127>(d, at_least(d, -88.0f, x));
     const V power = e.power();
     return hn::MulAdd(power, e.fraction, power);
   } else {
@@ -281,7 +280,7 @@ HWY_INLINE V cos(Full<float> d, V x) {
 // error of the denominator then has little weight. At most 1.74 ULP.
 template <class V>
 HWY_INLINE V tanh(Full<float> d, V x) {
-  const V a = hn::Min(hn::Set(d, 9.2f), hn::Abs(x));
+  const V a = at_most(d, 9.2f, hn::Abs(x));
   const Exponential<V> e = exponential<1, 127>(d, hn::Add(a, a));
   const V power = e.power();
   const V numerator = hn::MulAdd(power, e.fraction, hn::Sub(power, hn::Set(d, 1.0f)));
@@ -292,7 +291,7 @@ HWY_INLINE V tanh(Full<float> d, V x) {
 
 template <class V>
 HWY_INLINE V erf(Full<float> d, V x) {
-  const V t = hn::Min(hn::Set(d, 4.0f), hn::Abs(x));
+  const V t = at_most(d, 4.0f, hn::Abs(x));
   const V s = hn::Mul(x, x);
   const V tt = hn::Mul(t, t);
   V r = hn::MulAdd(hn::Set(d, -1.72853470e-5f), t, hn::Set(d, 3.83197126e-4f));
