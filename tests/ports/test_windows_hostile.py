@@ -27,7 +27,7 @@ SECONDS_PER_LOAD = 60  # wine starts CPython and NumPy within some seconds
 # Modules of these sources ask POSIX for something. (Jobs of wine have no limit of memory.)
 POSIX_SOURCES = {"memory.c", "needs.c", "parent.c", "pipes.c", "replaced.c", "stopped.c", "symbols.c"}
 LEFT_OUT = {
-    # What happens in a constructor happens in DllMain, whose faults Windows handles itself.
+    # Constructors run while Windows loads the file, and Windows itself handles their faults.
     *(hostile.name for hostile in HOSTILE_MODULES if "HOSTILE_STEP=STEP_OPEN" in hostile.defines),
     # POSIX
     *("handlers", "blocked_signals", "traps", "mask", "descriptors", "descriptors_of_close", "output", "leaks"),
@@ -47,7 +47,7 @@ CHOSEN = [
     if hostile.source not in POSIX_SOURCES and hostile.name not in LEFT_OUT and not hostile.flags
 ]
 
-# What the reports say there of what ended a probe. wine ends a process whose stack overflows with status 0.
+# What a report says on Linux, and on Windows. In wine, a process whose stack overflows ends with status 0.
 WORDS = (
     (r"its probe was ended by SIG", r"ended by SIG"),
     (

@@ -120,8 +120,8 @@ TEST_F(RegistryLife, UnloadUnmapsTheFileAndEndsItsThreads) {
   EXPECT_TRUE(registry.remaining().empty());
 }
 
-#if !defined( \
-    _WIN32)  // where a module is a private copy, which nobody else opens, and no file stays mapped by its own wish
+// On Windows a module is a private copy, which nobody else opens, and no file asks to stay mapped.
+#if !defined(_WIN32)
 TEST_F(RegistryLife, FileMappedByAnotherUserIsARemnantUntilItIsClosed) {
   const fs::path module = put(root(), "t_plain");
   void* const user = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -181,7 +181,8 @@ TEST_F(RegistryLife, WatchingModuleDetectsCallsAfterExitBegan) {
   EXPECT_TRUE(noted("at exit: device_memory")) << notes();
 }
 
-#if !defined(_WIN32)  // it forks
+// It forks.
+#if !defined(_WIN32)
 TEST_F(RegistryLife, NoDriverFunctionIsCalledAtExit) {
   FERRULE_SKIP_FORKS();
   static fs::path module;
