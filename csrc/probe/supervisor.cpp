@@ -8,9 +8,9 @@
 
 namespace ferrule::probe {
 
-nlohmann::json supervise(const std::string& module, const Limits& limits, int life) {
+nlohmann::json supervise(const Trial& trial) {
   try {
-    return watch_worker(module, limits, life);
+    return watch_worker(trial);
   } catch (const std::system_error& error) {
     // No process or pipe could be created.
     return {{"verdict", "failed"},

@@ -12,7 +12,8 @@ namespace ferrule::probe {
 // module and is ignored.
 [[noreturn]] void work(const std::string& module, intptr_t answer, const std::string& seal);
 
-// The first of the arguments of a ferrule-probe that is the worker; the others are the handle, the seal and the module.
+// The first of the arguments of a ferrule-probe that is the worker; the others are the handle, the seal, the module and
+// the folder of libraries.
 constexpr const char* worker_option = "--work";
 
 // The worker's exit status when it cannot write its answer.

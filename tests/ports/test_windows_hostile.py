@@ -10,12 +10,13 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hostile_modules.catalogue import HOSTILE_MODULES, hostile_module_named
-from hostile_modules.hostile_module import PACKAGE, HostileModule, Place, Toolchain
+from hostile_modules.hostile_module import PACKAGE, HostileModule, Place, Toolchain, compile_module
 from hostile_modules.load_runner import PROBE_TIMEOUT, LoadResult, request_for
 from ports.programs import windows_path
 
@@ -181,6 +182,62 @@ def test_what_everybody_can_write_is_unsafe(
     assert load(folder, home, trust="any").row(place.module.name)["state"] == "loaded"
     path.chmod(0o755)
     assert load(folder, home).row(place.module.name)["state"] == "loaded"
+
+
+HELPED = HostileModule("helped", "loaded", source="needs.c")
+
+
+@pytest.mark.parametrize("hostile", [HELPED], ids=["helped"])
+def test_library_beside_the_program_is_found_by_the_probe_too(
+    hostile: HostileModule, home: Path, toolchain: Toolchain
+) -> None:
+    """As those of MSVC's C++ library, which lie beside python.exe. ferrule-probe.exe lies elsewhere."""
+    (home / "helper.c").write_text("__declspec(dllexport) int hostile_from_elsewhere(void) { return 42; }\n")
+    library = FOLDER / "ferrule-helps.dll"
+    folder = home / "helped"
+    folder.mkdir()
+    try:
+        command = [*toolchain.c, "-shared", "helper.c", "-o", str(library), "-Wl,--out-implib,helper.lib"]
+        subprocess.run(command, check=True, cwd=home)
+        compile_module(
+            replace(hostile, flags=(str(home / "helper.lib"),)), folder / hostile.file_by(toolchain), toolchain
+        )
+        row = load(folder, home).row(hostile.file_by(toolchain))
+    finally:
+        library.unlink(missing_ok=True)
+        library.with_suffix(".pdb").unlink(missing_ok=True)
+    assert (row["state"], row["probed"]) == ("loaded", "yes"), row["reason"]
+    marks = (home / "marks").read_text().split()
+    assert len(set(marks[::2])) == 2, "the probe and the process that loads ran it"
+
+
+DRIVERS = r"HKLM\SYSTEM\CurrentControlSet\Control\Class\{4d36e968-e325-11ce-bfc1-08002be10318}\0799"
+
+
+@pytest.mark.parametrize("hostile", [INNOCENT], ids=["innocent"])
+def test_another_display_driver_asks_for_another_probe(
+    hostile: HostileModule, home: Path, toolchain: Toolchain
+) -> None:
+    def set_driver(version: str) -> None:
+        command = ["wine", "reg", "add", DRIVERS, "/f", "/v", "DriverVersion", "/d", version]
+        subprocess.run(command, env=os.environ | {"WINEDEBUG": "-all"}, check=True, capture_output=True)
+
+    folder = home / "innocent"
+    folder.mkdir()
+    Place(hostile, folder, toolchain).put_module()
+
+    def probed() -> str:
+        return str(load(folder, home).row(hostile.file_by(toolchain))["probed"])
+
+    try:
+        set_driver("31.0.15.5222")
+        assert probed() == "yes"
+        assert probed() == "cached"
+        set_driver("31.0.15.5223")
+        assert probed() == "yes"
+        assert probed() == "cached"
+    finally:
+        subprocess.run(["wine", "reg", "delete", DRIVERS, "/f"], env=os.environ | {"WINEDEBUG": "-all"}, check=True)
 
 
 def test_most_hostile_modules_are_tried() -> None:

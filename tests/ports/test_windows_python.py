@@ -50,6 +50,13 @@ def test_package(name: str) -> None:
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
 
 
+@pytest.mark.kit
+def test_kit_at_brief() -> None:
+    kit = ("-m", "pytest", "--pyargs", "ferrule.testing", "-p", "no:cacheprovider", "-q")
+    ended = run(*kit, "--ferrule-level", "brief")
+    assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
+
+
 def test_probe_finds_libferrule_in_the_wheel() -> None:
     package = FOLDER / "Lib" / "site-packages" / "ferrule"
     module = str(package / "backends" / "libferrule-cpu-x64.dll").replace("/", "\\")

@@ -2,6 +2,7 @@
 packages+=(libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers glslang-tools spirv-tools)
 
 other_platforms[vulkan]="linux_aarch64 musllinux_1_2_x86_64 musllinux_1_2_aarch64 win_amd64 win_arm64 macosx_11_0_arm64 macosx_10_15_x86_64"
+windows_tests[vulkan]=ports/test_vulkan_on_windows.py
 
 # An error that the validation layer reports makes the operation that caused it fail.
 kit_environment[vulkan]="FERRULE_VULKAN_VALIDATE=1"

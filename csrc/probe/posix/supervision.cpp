@@ -99,8 +99,8 @@ std::string listed(const std::vector<Process>& processes) {
 
 class Supervision {
  public:
-  Supervision(const std::string& module, const Limits& limits, int life)
-      : module_(module), limits_(limits), life_(life), output_(limits.output) {}
+  explicit Supervision(const Trial& trial)
+      : module_(trial.module), limits_(trial.limits), life_(trial.life), output_(trial.limits.output) {}
 
   json run() {
     start();
@@ -255,9 +255,9 @@ void leave_caller() {
   setsid();
 }
 
-json watch_worker(const std::string& module, const Limits& limits, int life) {
+json watch_worker(const Trial& trial) {
   try {
-    return Supervision(module, limits, life).run();
+    return Supervision(trial).run();
   } catch (...) {
     end_descendants(3);
     throw;

@@ -55,8 +55,8 @@ std::string with_plain_ends_of_lines(std::string text) {
 
 class Supervision {
  public:
-  Supervision(const std::string& module, const Limits& limits, bool has_life)
-      : module_(module), limits_(limits), has_life_(has_life), job_(limits.bytes), output_(limits.output) {}
+  explicit Supervision(const Trial& trial)
+      : trial_(trial), limits_(trial.limits), job_(trial.limits.bytes), output_(trial.limits.output) {}
 
   json run() {
     start();
@@ -80,8 +80,9 @@ class Supervision {
   void start() {
     const std::string answer = std::to_string(reinterpret_cast<uintptr_t>(answer_pipe_.writer.get()));
     void* const printed = output_pipe_.writer.get();
-    worker_ = windows::start_process(own_program(), {worker_option, answer, seal_, module_},
-                                     {nullptr, printed, printed}, {answer_pipe_.writer.get()}, true);
+    worker_ =
+        windows::start_process(own_program(), {worker_option, answer, seal_, trial_.module, trial_.library_folder},
+                               {nullptr, printed, printed}, {answer_pipe_.writer.get()}, true);
     try {
       job_.add(worker_.process);
     } catch (...) {
@@ -98,7 +99,7 @@ class Supervision {
     constexpr DWORD step = 5;  // ms
     while (WaitForSingleObject(worker_.process.get(), step) == WAIT_TIMEOUT) {
       read_all();
-      if (has_life_ && nobody_waits()) {
+      if (trial_.life >= 0 && nobody_waits()) {
         ending_.ended_because = "the parent process ended";
       } else if (milliseconds() > limits_.seconds * 1000) {
         ending_.is_timeout = true;
@@ -139,12 +140,11 @@ class Supervision {
           fmt::format("its probe took {} MiB of memory and then failed by {}", job_.peak_bytes() >> 20, ending_.fault);
       ending_.is_accident = true;
     }
-    return verdict_about(module_, answer_, seal_, ending_, notes_);
+    return verdict_about(trial_.module, answer_, seal_, ending_, notes_);
   }
 
-  const std::string& module_;
+  const Trial& trial_;
   const Limits& limits_;
-  const bool has_life_;
   const Clock::time_point begin_ = Clock::now();
   const windows::Job job_;
   windows::Pipe answer_pipe_, output_pipe_;
@@ -162,8 +162,6 @@ class Supervision {
 // starts a debugger.
 void leave_caller() { SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX); }
 
-json watch_worker(const std::string& module, const Limits& limits, int life) {
-  return Supervision(module, limits, life >= 0).run();
-}
+json watch_worker(const Trial& trial) { return Supervision(trial).run(); }
 
 }  // namespace ferrule::probe

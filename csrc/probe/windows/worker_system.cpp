@@ -19,6 +19,10 @@ std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count
   for (;;) Sleep(INFINITE);
 }
 
+void search_for_libraries_in(const std::string& folder) {
+  if (!folder.empty()) AddDllDirectory(path_from_text(folder).c_str());
+}
+
 void* keep_mapped(const std::string& module) {
   HMODULE code = nullptr;
   return GetModuleHandleExW(0, windows::long_path(path_from_text(module).native()).c_str(), &code) != 0 ? code

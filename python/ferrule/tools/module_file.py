@@ -11,6 +11,7 @@ import json
 import os
 import re
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,9 @@ else:
 
 REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}
-FILE_NAME = re.compile(r"(?:lib)?ferrule-(?P<name>[a-z0-9_]+)(?:-(?P<variant>.+))?\.so")
+ENDING = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+ENDINGS = "dylib|so" if sys.platform == "darwin" else ENDING  # csrc/module_file/module_name.h
+FILE_NAME = re.compile(rf"(?:lib)?ferrule-(?P<name>[a-z0-9_]+)(?:-(?P<variant>.+))?\.({ENDINGS})")
 # Symbols that the toolchain's start files refer to, and that need not be defined.
 DEFINED_BY_NOBODY = {"__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize"}
 
@@ -236,7 +239,7 @@ def check_file_name(path: Path) -> list[str]:
     """The loader finds the file by its name."""
     if FILE_NAME.fullmatch(path.name):
         return []
-    return [f"{path.name} is not of the form libferrule-<name>[-<variant>].so, so no load finds it in a folder"]
+    return [f"{path.name} is not of the form libferrule-<name>[-<variant>].{ENDING}, so no load finds it in a folder"]
 
 
 CHECKS: dict[str, Callable[[Path], list[str]]] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ferrule.testing.cases import all_cases
+from ferrule.testing.cases import activation, all_cases
 from ferrule.testing.model import error_function
 from ferrule.testing.model.case import Case
 from ferrule.testing.model.dtypes import (
@@ -210,6 +210,19 @@ def test_error_functions_of_long_double_agree_with_mpmath() -> None:
     assert np.array_equal(error_function.erf(ends), [1, -1, np.nan, 0], equal_nan=True)
     assert np.signbit(error_function.erf(ends)[3])
     assert np.array_equal(error_function.erfc(ends), [0, 2, np.nan, 1], equal_nan=True)
+
+
+@pytest.mark.parametrize(("dtype", "units"), [(np.float64, 4), (np.longdouble, 1)])
+def test_gelu_agrees_with_mpmath_in_its_lower_tail(dtype: type[np.floating[Any]], units: float) -> None:
+    """Where long double is no wider than float64, float64 is the truth for float64."""
+    mpmath = pytest.importorskip("mpmath")
+    values = np.concatenate([np.linspace(-12, 12, 500), np.linspace(-37, -12, 100)])
+    with mpmath.workprec(200):
+        for v, got in zip(values, activation.gelu(values.astype(dtype), "none"), strict=True):
+            x = mpmath.mpf(float(v))
+            wanted = x * mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+            found = mpmath.mpf(float(got)) + mpmath.mpf(float(got - dtype(float(got))))
+            assert abs(found - wanted) <= abs(wanted) * units * mpmath.mpf(2) ** -53
 
 
 def test_gelu_and_its_relatives_agree_with_their_formulas() -> None:

@@ -2,6 +2,7 @@
 
 #if defined(_WIN32)
 #include "core/error.h"
+#include "core/platform/library_paths.h"
 #include "module_file/path_text.h"
 #include "windows/process.h"
 #include "windows/text.h"
@@ -21,10 +22,12 @@ constexpr std::size_t largest_answer = std::size_t{1} << 20;
 class ProbeProcess {
  public:
   ProbeProcess(const std::filesystem::path& probe, const std::filesystem::path& module, const ProbeLimits& limits) {
-    started_ = windows::start_process(probe.native(),
-                                      {"--life", "--milliseconds", std::to_string(limits.milliseconds), "--mebibytes",
-                                       std::to_string(limits.mebibytes), path_to_text(module)},
-                                      {life_.reader.get(), answer_.writer.get(), nullptr});
+    // Modules find libraries beside this program, and the probe is another program.
+    started_ = windows::start_process(
+        probe.native(),
+        {"--life", "--milliseconds", std::to_string(limits.milliseconds), "--mebibytes",
+         std::to_string(limits.mebibytes), "--library-folder", path_to_text(executable_dir()), path_to_text(module)},
+        {life_.reader.get(), answer_.writer.get(), nullptr});
     life_.reader.close();
     answer_.writer.close();
   }

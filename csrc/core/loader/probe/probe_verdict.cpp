@@ -5,20 +5,13 @@
 #include "core/error.h"
 #include "core/json_object.h"
 #include "core/loader/probe/probe_process.h"
-#include "core/sync/once.h"
+#include "core/platform/system_state.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-
-#if defined(_WIN32)
-#include <windows.h>
-#elif defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
 
 namespace ferrule {
 namespace {
@@ -29,27 +22,6 @@ constexpr int64_t seconds_that_a_passing_fault_holds = 600;
 
 int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string boot_id() {
-#if defined(__APPLE__)
-  std::array<char, 64> id{};
-  std::size_t size = id.size() - 1;
-  return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
-#elif defined(_WIN32)
-  DWORD id = 0, size = sizeof id;
-  constexpr const wchar_t* key =
-      L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Memory Management\\PrefetchParameters";
-  const LSTATUS status = RegGetValueW(HKEY_LOCAL_MACHINE, key, L"BootId", RRF_RT_REG_DWORD, nullptr, &id, &size);
-  return status == ERROR_SUCCESS ? std::to_string(id) : "";
-#else
-  static constinit Once<std::string> id;
-  return id.get([] {
-    std::string line;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
-    return line;
-  });
-#endif
 }
 
 VerdictKind kind_of(const std::string& word) {
@@ -92,8 +64,9 @@ std::string verdict_key(const std::string& hash, const std::string& driver) {
   // The variables of the system's loader, and those whose names speak of devices or drivers (X_VISIBLE_DEVICES,
   // X_ICD_FILENAMES): a driver that no manifest declares may read them.
   const std::vector<std::string> variables = {"LD_*", "*DEVICE*", "*DRIVER*", "*ICD*", "*LAYER*", "*GPU*", "*DISPLAY*"};
-  return fmt::format("{}\nferrule {}\ndriver {}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver, boot_id(),
-                     limits.milliseconds, limits.mebibytes, joined(environment_entries(variables), "\n"));
+  return fmt::format("{}\nferrule {}\ndriver {}{}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver,
+                     display_drivers(), boot_id(), limits.milliseconds, limits.mebibytes,
+                     joined(environment_entries(variables), "\n"));
 }
 
 std::optional<Verdict> remembered_verdict(const std::string& key) {
