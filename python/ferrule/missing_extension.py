@@ -6,6 +6,8 @@ import importlib.machinery
 import os
 import sys
 
+OLDEST_OF_STABLE_ABI = (3, 12)
+
 
 def explanation(package: str, error: ImportError) -> str:
     """Say why the package in this folder has no extension for this Python, and what to do.
@@ -40,4 +42,30 @@ def explanation(package: str, error: ImportError) -> str:
             f"{sys.implementation.name} {sys.version.split()[0]} on {sys.platform}, which opens names that end in "
             f"{importlib.machinery.EXTENSION_SUFFIXES[0]}. Install ferrule with the pip of this Python"
         )
-    return f"ferrule's extension in {package!r} cannot be opened: {error}"
+    return f"ferrule's extension in {package!r} cannot be opened: {_reason(package, found) or error}"
+
+
+def _reason(package: str, found: list[str]) -> str:
+    """Say what the extension of another Python or machine is for; "" if it is for this one."""
+    again = "Install ferrule with the pip of this Python"
+    names = [name for name in found if name.startswith("_ferrule.abi3.")]
+    if names and sys.version_info < OLDEST_OF_STABLE_ABI:
+        oldest = ".".join(map(str, OLDEST_OF_STABLE_ABI))
+        return f"it is for CPython {oldest} and later, and this is {sys.version.split()[0]}. {again}"
+    if sys.platform != "linux":
+        return ""
+    suitable = [name for name in found if name.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))]
+    try:
+        with open(os.path.join(package, suitable[0]), "rb") as file, open(sys.executable or os.devnull, "rb") as own:
+            data, own_head = file.read(), own.read(20)
+    except OSError:
+        return ""
+    # The class, the byte order and the machine, in the header of an ELF file.
+    if own_head[:4] == data[:4] == b"\x7fELF" and (data[4:6], data[18:20]) != (own_head[4:6], own_head[18:20]):
+        return f"it is for another machine, and this is {os.uname().machine}. {again}"
+    libraries = {b"\0libc.so.6\0": "glibc", b"\0libc.so\0": "musl"}
+    wanted = [name for library, name in libraries.items() if library in data]
+    have = "glibc" if "gnu" in importlib.machinery.EXTENSION_SUFFIXES[0] else "musl"
+    if wanted and have not in wanted:
+        return f"it is for Linux with {wanted[0]}, and this Python uses {have}. {again}"
+    return ""

@@ -117,7 +117,10 @@ def test_cache_folder_that_is_not_private_is_not_used(
 @pytest.mark.parametrize("named", ["/dev/full", "/proc/nowhere/at/all", "relative/to/what"])
 def test_impossible_cache_folder_is_not_used(runner: LoadRunner, folder: Path, named: str) -> None:
     environment = {"FERRULE_CACHE_DIR": named}
-    check(runner.load(folder, environment=environment), "yes")
+    first = runner.load(folder, environment=environment)
+    check(first, "yes")
+    assert "FERRULE_CACHE_DIR" in first.printed
+    assert first.printed.count("nothing is cached") == 1
     check(runner.load(folder, environment=environment), "yes")
     assert list((runner.home / "here").iterdir()) == []
 

@@ -53,11 +53,11 @@ def test_timeout_is_probed_again_after_ten_minutes(runner: LoadRunner, folder: P
     assert len(runner.marks()) > ran
 
 
-@pytest.mark.parametrize("name", ["error_execute", "shared_greed", "killed"])
+@pytest.mark.parametrize("name", ["error_execute", "shared_greed", "killed", "bus_error"])
 def test_possibly_transient_failure_is_probed_again_after_ten_minutes(
     runner: LoadRunner, folder: Path, put: Put, name: str
 ) -> None:
-    """Lack of memory, a busy device or a kill by the system is not the module's fault."""
+    """Lack of memory or of room on a disk, a busy device or a kill by the system is not the module's fault."""
     file = put(name).file
     assert runner.load(folder).row(file)["probed"] == "yes"
     assert runner.load(folder).row(file)["probed"] == "cached"

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -126,6 +127,12 @@ std::optional<PrivateFolder> opened(const fs::path& path) {
   return folder;
 }
 
+// Warns of the first fault of the cache's variable; the others are the same, mostly.
+void warn_once(const std::string& sentence) {
+  static std::atomic_flag is_told;
+  if (!is_told.test_and_set()) log_warning("cache: {}", sentence);
+}
+
 // Logs why nothing is kept; returns false.
 bool give_up(std::string_view reason) {
   log_debug("cache: {}", reason);
@@ -140,9 +147,14 @@ bool put_or_throw(std::string_view kind, std::string_view key, std::string_view 
     return give_up(fmt::format("a key of {} bytes with {} is too large to be kept", key.size(), text.size()));
   std::string problem;
   PrivateFolder::create(path, problem);
-  if (!problem.empty()) return give_up(fmt::format("{} is not used: {}", path_to_text(path), problem));
-  const auto folder = opened(path);
-  if (!folder) return false;
+  const auto folder = problem.empty() ? PrivateFolder::open(path, problem) : std::nullopt;
+  if (!folder) {
+    // A home folder may be read-only, but a folder that somebody named should work.
+    if (environment("FERRULE_CACHE_DIR"))
+      warn_once(
+          fmt::format("FERRULE_CACHE_DIR: nothing is cached, as {} cannot be used: {}", path_to_text(path), problem));
+    return give_up(fmt::format("{} is not used: {}", path_to_text(path), problem));
+  }
   make_room(*folder, kind);
   return folder->write(file_name(kind, key), unfinished_name(), entry_of(key, text)) ||
          give_up(fmt::format("nothing can be written into {}", path_to_text(path)));
@@ -165,7 +177,7 @@ std::optional<std::string> get_or_throw(std::string_view kind, std::string_view 
 fs::path folder() {
   if (fs::path named = environment_path("FERRULE_CACHE_DIR"); !named.empty()) {
     if (named.is_absolute()) return named;
-    log_debug("cache: disabled, because FERRULE_CACHE_DIR is '{}', not an absolute path", path_to_text(named));
+    warn_once(fmt::format("FERRULE_CACHE_DIR is '{}', not an absolute path: nothing is cached", path_to_text(named)));
     return {};
   }
   const fs::path users = users_folder();

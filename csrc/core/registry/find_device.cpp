@@ -118,7 +118,14 @@ std::shared_ptr<Device> Registry::best() const {
   const Listing all = listing();
   for (const fe_device_kind kind : {FE_DEVICE_GPU, FE_DEVICE_INTEGRATED_GPU, FE_DEVICE_CPU})
     if (std::shared_ptr<Device> device = all.first(kind)) return device;
-  fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}", what_there_is(all));
+  std::string more;
+  if (!all.devices.empty()) {
+    // Test devices compute nothing, and software devices are slower than the CPU.
+    more = ", which is used if it is named";
+    for (const char* variable : {"FERRULE_DISABLE", "FERRULE_ONLY"})
+      if (const auto names = environment(variable)) more += fmt::format("; {} is '{}'", variable, *names);
+  }
+  fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}{}", what_there_is(all), more);
 }
 
 }  // namespace ferrule

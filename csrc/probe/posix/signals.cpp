@@ -18,7 +18,7 @@ struct Signal {
 constexpr std::array signals = {
     Signal{SIGABRT, "SIGABRT", "it called abort"},
     Signal{SIGALRM, "SIGALRM"},
-    Signal{SIGBUS, "SIGBUS", "invalid memory access"},
+    Signal{SIGBUS, "SIGBUS", "invalid memory access, or a file that it maps was cut, as on a full disk"},
     Signal{SIGCHLD, "SIGCHLD"},
     Signal{SIGFPE, "SIGFPE", "an arithmetic fault"},
     Signal{SIGHUP, "SIGHUP"},
@@ -49,7 +49,8 @@ std::string name_of_signal(int signal) {
 }
 
 bool comes_from_outside(int signal) {
-  constexpr std::array from_outside = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGXCPU};
+  // SIGBUS: a page of a file that is mapped could not be read or written, mostly.
+  constexpr std::array from_outside = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGXCPU, SIGBUS};
   return std::find(from_outside.begin(), from_outside.end(), signal) != from_outside.end();
 }
 

@@ -6,6 +6,8 @@ PyInstaller runs it. Backends come along as they are installed: ferrule's own mo
 
 from __future__ import annotations
 
+import site
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from PyInstaller.utils.hooks import collect_submodules, copy_metadata, get_package_paths
@@ -23,10 +25,30 @@ hiddenimports = [
 excludedimports = ["ferrule.testing", "lief", "pytest"]
 
 
-def files_below(folder: Path) -> list[tuple[str, str]]:
+def files_below(folder: Path, base: Path = parent) -> list[tuple[str, str]]:
     """All files of a folder, each with its folder in the application."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}]
-    return [(str(path), str(path.parent.relative_to(parent))) for path in files]
+    return [(str(path), str(path.parent.relative_to(base))) for path in files]
+
+
+def files_of_backends() -> list[tuple[str, str]]:
+    """The folders of `ferrule_backends` that `load_all` searches, and the licences of what they contain."""
+    places = [str(parent), *site.getsitepackages()]
+    if site.ENABLE_USER_SITE:
+        places.append(site.getusersitepackages())
+    found: dict[str, Path] = {}
+    for place in places:
+        for folder in sorted(Path(place, "ferrule_backends").glob("*/")):
+            found.setdefault(folder.name, folder)
+    files = []
+    for name, folder in found.items():
+        files += files_below(folder, folder.parents[1])
+        try:
+            distribution(f"ferrule-{name}")
+        except PackageNotFoundError:  # the folder is not of a package
+            continue
+        files += copy_metadata(f"ferrule-{name}")
+    return files
 
 
 # Libraries are listed as data, so that they stay where ferrule looks for them.
@@ -37,6 +59,6 @@ datas = [
     *((str(path), "ferrule") for path in package.glob("ferrule-probe*")),  # on Windows
     *files_below(package / "backends"),
     *files_below(package / "templates" / "html"),
-    *files_below(parent / "ferrule_backends"),
+    *files_of_backends(),
     *copy_metadata("ferrule"),
 ]

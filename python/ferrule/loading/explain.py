@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
-from importlib.metadata import PackageNotFoundError, distribution, metadata
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, distribution, metadata, requires
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +93,42 @@ def _installed_version(name: str, path: str) -> str:
 def _offer(name: str, names: set[str]) -> str:
     """Return advice on a name that no module and no kind of device has."""
     extras = backend_extras()
+    if systems := systems_of(name):
+        return f" It is for another system ({', '.join(systems)})."
     if name in extras:
+        if installed(name):
+            return f" ferrule-{name} is installed, but its module is not there. {again(name)}"
         return f" Install it: pip install 'ferrule[{name}]'"
     close = difflib.get_close_matches(name, sorted({*names, *extras, *DEVICE_KINDS}), 1)
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def installed(name: str) -> bool:
+    """Whether pip knows the backend's package as installed, whatever is left of its files."""
+    try:
+        distribution(f"ferrule-{name}")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def again(name: str) -> str:
+    """Advice for the files of a backend that are damaged or gone: pip does not replace them otherwise."""
+    package = f"ferrule-{name}" if installed(name) else "ferrule"
+    return f"Install it again: pip install --force-reinstall --no-deps {package}"
+
+
+def systems_of(extra: str) -> list[str]:
+    """Return the values of `sys.platform` for which an extra has a package, if this system is none of them."""
+    try:
+        needed = requires("ferrule") or ()
+    except PackageNotFoundError:
+        return []
+    texts = [text for text in needed if re.match(rf"ferrule-{re.escape(extra)}\b", text)]
+    systems = [re.findall(r"sys_platform == ['\"](\w+)['\"]", text) for text in texts]
+    if not systems or any(not each or sys.platform in each for each in systems):
+        return []
+    return sorted({system for each in systems for system in each})
 
 
 def backend_extras() -> set[str]:

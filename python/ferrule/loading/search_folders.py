@@ -61,19 +61,25 @@ def standard_roots() -> list[str]:
 
 
 def installed_roots() -> list[str]:
-    """Return `ferrule_backends/*/` in the folders of installed distributions, never in the current directory."""
+    """Return `ferrule_backends/*/` beside this package and in the folders of installed distributions.
+
+    A folder `ferrule_backends` that cannot be listed is returned itself.
+    """
     import site
 
-    places = [*site.getsitepackages()]
+    places = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), *site.getsitepackages()]
     if site.ENABLE_USER_SITE:
         places.append(site.getusersitepackages())
-    places.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
     roots: dict[str, None] = {}
     for place in places:
         folder = os.path.join(place, "ferrule_backends")
-        if os.path.isdir(folder):
-            entries = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
-            roots.update(dict.fromkeys(entries))
+        if not os.path.isdir(folder):
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                roots.update(dict.fromkeys(sorted(entry.path for entry in entries if entry.is_dir())))
+        except OSError:  # the report has it as a folder that cannot be read
+            roots[folder] = None
     return list(roots)
 
 

@@ -48,7 +48,7 @@ class LoaderTrust : public LoaderTest {
   void expect_unsafe(const fs::path& path, const std::string& who) {
     const LoadRow refused = loaded_row();
     EXPECT_EQ(refused.state, LoadState::unsafe) << refused.reason;
-    EXPECT_CONTAINS(refused.reason, path.string() + " can be written by " + who + ", and libferrule cannot");
+    EXPECT_CONTAINS(refused.reason, path.string() + " can be written by " + who + ", and libferrule cannot be");
     EXPECT_CONTAINS(refused.reason, "FERRULE_TRUST=any");
     EXPECT_EQ(loaded_row("any").state, LoadState::loaded);
   }

@@ -72,6 +72,13 @@ OTHERS = [
         source="stopped.c",
         defines=("HOSTILE_SIGNAL=SIGKILL",),
     ),
+    HostileModule(
+        "bus_error",
+        "probe_failed",
+        r"ended by SIGBUS .*\(step 'compile'",
+        source="stopped.c",
+        defines=("HOSTILE_SIGNAL=SIGBUS",),
+    ),
     HostileModule("wrong_answer", "probe_failed", "wrong|instead of", source="wrong_answer.c"),
     HostileModule("score_zero", "incompatible", r"score 0", defines=("HOSTILE_SCORE=0",)),
     HostileModule("no_device", "no_device", "no device", defines=("HOSTILE_DEVICE_COUNT=0",)),

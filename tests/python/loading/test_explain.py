@@ -47,11 +47,13 @@ def test_unknown_name_is_explained_with_what_to_install(run_python: Run, tmp_pat
     distribution.mkdir(parents=True)
     (distribution / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: ferrule\nVersion: 9\nProvides-Extra: cuda\nProvides-Extra: testing\n"
+        "Requires-Dist: ferrule-metal==9; sys_platform == 'darwin' and extra == 'metal'\nProvides-Extra: metal\n"
     )
     before = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})"
     assert explained(run_python, "cuda", before).endswith(" Install it: pip install 'ferrule[cuda]'")
     assert explained(run_python, "cudda", before).endswith(" Did you mean 'cuda'?")
     assert "pip" not in explained(run_python, "testing", before)
+    assert explained(run_python, "metal", before).endswith(" It is for another system (darwin).")
 
 
 def test_the_version_comes_from_the_distribution_that_installed_the_file(

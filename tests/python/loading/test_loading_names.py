@@ -52,13 +52,18 @@ def test_disabled_autoload_stays_disabled_after_load(run_python: Run, put_module
     assert "there is t_mine:0" in run_python(code, FERRULE_AUTOLOAD="0").stdout
 
 
-def test_missing_devices_are_explained(run_python: Run, tmp_path: Path) -> None:
+def test_missing_devices_are_explained(run_python: Run, null_module: Path, tmp_path: Path) -> None:
     code = "import ferrule as fe\ntry: {use}\nexcept fe.NotFoundError as e: print(e)\nelse: raise AssertionError"
     for use in ("fe.ones(3)", "fe.device('cpu')", "fe.device('gpu:0')"):
         text = run_python(code.format(use=use), FERRULE_ONLY="cpy").stdout
         assert "there is no device at all: nothing matches FERRULE_ONLY=cpy; found is cpu; did you mean 'cpu'?" in text
     text = run_python(code.format(use="fe.ones(3)"), FERRULE_DISABLE="cpu").stdout
     assert "there is no device at all: cpu is disabled: FERRULE_DISABLE names it" in text
+    there_is = "there is null:0, which is used if it is named; FERRULE_DISABLE is 'cpu'"
+    assert (
+        there_is
+        in run_python(code.format(use="fe.ones(3)"), FERRULE_DISABLE="cpu", FERRULE_BACKEND_PATH=null_module).stdout
+    )
     assert (
         "nothing has been loaded yet, and FERRULE_AUTOLOAD=0"
         in run_python(code.format(use="fe.ones(3)"), FERRULE_AUTOLOAD="0").stdout

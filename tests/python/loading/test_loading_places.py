@@ -97,7 +97,10 @@ def test_backend_path_is_a_list_of_files(run_python: Run, put_module: Put, tmp_p
     absent = tmp_path / "libferrule-t_absent.so"
     rows, _ = load(run_python, FERRULE_BACKEND_PATH=joined("", first, "", absent, second, ""))
     assert [rows[path.name][0] for path in (first, second, absent)] == ["loaded", "loaded", "error"]
-    assert "no such file" in rows[absent.name][1].lower()
+    assert rows[absent.name][1] == "there is no such file"
+    rows, _ = load(run_python, FERRULE_BACKEND_PATH=joined(tmp_path / "absent.txt", tmp_path / "a"))
+    assert rows["absent.txt"] == ("error", "there is no such file")
+    assert rows["a"] == ("error", "it is a folder; FERRULE_BACKEND_DIR takes folders")
     assert "libferrule-t_beside.so" not in rows
     assert "loaded" in {state for name, (state, _) in rows.items() if "cpu" in name}
 

@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
-from backend_wheels import DIST, Environment, hashes_in, make_environment, needed_by, without_settings
+from backend_wheels import DIST, Environment, hashes_in, make_environment, needed_by, wheel_of, without_settings
 from packaging.requirements import Requirement
 
 # Prints what is loaded, and a result.
@@ -142,6 +143,95 @@ def test_libferrule_is_missing(target: Path, bare: Path, tmp_path: Path) -> None
     (tmp_path / "ferrule" / "libferrule.so").unlink()
     said = why_not_imported(bare, tmp_path)
     assert said.startswith(f"ferrule's extension in '{tmp_path}/ferrule' cannot be opened: libferrule.so")
+
+
+def test_extension_of_a_later_python(bare: Path, tmp_path: Path) -> None:
+    """That of the stable interface, in the oldest Python."""
+    if sys.version_info >= (3, 12):
+        pytest.skip("the stable interface is for this Python")
+    with zipfile.ZipFile(wheel_of("ferrule-abi3")) as wheel:
+        wheel.extractall(tmp_path)
+    said = why_not_imported(bare, tmp_path)
+    assert said.endswith(f"it is for CPython 3.12 and later, and this is {sys.version.split()[0]}. {AGAIN}")
+
+
+AGAIN = "Install ferrule with the pip of this Python"
+AARCH64, X86_64 = (0xB7).to_bytes(2, "little"), (0x3E).to_bytes(2, "little")
+
+
+def test_extension_of_another_machine(target: Path, bare: Path, tmp_path: Path) -> None:
+    shutil.copytree(target, tmp_path, dirs_exist_ok=True)
+    [extension] = (tmp_path / "ferrule").glob("_ferrule.cpython-*.so")
+    data = bytearray(extension.read_bytes())
+    data[18:20] = AARCH64 if data[18:20] == X86_64 else X86_64
+    extension.write_bytes(data)
+    said = why_not_imported(bare, tmp_path)
+    assert said.endswith(f"it is for another machine, and this is {os.uname().machine}. {AGAIN}")
+
+
+def test_extension_of_another_c_library(target: Path, bare: Path, tmp_path: Path) -> None:
+    shutil.copytree(target, tmp_path, dirs_exist_ok=True)
+    [extension] = (tmp_path / "ferrule").glob("_ferrule.cpython-*.so")
+    data = extension.read_bytes()
+    extension.write_bytes(data.replace(b"\0libc.so.6\0", b"\0libc.so\0\0\0"))
+    assert why_not_imported(bare, tmp_path).endswith(f"it is for Linux with musl, and this Python uses glibc. {AGAIN}")
+
+
+def test_folder_of_backends_that_cannot_be_read(target: Path, bare: Path) -> None:
+    """As root that installs with umask 077 leaves it. Root may read anything, so the fault is planted."""
+    planted = """
+import os
+list_folder = os.scandir
+def refuse(path):
+    if str(path).endswith("ferrule_backends"): raise PermissionError(13, "Permission denied", path)
+    return list_folder(path)
+os.scandir = refuse
+"""
+    roots = "print(*[root.path for root in report.roots])\n"
+    ended = run(bare, path=target, program=planted + PROGRAM + roots)
+    assert ended.returncode == 0, ended.stderr
+    device, _, searched = ended.stdout.splitlines()
+    assert device == "cpu:0"
+    assert str(target / "ferrule_backends") in searched.split()
+
+
+def test_backends_beside_the_package_come_first(target: Path, tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "environment")
+    environment.pip("install", "ferrule-vulkan")
+    program = "import ferrule as fe; print(*[row.path for row in fe.load_all().candidates if row.name == 'vulkan'])"
+    paths = run(environment.python, path=target, program=program).stdout.split()
+    places = [target, environment.site]
+    assert paths == [str(place / "ferrule_backends/vulkan/libferrule-vulkan.so") for place in places]
+
+
+def test_lost_and_damaged_files_are_brought_back(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "environment")
+    environment.pip("install", "ferrule-vulkan")
+    module = environment.site / "ferrule_backends" / "vulkan" / "libferrule-vulkan.so"
+    remedy = "Install it again: pip install --force-reinstall --no-deps "
+
+    def advice() -> str:
+        return " ".join(run_doctor(environment).stdout.split())
+
+    module.write_bytes(module.read_bytes()[:100_000])
+    assert f"{remedy}ferrule-vulkan" in advice()
+    module.unlink()
+    assert environment.run("import ferrule as fe; print(fe.explain('vulkan'))").endswith(
+        f"ferrule-vulkan is installed, but its module is not there. {remedy}ferrule-vulkan\n"
+    )
+    environment.pip("install", "--force-reinstall", "--no-deps", "ferrule-vulkan")
+    assert module.exists()
+    probe = environment.site / "ferrule" / "bin" / "ferrule-probe"
+    probe.chmod(0o644)
+    assert "ferrule-probe is not beside libferrule, or may not be executed" in advice()
+    shutil.rmtree(environment.site / "ferrule" / "backends")
+    assert f"There is no module for the CPU, which ferrule has in {environment.site}" in advice()
+
+
+def run_doctor(environment: Environment) -> subprocess.CompletedProcess[str]:
+    command = [str(environment.python), "-m", "ferrule", "doctor"]
+    variables = {"FERRULE_CACHE_DIR": str(environment.site.parent / "cache"), "COLUMNS": "1000"}
+    return subprocess.run(command, env=without_settings() | variables, capture_output=True, text=True, cwd="/")
 
 
 BACKENDS_OF_SYSTEMS = {

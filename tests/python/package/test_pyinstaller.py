@@ -17,7 +17,7 @@ report = fe.load_all()
 x = fe.asarray(np.arange(6, dtype="float32"))
 print(float(fe.sum(x * 2)), x.astype("bfloat16").device)
 for row in report.candidates:
-    print(row.name, row.state, str(row.path).removeprefix(sys._MEIPASS))
+    print(row.name, row.state, str(row.path).removeprefix(sys._MEIPASS), row.probed)
 assert "<table" in report._repr_html_()
 print(str(fe.explain("cpu"))[:4])
 """
@@ -49,21 +49,28 @@ def applications(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("program", ["one_file", "one_folder/program"])
 def test_application(applications: Path, program: str, tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [applications / program],
-        env=without_settings() | {"FERRULE_CACHE_DIR": str(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == ""
-    first, *rows, last = ended.stdout.splitlines()
-    assert (first, last) == ("30.0 cpu:0", "cpu:")
-    assert [row.split()[1] for row in rows if row.startswith("cpu ")].count("loaded") == 1
-    assert [row.split()[2] for row in rows if row.startswith("vulkan ")] == [
-        "/ferrule_backends/vulkan/libferrule-vulkan.so"
-    ]
+    # One file is unpacked into another folder each time; what the probe found out holds all the same.
+    for probed in ("yes", "cached"):
+        ended = subprocess.run(
+            [applications / program],
+            env=without_settings() | {"FERRULE_CACHE_DIR": str(tmp_path)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stderr == ""
+        first, *rows, last = ended.stdout.splitlines()
+        assert (first, last) == ("30.0 cpu:0", "cpu:")
+        assert [row.split()[1] for row in rows if row.startswith("cpu ")].count("loaded") == 1
+        assert [row.split()[2:] for row in rows if row.startswith("vulkan ")] == [
+            ["/ferrule_backends/vulkan/libferrule-vulkan.so", probed]
+        ]
+
+
+def test_licences_of_backends_are_packed(applications: Path) -> None:
+    [package] = (applications / "one_folder" / "_internal").glob("ferrule_vulkan-*.dist-info")
+    assert list(package.glob("licenses/*"))
 
 
 def test_the_kit_and_the_headers_are_left_out(applications: Path) -> None:

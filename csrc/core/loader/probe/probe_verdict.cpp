@@ -4,6 +4,7 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/json_object.h"
+#include "core/loader/probe/libraries_state.h"
 #include "core/loader/probe/probe_process.h"
 #include "core/platform/system_state.h"
 
@@ -66,7 +67,7 @@ std::string verdict_key(const std::string& hash, const std::string& driver) {
   const std::vector<std::string> variables = {"LD_*", "*DEVICE*", "*DRIVER*", "*ICD*", "*LAYER*", "*GPU*", "*DISPLAY*"};
   return fmt::format("{}\nferrule {}\ndriver {}{}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver,
                      display_drivers(), boot_id(), limits.milliseconds, limits.mebibytes,
-                     joined(environment_entries(variables), "\n"));
+                     with_paths_in_installation(joined(environment_entries(variables), "\n")));
 }
 
 std::optional<Verdict> remembered_verdict(const std::string& key) {

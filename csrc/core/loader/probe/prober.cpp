@@ -80,9 +80,14 @@ void Prober::recall(Candidate& candidate) const {
 void Prober::probe(Candidate& candidate, const std::string& hash) const {
   if (!is_wanted(hash)) return;
   if (!executable_) {
-    if (policy_.probe == ProbePolicy::automatic) return;
-    throw CandidateRefusal{LoadState::not_probed, FE_UNSUPPORTED,
-                           "probe='always' needs ferrule-probe, which is not beside libferrule"};
+    if (policy_.probe == ProbePolicy::automatic) {
+      candidate.row.notes.emplace_back(
+          "it was not tried in another process: ferrule-probe is not beside libferrule, or may not be executed");
+      return;
+    }
+    throw CandidateRefusal{
+        LoadState::not_probed, FE_UNSUPPORTED,
+        "probe='always' needs ferrule-probe, which is not beside libferrule, or may not be executed"};
   }
   const std::string key = key_of(candidate, hash);
   LoadRow& row = candidate.row;

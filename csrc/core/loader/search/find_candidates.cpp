@@ -84,8 +84,13 @@ void add_named_files(Findings& found) {
     candidate.root = root;
     candidate.row.root = files_variable;
     candidate.is_named = true;
+    std::error_code problem;
     if (!file.is_absolute())
       candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "a path in FERRULE_BACKEND_PATH must be absolute");
+    else if (!fs::exists(file, problem))
+      candidate.refuse(LoadState::error, FE_NOT_FOUND, "there is no such file");
+    else if (fs::is_directory(file, problem))
+      candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "it is a folder; FERRULE_BACKEND_DIR takes folders");
     found.candidates.push_back(std::move(candidate));
   }
 }

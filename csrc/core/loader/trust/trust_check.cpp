@@ -36,7 +36,7 @@ std::string complaint_of(const fs::path& path, WriterOf what) {
     for (const Writer& writer : writers_of(path, what))
       if (!is_among(writer, writers_of_libferrule()))
         return fmt::format(
-            "{} can be written by {}, and libferrule cannot: {}, name the file itself in FERRULE_BACKEND_PATH, or "
+            "{} can be written by {}, and libferrule cannot be: {}, name the file itself in FERRULE_BACKEND_PATH, or "
             "allow it with trust=\"any\" or FERRULE_TRUST=any",
             path_to_text(path), describe(writer), advice_against(writer, path));
     return "";

@@ -6,9 +6,12 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from ferrule.loading.devices import DEVICE_KINDS
+from ferrule.loading.explain import again, installed
+from ferrule.loading.search_folders import backend_dir
 from ferrule.tools.doctor.drivers import Driver, advice_on
 
 KNOWN = (
@@ -35,16 +38,31 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
         sentences.append(
             "A module crashes the process that opens it; FERRULE_PROBE=always tries it in another process first."
         )
-    for row in found["report"]["candidates"]:
+    rows = found["report"]["candidates"]
+    sentences += _of_disabled(found["variables"], sorted({row["name"] for row in rows if row["name"]}))
+    sentences += _of_missing_files(rows)
+    for row in rows:
         sentences += _of_row(row)
     for device in found["devices"]:
         sentences += _of_device(device)
-    reasons = [row["reason"].rstrip(".") for row in found["report"]["candidates"] if row["reason"]]
+    reasons = [row["reason"].rstrip(".") for row in rows if row["reason"]]
     told = [reason for reason in reasons if any(reason in sentence for sentence in sentences)]
     for answer in found["asked"]:
         if not answer["ok"] and not any(reason in answer["why"] for reason in told):
             sentences.append(answer["why"])
     return list(dict.fromkeys([*sentences, *_of_kinds(found)]))
+
+
+def _of_missing_files(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not any(row["name"] == "cpu" for row in rows):
+        yield f"There is no module for the CPU, which ferrule has in {backend_dir()}. {again('')}."
+
+
+def _of_disabled(variables: dict[str, str], names: list[str]) -> Iterator[str]:
+    for word in re.split(r"[,\s]+", variables.get("FERRULE_DISABLE", "").strip()):
+        close = difflib.get_close_matches(word.lower(), names, 1)
+        if word and word.lower() not in names and close:
+            yield f"FERRULE_DISABLE: there is no module named {word!r}; did you mean {close[0]!r}?"
 
 
 def _of_variables(variables: dict[str, str]) -> Iterator[str]:
@@ -79,7 +97,7 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
     elif row["state"] == "not_probed":
         yield f"{name}: {path} was not opened, because nothing could probe it first ({reason})."
     elif row["state"] == "error":
-        yield f"{name}: {path} does not work ({reason}); build or install it again."
+        yield f"{name}: {path} does not work ({reason}){_remedy(row)}."
     elif row["state"] == "no_device":
         yield f"{name}: {path} runs but found no device to drive{f' ({reason})' if reason else ''}."
     elif row["state"] == "incompatible" and NEEDS_DRIVER.search(reason):
@@ -88,8 +106,18 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
     elif row["state"] == "incompatible" and FAULTY_DRIVER.search(reason):
         yield f"{name}: {reason}; then `ferrule doctor --reprobe`."
     for note in row.get("notes") or []:
+        if note.startswith("it was not tried"):
+            yield f"{name}: {path}: {note}. {again('')}."
         if note.startswith("FERRULE_"):  # a variable that has no effect, or a wrong value
             yield f"{name}: {note}" if note.endswith("?") else f"{name}: {note}."
+
+
+def _remedy(row: dict[str, Any]) -> str:
+    if row["reason"].startswith("FERRULE_"):  # a variable with a wrong value
+        return ""
+    package = Path(row["path"]).parent
+    is_own = package == backend_dir() or (package.parent.name == "ferrule_backends" and installed(row["name"]))
+    return ". " + again(row["name"]) if is_own else "; build or install it again"
 
 
 def _of_device(device: dict[str, Any]) -> Iterator[str]:
