@@ -29,7 +29,11 @@ def explanation(package: str, error: ImportError) -> str:
             f"ferrule cannot be imported from {package!r}, which is no folder: the system opens libraries as files. "
             "Install ferrule into a folder, as `pip install --target FOLDER ferrule` does"
         )
-    found = sorted(name for name in os.listdir(package) if name.startswith("_ferrule.") and not name.endswith(".pyi"))
+    try:
+        names = sorted(os.listdir(package))
+    except OSError:
+        return f"ferrule's extension in {package!r} cannot be opened: {error}"
+    found = [name for name in names if name.startswith("_ferrule.") and not name.endswith(".pyi")]
     if not found:
         return (
             f"{package!r} has no extension _ferrule: it is ferrule's source tree, or an incomplete copy of an "
@@ -42,30 +46,30 @@ def explanation(package: str, error: ImportError) -> str:
             f"{sys.implementation.name} {sys.version.split()[0]} on {sys.platform}, which opens names that end in "
             f"{importlib.machinery.EXTENSION_SUFFIXES[0]}. Install ferrule with the pip of this Python"
         )
-    return f"ferrule's extension in {package!r} cannot be opened: {_reason(package, found) or error}"
+    chosen = next(name for name in map("_ferrule{}".format, importlib.machinery.EXTENSION_SUFFIXES) if name in found)
+    reason = _reason(os.path.join(package, chosen))
+    return f"ferrule's extension in {package!r} cannot be opened: {f'{reason} ({error})' if reason else error}"
 
 
-def _reason(package: str, found: list[str]) -> str:
-    """Say what the extension of another Python or machine is for; "" if it is for this one."""
+def _reason(extension: str) -> str:
+    """Say what the extension that Python chose is for; "" if it is for this Python and machine."""
     again = "Install ferrule with the pip of this Python"
-    names = [name for name in found if name.startswith("_ferrule.abi3.")]
-    if names and sys.version_info < OLDEST_OF_STABLE_ABI:
+    if ".abi3." in os.path.basename(extension) and sys.version_info < OLDEST_OF_STABLE_ABI:
         oldest = ".".join(map(str, OLDEST_OF_STABLE_ABI))
         return f"it is for CPython {oldest} and later, and this is {sys.version.split()[0]}. {again}"
     if sys.platform != "linux":
         return ""
-    suitable = [name for name in found if name.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))]
     try:
-        with open(os.path.join(package, suitable[0]), "rb") as file, open(sys.executable or os.devnull, "rb") as own:
+        with open(extension, "rb") as file, open(sys.executable or os.devnull, "rb") as own:
             data, own_head = file.read(), own.read(20)
     except OSError:
         return ""
     # The class, the byte order and the machine, in the header of an ELF file.
     if own_head[:4] == data[:4] == b"\x7fELF" and (data[4:6], data[18:20]) != (own_head[4:6], own_head[18:20]):
         return f"it is for another machine, and this is {os.uname().machine}. {again}"
-    libraries = {b"\0libc.so.6\0": "glibc", b"\0libc.so\0": "musl"}
-    wanted = [name for library, name in libraries.items() if library in data]
-    have = "glibc" if "gnu" in importlib.machinery.EXTENSION_SUFFIXES[0] else "musl"
-    if wanted and have not in wanted:
-        return f"it is for Linux with {wanted[0]}, and this Python uses {have}. {again}"
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]  # has the platform: .cpython-311-x86_64-linux-gnu.so
+    libraries = {"gnu": ("musl", b"\0libc.so\0", b"\0libc.so.6\0"), "musl": ("gnu", b"\0libc.so.6\0", b"\0libc.so\0")}
+    for own_library, (other, name_of_other, name_of_own) in libraries.items():
+        if f"-{own_library}" in suffix and name_of_other in data and name_of_own not in data:
+            return f"it is for Linux with the C library {other}, and this Python uses {own_library}. {again}"
     return ""

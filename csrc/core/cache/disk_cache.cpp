@@ -139,6 +139,14 @@ bool give_up(std::string_view reason) {
   return false;
 }
 
+bool give_up_on(const fs::path& folder, const std::string& problem) {
+  // A home folder may be read-only, but a folder that somebody named should work.
+  if (environment("FERRULE_CACHE_DIR"))
+    warn_once(
+        fmt::format("FERRULE_CACHE_DIR: nothing is cached, as {} cannot be used: {}", path_to_text(folder), problem));
+  return give_up(fmt::format("{} is not used: {}", path_to_text(folder), problem));
+}
+
 bool put_or_throw(std::string_view kind, std::string_view key, std::string_view text) {
   const fs::path path = folder();
   if (path.empty()) return false;
@@ -148,16 +156,10 @@ bool put_or_throw(std::string_view kind, std::string_view key, std::string_view 
   std::string problem;
   PrivateFolder::create(path, problem);
   const auto folder = problem.empty() ? PrivateFolder::open(path, problem) : std::nullopt;
-  if (!folder) {
-    // A home folder may be read-only, but a folder that somebody named should work.
-    if (environment("FERRULE_CACHE_DIR"))
-      warn_once(
-          fmt::format("FERRULE_CACHE_DIR: nothing is cached, as {} cannot be used: {}", path_to_text(path), problem));
-    return give_up(fmt::format("{} is not used: {}", path_to_text(path), problem));
-  }
+  if (!folder) return give_up_on(path, problem);
   make_room(*folder, kind);
   return folder->write(file_name(kind, key), unfinished_name(), entry_of(key, text)) ||
-         give_up(fmt::format("nothing can be written into {}", path_to_text(path)));
+         give_up_on(path, "nothing can be written into it");
 }
 
 std::optional<std::string> get_or_throw(std::string_view kind, std::string_view key) {

@@ -55,7 +55,8 @@ void PrivateFolder::create(const fs::path& path, std::string& problem) {
   if (error) {
     problem = "it cannot be made: " + error.message();
   } else if (!fs::exists(path, error)) {
-    if (const std::string why = windows::make_private_folder(path.native()); !why.empty())
+    const std::string why = windows::make_private_folder(path.native());
+    if (!why.empty() && !fs::is_directory(path, error))  // another process may have made it meanwhile
       problem = "it cannot be made: " + why;
   }
 }

@@ -20,7 +20,8 @@ std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count
 }
 
 void search_for_libraries_in(const std::string& folder) {
-  if (!folder.empty()) AddDllDirectory(path_from_text(folder).c_str());
+  // For modules that open libraries by name, too, as AddDllDirectory is not.
+  if (!folder.empty()) SetDllDirectoryW(path_from_text(folder).c_str());
 }
 
 void* keep_mapped(const std::string& module) {

@@ -77,7 +77,7 @@ def installed_roots() -> list[str]:
             continue
         try:
             with os.scandir(folder) as entries:
-                roots.update(dict.fromkeys(sorted(entry.path for entry in entries if entry.is_dir())))
+                roots.update(dict.fromkeys(sorted(entry.path for entry in entries if os.path.isdir(entry.path))))
         except OSError:  # the report has it as a folder that cannot be read
             roots[folder] = None
     return list(roots)

@@ -141,6 +141,7 @@ def test_extension_of_another_python(target: Path, bare: Path, tmp_path: Path) -
 def test_libferrule_is_missing(target: Path, bare: Path, tmp_path: Path) -> None:
     shutil.copytree(target, tmp_path, dirs_exist_ok=True)
     (tmp_path / "ferrule" / "libferrule.so").unlink()
+    (tmp_path / "ferrule" / "_ferrule.abi3.so").touch()  # as a copy over another leaves it; Python does not choose it
     said = why_not_imported(bare, tmp_path)
     assert said.startswith(f"ferrule's extension in '{tmp_path}/ferrule' cannot be opened: libferrule.so")
 
@@ -152,7 +153,7 @@ def test_extension_of_a_later_python(bare: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel_of("ferrule-abi3")) as wheel:
         wheel.extractall(tmp_path)
     said = why_not_imported(bare, tmp_path)
-    assert said.endswith(f"it is for CPython 3.12 and later, and this is {sys.version.split()[0]}. {AGAIN}")
+    assert f"it is for CPython 3.12 and later, and this is {sys.version.split()[0]}. {AGAIN} (" in said
 
 
 AGAIN = "Install ferrule with the pip of this Python"
@@ -165,8 +166,7 @@ def test_extension_of_another_machine(target: Path, bare: Path, tmp_path: Path) 
     data = bytearray(extension.read_bytes())
     data[18:20] = AARCH64 if data[18:20] == X86_64 else X86_64
     extension.write_bytes(data)
-    said = why_not_imported(bare, tmp_path)
-    assert said.endswith(f"it is for another machine, and this is {os.uname().machine}. {AGAIN}")
+    assert f"it is for another machine, and this is {os.uname().machine}. {AGAIN} (" in why_not_imported(bare, tmp_path)
 
 
 def test_extension_of_another_c_library(target: Path, bare: Path, tmp_path: Path) -> None:
@@ -174,7 +174,8 @@ def test_extension_of_another_c_library(target: Path, bare: Path, tmp_path: Path
     [extension] = (tmp_path / "ferrule").glob("_ferrule.cpython-*.so")
     data = extension.read_bytes()
     extension.write_bytes(data.replace(b"\0libc.so.6\0", b"\0libc.so\0\0\0"))
-    assert why_not_imported(bare, tmp_path).endswith(f"it is for Linux with musl, and this Python uses glibc. {AGAIN}")
+    said = why_not_imported(bare, tmp_path)
+    assert f"it is for Linux with the C library musl, and this Python uses gnu. {AGAIN} (" in said
 
 
 def test_folder_of_backends_that_cannot_be_read(target: Path, bare: Path) -> None:

@@ -3,7 +3,6 @@
 #include "core/environment.h"
 #include "core/platform/driver_files.h"
 #include "core/platform/driver_version.h"
-#include "core/platform/library_paths.h"
 #include "core/platform/library_search.h"
 #include "module_file/file_bytes.h"
 #include "module_file/read_image.h"
@@ -58,16 +57,7 @@ std::vector<std::string> needed_libraries(const Candidate& candidate) {
 }
 #endif
 
-constexpr uint64_t hashed_quickly = uint64_t{4} << 20;  // bytes
-
 }  // namespace
-
-std::string with_paths_in_installation(std::string text) {
-  const std::string own = path_to_text(library_dir().parent_path());
-  if (own.size() < 2) return text;  // unknown, or the root of the file system
-  for (std::size_t at = 0; (at = text.find(own, at)) != std::string::npos;) text.replace(at, own.size(), ".");
-  return text;
-}
 
 std::string libraries_state(const Candidate& candidate) {
   std::string state;
@@ -75,12 +65,8 @@ std::string libraries_state(const Candidate& candidate) {
     std::error_code problem;
     const fs::path real = path ? fs::canonical(*path, problem) : fs::path();
     const auto identity = real.empty() ? std::nullopt : module_file::FileBytes::identity_at(real);
-    const std::string full = path_to_text(real), shown = with_paths_in_installation(full);
-    const bool is_own = shown != full && identity && identity->size <= hashed_quickly;
-    state += fmt::format("{} {}", name, shown);
-    if (is_own)
-      state += " " + module_file::sha256_of_file(real).value_or("unreadable");
-    else if (identity)
+    state += fmt::format("{} {}", name, path_to_text(real));
+    if (identity)
       state += fmt::format(" {} {} {} {} {}", identity->device, identity->inode, identity->size, identity->modified_ns,
                            identity->changed_ns);
     state += '\n';

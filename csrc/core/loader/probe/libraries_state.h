@@ -10,12 +10,7 @@ namespace ferrule {
 // A text that changes when a driver or library of the module changes. It identifies the files of the libraries that the
 // manifest names, that come with the module, and that the module or a library that comes with it is linked with. It
 // includes what else the manifest declares of its drivers: environment variables, the files that they read
-// (driver_files.h), and version files of their other parts. The C library is left out. Small files of ferrule's own
-// installation are identified by their hash.
+// (driver_files.h), and version files of their other parts. The C library is left out.
 std::string libraries_state(const Candidate& candidate);
-
-// The text with all paths in ferrule's installation, the folder that contains the one of libferrule, written as paths
-// that begin there. An application in one file is unpacked into another folder at each start (PyInstaller).
-std::string with_paths_in_installation(std::string text);
 
 }  // namespace ferrule

@@ -4,9 +4,10 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/json_object.h"
-#include "core/loader/probe/libraries_state.h"
 #include "core/loader/probe/probe_process.h"
+#include "core/platform/library_paths.h"
 #include "core/platform/system_state.h"
+#include "module_file/path_text.h"
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,15 @@ JsonDocument answer_in(const std::string& line) {
   }
 }
 
+// Windows searches the folder of the program for libraries that a module opens; elsewhere the environment says where.
+std::string folder_of_program() {
+#if defined(_WIN32)
+  return path_to_text(executable_dir());
+#else
+  return "";
+#endif
+}
+
 }  // namespace
 
 Verdict verdict_from(const std::string& line) {
@@ -65,9 +75,9 @@ std::string verdict_key(const std::string& hash, const std::string& driver) {
   // The variables of the system's loader, and those whose names speak of devices or drivers (X_VISIBLE_DEVICES,
   // X_ICD_FILENAMES): a driver that no manifest declares may read them.
   const std::vector<std::string> variables = {"LD_*", "*DEVICE*", "*DRIVER*", "*ICD*", "*LAYER*", "*GPU*", "*DISPLAY*"};
-  return fmt::format("{}\nferrule {}\ndriver {}{}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver,
-                     display_drivers(), boot_id(), limits.milliseconds, limits.mebibytes,
-                     with_paths_in_installation(joined(environment_entries(variables), "\n")));
+  return fmt::format("{}\nferrule {}\ndriver {}{}{}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver,
+                     display_drivers(), folder_of_program(), boot_id(), limits.milliseconds, limits.mebibytes,
+                     joined(environment_entries(variables), "\n"));
 }
 
 std::optional<Verdict> remembered_verdict(const std::string& key) {

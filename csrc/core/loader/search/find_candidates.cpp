@@ -87,9 +87,11 @@ void add_named_files(Findings& found) {
     std::error_code problem;
     if (!file.is_absolute())
       candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "a path in FERRULE_BACKEND_PATH must be absolute");
-    else if (!fs::exists(file, problem))
+    else if (const fs::file_type type = fs::status(file, problem).type(); type == fs::file_type::not_found)
       candidate.refuse(LoadState::error, FE_NOT_FOUND, "there is no such file");
-    else if (fs::is_directory(file, problem))
+    else if (type == fs::file_type::none)
+      candidate.refuse(LoadState::error, FE_IO, "it cannot be reached: " + problem.message());
+    else if (type == fs::file_type::directory)
       candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "it is a folder; FERRULE_BACKEND_DIR takes folders");
     found.candidates.push_back(std::move(candidate));
   }

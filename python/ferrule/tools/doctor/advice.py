@@ -59,9 +59,16 @@ def _of_missing_files(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _of_disabled(variables: dict[str, str], names: list[str]) -> Iterator[str]:
-    for word in re.split(r"[,\s]+", variables.get("FERRULE_DISABLE", "").strip()):
-        close = difflib.get_close_matches(word.lower(), names, 1)
-        if word and word.lower() not in names and close:
+    words = [word.lower() for word in re.split(r"[,\s]+", variables.get("FERRULE_DISABLE", "").strip()) if word]
+    for word in words:
+        close = difflib.get_close_matches(word, names, 1)
+        if word in names:
+            continue
+        if word in DEVICE_KINDS:
+            yield f"FERRULE_DISABLE takes names of backends, and {word!r} is a kind of device."
+        elif ";" in word or word.partition("-")[0] in names:
+            yield f"FERRULE_DISABLE takes names of backends, without variants, with commas between them, and not {word!r}."
+        elif close:
             yield f"FERRULE_DISABLE: there is no module named {word!r}; did you mean {close[0]!r}?"
 
 
