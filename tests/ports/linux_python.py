@@ -35,8 +35,7 @@ def extract(name: str, data: bytes, folder: Path) -> None:
     at = data.find(START_OF_FRAME)
     while at >= 0:
         try:
-            with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data[at:])) as reader:
-                unpacked = io.BytesIO(reader.read())
+            unpacked = io.BytesIO(zstandard.ZstdDecompressor().decompressobj().decompress(data[at:]))
             with tarfile.open(fileobj=unpacked) as archive:
                 if name in archive.getnames():
                     return archive.extractall(folder, filter="data")

@@ -15,7 +15,7 @@ from ports.programs import PORTABLE, portable_output
 FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
 ROOT = Path(__file__).resolve().parents[2]
 # The parts of tests/python that run there. The others name files of Linux, or start programs.
-TESTS = ["python/dtypes", "python/functions", "python/array/test_arrays.py", "python/array/test_numbers.py"]
+TESTS = ["python/dtypes", "python/functions", "python/array", "python/graphs", "python/io"]
 
 
 def run_program(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import mmap
+import re
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +225,7 @@ def test_a_bad_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
 
 def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing"):
-        with pytest.raises(OSError, match=str(path)):
+        with pytest.raises(OSError, match=re.escape(repr(str(path)))):
             fe.io.open_safetensors(path, device="cpu")
 
 
@@ -251,6 +253,11 @@ files = st.one_of(
 )
 
 
+# Windows lets nobody write a file that is mapped, which it is until the next call of ferrule after the arrays' end.
+writes_mapped_files = pytest.mark.skipif(sys.platform == "win32", reason="writes the files that it opened before")
+
+
+@writes_mapped_files
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=files)
 def test_random_file_opens_or_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
@@ -263,6 +270,7 @@ def test_random_file_opens_or_is_a_clear_error(tmp_path: Path, content: bytes) -
         pass
 
 
+@writes_mapped_files
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 400), value=st.integers(0, 255), cut=st.one_of(st.none(), st.integers(0, 500)))
 def test_a_good_file_with_one_byte_changed_never_reads_outside(
