@@ -187,8 +187,8 @@ def test_test_devices_are_not_judged(doctor: Doctor, null_module: Path) -> None:
     [
         ({"FERRULE_DISABLE": "t_x"}, "FERRULE_DISABLE switches these backends off: t_x."),
         ({"FERRULE_DISABLE": "gpu"}, "FERRULE_DISABLE takes names of backends, and 'gpu' is a kind of device."),
-        ({"FERRULE_DISABLE": "cpu-x64"}, "FERRULE_DISABLE takes names of backends, without variants"),
-        ({"FERRULE_DISABLE": "cpu;null"}, "FERRULE_DISABLE takes names of backends, without variants"),
+        ({"FERRULE_DISABLE": "cpu-x64"}, "FERRULE_DISABLE takes names of backends, without variants and"),
+        ({"FERRULE_DISABLE": "cpu;null"}, "FERRULE_DISABLE takes names of backends, without variants and"),
         ({"FERRULE_DISABLE": "cpuu"}, "FERRULE_DISABLE: there is no module named 'cpuu'; did you mean 'cpu'?"),
         ({"FERRULE_TRUST": "any"}, "FERRULE_TRUST=any: files that others can write are opened, too."),
         (

@@ -67,7 +67,7 @@ def _of_disabled(variables: dict[str, str], names: list[str]) -> Iterator[str]:
         if word in DEVICE_KINDS:
             yield f"FERRULE_DISABLE takes names of backends, and {word!r} is a kind of device."
         elif ";" in word or word.partition("-")[0] in names:
-            yield f"FERRULE_DISABLE takes names of backends, without variants, with commas between them, and not {word!r}."
+            yield f"FERRULE_DISABLE takes names of backends, without variants and with commas: {word!r} is none."
         elif close:
             yield f"FERRULE_DISABLE: there is no module named {word!r}; did you mean {close[0]!r}?"
 
