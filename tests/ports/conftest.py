@@ -1,4 +1,4 @@
-"""What all tests with wine need."""
+"""Keeps wine running while the tests of programs for Windows run."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,22 @@ PORTABLE = Path(__file__).with_name("portable.py")
 def windows_path(path: Path) -> str:
     """As wine's drive Z:, which has all files."""
     return "Z:" + str(path.resolve()).replace("/", "\\")
+
+
+def run_in_wine(program: Path, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in tests/, without this process's settings of ferrule and Python."""
+    unwanted = ("FERRULE_", "PYTHON", "WINEPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    return subprocess.run(
+        ["wine", program, *arguments],
+        env=kept | {"WINEDEBUG": "-all"} | variables,
+        cwd=ROOT / "tests",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=1200,
+    )
 
 
 def check_c_program(run: Run, program: Path, backends: str) -> None:

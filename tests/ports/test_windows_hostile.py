@@ -48,7 +48,8 @@ CHOSEN = [
     if hostile.source not in POSIX_SOURCES and hostile.name not in LEFT_OUT and not hostile.flags
 ]
 
-# What a report says on Linux, and on Windows. In wine, a process whose stack overflows ends with status 0.
+# Pairs of patterns: the reason that a report gives on Linux, and what it is on Windows. In wine, a process whose stack
+# overflows ends with status 0.
 WORDS = (
     (r"its probe was ended by SIG", r"ended by SIG"),
     (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import lief
 import pytest
-from ports.programs import PORTABLE, portable_output
+from ports.programs import PORTABLE, portable_output, run_in_wine
 
 FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,23 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = ["python/dtypes", "python/functions", "python/array", "python/graphs", "python/io"]
 
 
-def run_program(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    unwanted = ("FERRULE_", "PYTHON", "WINEPATH")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    return subprocess.run(
-        ["wine", program, *arguments],
-        env=kept | {"WINEDEBUG": "-all"},
-        cwd=ROOT / "tests",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=900,
-    )
-
-
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return run_program(FOLDER / "python.exe", *arguments)
+    return run_in_wine(FOLDER / "python.exe", *arguments)
 
 
 def test_program_prints_what_it_prints_here() -> None:
@@ -60,7 +45,7 @@ def test_kit_at_brief() -> None:
 def test_probe_finds_libferrule_in_the_wheel() -> None:
     package = FOLDER / "Lib" / "site-packages" / "ferrule"
     module = str(package / "backends" / "libferrule-cpu-x64.dll").replace("/", "\\")
-    ended = run_program(package / "ferrule-probe.exe", f"Z:{module}")
+    ended = run_in_wine(package / "ferrule-probe.exe", f"Z:{module}")
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["verdict"] == "passed"
 

@@ -1,4 +1,4 @@
-// What of the system decides whether a module works, and may change without a change of any file that ferrule knows.
+// Facts about the system that are part of a verdict's key: a module may work no longer when one of them changes.
 #pragma once
 
 #include <string>

@@ -6,11 +6,12 @@ PyInstaller runs it. Backends come along as they are installed: ferrule's own mo
 
 from __future__ import annotations
 
-import site
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from PyInstaller.utils.hooks import collect_submodules, copy_metadata, get_package_paths
+
+from ferrule.loading.search_folders import installed_roots
 
 parent, package = map(Path, get_package_paths("ferrule"))
 NOT_NEEDED = ("ferrule._pyinstaller", "ferrule.testing", "ferrule.__main__")
@@ -33,12 +34,9 @@ def files_below(folder: Path, base: Path = parent) -> list[tuple[str, str]]:
 
 def files_of_backends() -> list[tuple[str, str]]:
     """The folders of `ferrule_backends` that `load_all` searches, and the licences of what they contain."""
-    places = [str(parent), *site.getsitepackages()]
-    if site.ENABLE_USER_SITE:
-        places.append(site.getusersitepackages())
     found: dict[str, Path] = {}
-    for place in places:
-        for folder in sorted(Path(place, "ferrule_backends").glob("*/")):
+    for folder in map(Path, installed_roots()):
+        if folder.parent.name == "ferrule_backends":  # not itself, as it is where it cannot be listed
             found.setdefault(folder.name, folder)
     files = []
     for name, folder in found.items():

@@ -30,13 +30,13 @@ PLUGIN = "ferrule_pytest"
 ORDER = (
     "_ferrule",  # the extension
     "missing_extension",
-    "_pyinstaller",
     "later",
     "errors",
     "text",
     "process",
     "dtypes",
     "loading",
+    "_pyinstaller",
     "array",
     "io",
     "functions",

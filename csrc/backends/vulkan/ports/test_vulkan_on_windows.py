@@ -1,7 +1,8 @@
 """The Vulkan backend for Windows, in wine, which hands its calls to this system's lavapipe and needs a display for it.
 
 `./dev ports windows` puts CPython with ferrule's wheel in $FERRULE_WINDOWS_PYTHON and unpacks the backend's in
-$FERRULE_WINDOWS_BACKEND."""
+$FERRULE_WINDOWS_BACKEND.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ports.programs import windows_path
+from ports.programs import run_in_wine, windows_path
 
 PYTHON = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", ".")) / "python.exe"
 MODULE = Path(os.environ.get("FERRULE_WINDOWS_BACKEND", ".")) / "ferrule_backends" / "vulkan" / "libferrule-vulkan.dll"
-ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +32,9 @@ def display() -> Iterator[str]:
 
 def run(display: str, *arguments: str) -> str:
     """What Python prints; `arguments` are its own."""
-    unwanted = ("FERRULE_", "PYTHON", "WINEPATH")
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    variables |= {"DISPLAY": display, "WINEDEBUG": "-all", "FERRULE_BACKEND_PATH": windows_path(MODULE)}
     # wine opens the display once for all its processes, and one that runs already has none.
     subprocess.run(["wineserver", "-k"], check=False)
-    ended = subprocess.run(
-        ["wine", PYTHON, *arguments],
-        env=variables,
-        cwd=ROOT / "tests",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=1200,
-    )
+    ended = run_in_wine(PYTHON, *arguments, DISPLAY=display, FERRULE_BACKEND_PATH=windows_path(MODULE))
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
     return ended.stdout
 

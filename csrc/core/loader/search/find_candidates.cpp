@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/error.h"
+#include "core/loader/search/read_candidate.h"
 #include "core/platform/folders.h"
 #include "core/platform/library_paths.h"
 #include "module_file/module_name.h"
@@ -74,6 +75,16 @@ void scan(const fs::path& folder, std::size_t root, Findings& found) {
   found.roots[root].candidates = files.size();
 }
 
+// A path whose name is not that of a module may be wrong in a way that says more.
+void refuse_for_path(Candidate& candidate) {
+  std::error_code problem;
+  static_cast<void>(fs::canonical(candidate.path, problem));
+  if (problem)
+    candidate.refuse(LoadState::error, FE_NOT_FOUND, complaint_about_path(candidate.path, problem));
+  else if (fs::is_directory(candidate.path, problem))
+    candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "it is a folder; FERRULE_BACKEND_DIR takes folders");
+}
+
 void add_named_files(Findings& found) {
   const std::vector<fs::path> files = environment_paths(files_variable);
   if (files.empty()) return;
@@ -84,15 +95,10 @@ void add_named_files(Findings& found) {
     candidate.root = root;
     candidate.row.root = files_variable;
     candidate.is_named = true;
-    std::error_code problem;
     if (!file.is_absolute())
       candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "a path in FERRULE_BACKEND_PATH must be absolute");
-    else if (const fs::file_type type = fs::status(file, problem).type(); type == fs::file_type::not_found)
-      candidate.refuse(LoadState::error, FE_NOT_FOUND, "there is no such file");
-    else if (type == fs::file_type::none)
-      candidate.refuse(LoadState::error, FE_IO, "it cannot be reached: " + problem.message());
-    else if (type == fs::file_type::directory)
-      candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "it is a folder; FERRULE_BACKEND_DIR takes folders");
+    else if (candidate.is_refused)
+      refuse_for_path(candidate);
     found.candidates.push_back(std::move(candidate));
   }
 }

@@ -70,7 +70,8 @@ void read_module(Candidate& candidate, module_file::FileBytes& file) {
     candidate.refuse(LoadState::error, FE_IO, "its manifest names another interface than the file");
 }
 
-// A sentence that says why a path does not lead to a file.
+}  // namespace
+
 std::string complaint_about_path(const fs::path& path, const std::error_code& problem) {
   std::error_code none;
   if (problem == std::errc::too_many_symbolic_link_levels) return "it is a link that leads back to itself";
@@ -79,8 +80,6 @@ std::string complaint_about_path(const fs::path& path, const std::error_code& pr
   if (problem == std::errc::no_such_file_or_directory) return "there is no such file";
   return "it cannot be read: " + problem.message();
 }
-
-}  // namespace
 
 void read_candidate(Candidate& candidate, TrustCheck& trust) {
   if (candidate.is_refused) return;
