@@ -69,6 +69,7 @@ from ferrule.functions.movement import (
     squeeze,
     stack,
     take,
+    take_along_axis,
 )
 from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 from ferrule.loading.device_lookup import best_device, device, devices
@@ -81,7 +82,11 @@ if TYPE_CHECKING:
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.attention import scaled_dot_product_attention
     from ferrule.functions.compaction import compress, nonzero
+    from ferrule.functions.cumulative import cumulative_prod, cumulative_sum
+    from ferrule.functions.searching import searchsorted
+    from ferrule.functions.sets import unique_all, unique_counts, unique_inverse, unique_values
     from ferrule.functions.slicing import dynamic_slice, update_slice
+    from ferrule.functions.sorting import argsort, sort
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -116,9 +121,12 @@ _LATER = {
     "LoadError": "ferrule.loading.load_error",
     "LoadReport": "ferrule.loading.load_report",
     "MemoryStats": "ferrule.loading.statistics",
+    "argsort": "ferrule.functions.sorting",
     "bfloat16": "ferrule.dtypes.narrow_floats",
     "buffer_from_host_ptr": "ferrule.io.host_buffers",
     "compress": "ferrule.functions.compaction",
+    "cumulative_prod": "ferrule.functions.cumulative",
+    "cumulative_sum": "ferrule.functions.cumulative",
     "default_roots": "ferrule.loading.search_folders",
     "dynamic_slice": "ferrule.functions.slicing",
     "executable_dir": "ferrule.loading.search_folders",
@@ -140,13 +148,19 @@ _LATER = {
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
     "scaled_dot_product_attention": "ferrule.functions.attention",
+    "searchsorted": "ferrule.functions.searching",
     "set_log_level": "ferrule.process.log_lines",
     "set_thread_count": "ferrule.loading.statistics",
     "shutdown": "ferrule.loading.load",
+    "sort": "ferrule.functions.sorting",
     "stats": "ferrule.loading.statistics",
     "testing": "",
     "thread_count": "ferrule.loading.statistics",
     "trace": "ferrule.profiling.trace",
+    "unique_all": "ferrule.functions.sets",
+    "unique_counts": "ferrule.functions.sets",
+    "unique_inverse": "ferrule.functions.sets",
+    "unique_values": "ferrule.functions.sets",
     "unload": "ferrule.loading.load",
     "update_slice": "ferrule.functions.slicing",
 }
@@ -200,6 +214,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "asarray",
     "astype",
     "backends",
@@ -212,6 +227,8 @@ __all__ = [
     "complex128",
     "compress",
     "concat",
+    "cumulative_prod",
+    "cumulative_sum",
     "default_roots",
     "device",
     "devices",
@@ -270,9 +287,11 @@ __all__ = [
     "reload",
     "reshape",
     "scaled_dot_product_attention",
+    "searchsorted",
     "set_log_level",
     "set_thread_count",
     "shutdown",
+    "sort",
     "split",
     "squeeze",
     "stack",
@@ -281,6 +300,7 @@ __all__ = [
     "sum",
     "synchronize",
     "take",
+    "take_along_axis",
     "testing",
     "thread_count",
     "to_packed",
@@ -290,6 +310,10 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unload",
     "update_slice",
     "var",

@@ -13,11 +13,32 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr std::array<std::string_view, 16> by_hand = {
-    "astype",  "broadcast_to",  "compress",     "concat",
-    "copy",    "dynamic_slice", "fused",        "iota",
-    "nonzero", "pad",           "permute_dims", "reshape",
-    "slice",   "take",          "update_slice", "scaled_dot_product_attention"};
+constexpr std::array<std::string_view, 26> by_hand = {"argsort",
+                                                      "astype",
+                                                      "broadcast_to",
+                                                      "compress",
+                                                      "concat",
+                                                      "copy",
+                                                      "cumulative_prod",
+                                                      "cumulative_sum",
+                                                      "dynamic_slice",
+                                                      "fused",
+                                                      "iota",
+                                                      "nonzero",
+                                                      "pad",
+                                                      "permute_dims",
+                                                      "reshape",
+                                                      "scaled_dot_product_attention",
+                                                      "searchsorted",
+                                                      "slice",
+                                                      "sort",
+                                                      "take",
+                                                      "take_along_axis",
+                                                      "unique_all",
+                                                      "unique_counts",
+                                                      "unique_inverse",
+                                                      "unique_values",
+                                                      "update_slice"};
 
 constexpr std::size_t widest_line = 120;
 
