@@ -26,6 +26,7 @@ SHADERS = {
 ABSENT = {
     "acos",
     "acosh",
+    "argsort",
     "asin",
     "asinh",
     "atan",
@@ -36,6 +37,8 @@ ABSENT = {
     "compress",
     "copysign",
     "cosh",
+    "cumulative_prod",
+    "cumulative_sum",
     "erfc",
     "exp2",
     "fmod",
@@ -46,9 +49,16 @@ ABSENT = {
     "nextafter",
     "nonzero",
     "positive",
+    "searchsorted",
     "signbit",
     "sinh",
+    "sort",
+    "take_along_axis",
     "tan",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
 }
 # There is no exponential of float64, and the kernel of layer_norm and rms_norm refuses float64.
 NOT_IN_DOUBLE = {"softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}

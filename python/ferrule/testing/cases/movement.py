@@ -34,6 +34,10 @@ def take(x: Values, indices: Values, axis: int) -> Values:
     return np.take(x, indices, axis)
 
 
+def take_along_axis(x: Values, indices: Values, axis: int) -> Values:
+    return np.take_along_axis(x, indices, axis)
+
+
 def indices(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
     """Fill the indices: within the axis, including negative ones."""
     if number == 0:
@@ -43,11 +47,11 @@ def indices(rng: np.random.Generator, number: int, problem: Problem, drawn: Valu
 
 
 def out_of_bounds(case: Case) -> Iterator[Failing]:
-    problem = Problem(((3, 4), (5,)), {"axis": 1})
+    problem = Problem(((3, 4), (5,) if case.op == "take" else (3, 5)), {"axis": 1})
     rng = np.random.default_rng(0)
     for wrong in (4, -5, int(np.iinfo(case.dtypes[1]).max), int(np.iinfo(case.dtypes[1]).min)):
         x, places = case.inputs(problem, rng)
-        places[3] = wrong
+        places[..., 3] = wrong
         yield Failing(problem, [x, places], f"index {wrong} of an axis of 4")
 
 
@@ -125,6 +129,19 @@ CASES = [
         Case("take", (d, i), d, problems.takes(), take, domains=(ANY, INDEX), fill=indices, errors=out_of_bounds)
         for d in ALL
         for i in ("int32", "int64")
+    ),
+    *(
+        Case(
+            "take_along_axis",
+            (d, i),
+            d,
+            problems.takes_along_axis(),
+            take_along_axis,
+            domains=(ANY, INDEX),
+            fill=indices,
+            errors=out_of_bounds,
+        )
+        for d, i in (*((d, "int64") for d in ALL), ("float32", "int32"))
     ),
     *(
         Case(

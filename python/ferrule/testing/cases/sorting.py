@@ -1,4 +1,4 @@
-"""The k greatest or least elements along an axis, sorted and stable. NaN is greater than any number."""
+"""Sorting, always stable. NaN is greater than any number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ferrule.testing.cases.reduction import equals
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import NUMERIC, Values
+from ferrule.testing.model.dtypes import NUMERIC, REALS, Values
 from ferrule.testing.model.problem import Batch, Family, Problem
 from ferrule.testing.model.values import Shape
 from ferrule.testing.problems import RANK_8
@@ -30,6 +30,59 @@ def best_first(x: Values, k: int, axis: int, largest: bool = True) -> Values:
 
 def values(x: Values, k: int, axis: int, largest: bool = True) -> Values:
     return np.take_along_axis(x, best_first(x, k, axis, largest), axis)
+
+
+def sorted_indices(x: Values, descending: bool) -> Values:
+    return best_first(x, x.shape[-1], -1, descending)
+
+
+def sorted_values(x: Values, descending: bool) -> Values:
+    return np.take_along_axis(x, sorted_indices(x, descending), -1)
+
+
+def repeated(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Let about half of the values occur several times, and some of them next to each other."""
+    if drawn.size == 0:
+        return drawn
+    flat = drawn.reshape(-1)
+    others = flat[rng.integers(0, max(1, flat.size // 4), flat.size)]
+    return np.where(rng.random(flat.size) < 0.5, others, flat).reshape(drawn.shape)
+
+
+def sorts() -> Family:
+    """Attribute `descending`."""
+
+    def problem(shape: Shape, descending: bool = False) -> Problem:
+        return Problem((shape,), {"descending": descending})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        found = shapes.array_shapes(min_dims=1, max_dims=6, min_side=0, max_side=7)
+        return st.tuples(found, st.booleans()).map(lambda pair: problem(*pair))
+
+    def sized(size: int) -> Sequence[Problem]:
+        return problem((3, size)), problem((size,), True)
+
+    return Family(
+        sized=sized,
+        plain=(
+            problem((5, 7)),
+            problem((5, 7), True),
+            problem((67,)),
+            problem((2, 300), True),
+            problem((3, 4, 1)),
+            problem((7, 2_000)),
+            problem(RANK_8),
+        ),
+        empty=(problem((0,)), problem((3, 0)), problem((0, 4), True)),
+        single=(problem((1,)), problem((1, 1, 1), True)),
+        # The last two are rows that kernels sort with several threads.
+        large=(problem((61, 1_003)), problem((300_007,)), problem((2, 70_001), True)),
+        draw=draw,
+        batches=(Batch(problem((67, 300)), (0,)),),
+    )
 
 
 def topk() -> Family:
@@ -75,6 +128,7 @@ def topk() -> Family:
 
 
 FAMILY = topk()
+SORTS = sorts()
 
 CASES = [
     case
@@ -82,5 +136,13 @@ CASES = [
     for case in (
         Case("topk", (d,), d, FAMILY, values, fill=equals, output="values"),
         Case("topk", (d,), "int64", FAMILY, best_first, fill=equals, output="indices"),
+    )
+]
+CASES += [
+    case
+    for d in REALS
+    for case in (
+        Case("sort", (d,), d, SORTS, sorted_values, fill=repeated),
+        Case("argsort", (d,), "int64", SORTS, sorted_indices, fill=repeated),
     )
 ]

@@ -156,3 +156,36 @@ def takes() -> Family:
             Batch(problem((67, 33), (9,), 1), (0, None)),
         ),
     )
+
+
+def takes_along_axis() -> Family:
+    """The array and the indices, of the same shape except along the axis; attribute `axis`."""
+
+    def problem(shape: Shape, count: int, axis: int) -> Problem:
+        place = axis % len(shape)
+        return Problem((shape, (*shape[:place], count, *shape[place + 1 :])), {"axis": axis})
+
+    def make(pick: DrawFn, shape: Shape) -> Problem:
+        import hypothesis.strategies as st
+
+        return problem(shape, pick(st.integers(0, 6)), pick(st.integers(-len(shape), len(shape) - 1)))
+
+    return Family(
+        sized=lambda size: (problem((4, size), 3, 0), problem((7,), size, 0), problem((2, size), size, -1)),
+        plain=(
+            problem((5, 7), 4, 0),
+            problem((5, 7), 9, 1),
+            problem((67,), 15, -1),
+            problem((3, 4, 5), 6, 1),
+            problem((2, 9, 65), 6, -2),
+            problem(RANK_8, 4, 2),
+        ),
+        empty=(problem((5, 7), 0, 0), problem((5, 0), 3, 0), problem((0, 3), 2, 1)),
+        single=(problem((1,), 1, 0), problem((1, 1), 1, 1)),
+        large=(problem((301, 203), 70, 0), problem((61, 1_003), 301, 1), problem((3, 40, 501), 67, 1)),
+        draw=drawn_of_shape(make, least=1),
+        batches=(
+            Batch(problem((67, 33), 9, 1), (0, 0)),
+            Batch(problem((33, 67), 9, 0), (1, 1), 1),
+        ),
+    )
