@@ -18,4 +18,4 @@ def test_every_public_name_exists_with_a_docstring() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    assert not hasattr(fe, "unique_all")  # absent, never a stub
+    assert not hasattr(fe, "unique_rows")  # absent, never a stub

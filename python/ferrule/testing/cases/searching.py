@@ -21,12 +21,13 @@ def places(x1: Values, x2: Values, side: str) -> Values:
     return np.asarray(np.searchsorted(x1, x2, side))  # type: ignore[call-overload]
 
 
-def sorted_first(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Sort the first input, and let some of its elements be equal."""
-    if number > 0 or drawn.size == 0:
-        return drawn
-    chosen = drawn[rng.integers(0, drawn.size, drawn.size)]
-    return chosen[np.argsort(widen(chosen), kind="stable")]
+def repeated(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Let some of the elements of the first input be equal."""
+    return drawn if number > 0 or drawn.size == 0 else drawn[rng.integers(0, drawn.size, drawn.size)]
+
+
+def sorted_first(number: int, values: Values) -> Values:
+    return values if number > 0 else values[np.argsort(widen(values), kind="stable")]
 
 
 def searches() -> Family:
@@ -68,4 +69,4 @@ def searches() -> Family:
 
 SEARCHES = searches()
 
-CASES = [Case("searchsorted", (d, d), "int64", SEARCHES, places, fill=sorted_first) for d in REALS]
+CASES = [Case("searchsorted", (d, d), "int64", SEARCHES, places, fill=repeated, arrange=sorted_first) for d in REALS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,6 +48,9 @@ class Case:
     fill : callable, optional
         `fill(rng, number, problem, drawn)` returns the values of input `number` in place of the drawn ones: a mask,
         indices, values with infinities.
+    arrange : callable, optional
+        `arrange(number, values)` returns the values of input `number` in the order that the op requires, such as
+        ascending. It applies to all inputs, also after a check has replaced some of their values.
     left_out : mapping of str to str
         The fills of checks/ranges.py for which the truth is undefined, with the reason.
     errors : callable, optional
@@ -65,6 +68,7 @@ class Case:
     output: str = ""
     signed_zeros: bool = True
     fill: Callable[[np.random.Generator, int, Problem, Values], Values] | None = None
+    arrange: Callable[[int, Values], Values] | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     errors: Callable[[Case], Iterable[Failing]] | None = None
 
@@ -126,7 +130,13 @@ class Case:
             else:
                 drawn = draw(rng, shape, dtype).astype(numpy_dtype(dtype))
             values.append(drawn if self.fill is None else self.fill(rng, number, problem, drawn))
-        return values
+        return self.arranged(values)
+
+    def arranged(self, inputs: Sequence[Values]) -> list[Values]:
+        """The inputs in the order that the op requires."""
+        if self.arrange is None:
+            return list(inputs)
+        return [self.arrange(number, values) for number, values in enumerate(inputs)]
 
     def truth(self, problem: Problem, inputs: list[Values]) -> Values:
         """The oracle's result: widened for a floating-point result, else in the result's dtype."""

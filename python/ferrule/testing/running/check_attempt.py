@@ -118,7 +118,7 @@ class Attempt:
 
     def try_problem(self, problem: Problem, inputs: Sequence[Values] | None = None, note: str = "") -> None:
         """Run and judge, or record the refusal."""
-        given = self.inputs(problem) if inputs is None else list(inputs)
+        given = self.inputs(problem) if inputs is None else self.case.arranged(inputs)
         execution = self.try_prepare(problem, given, note)
         if execution is not None:
             self.judge(problem, given, self.compute(execution), note)
