@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.attention import scaled_dot_product_attention
     from ferrule.functions.compaction import compress, nonzero
+    from ferrule.functions.complex_parts import conj, imag, real
     from ferrule.functions.slicing import dynamic_slice, update_slice
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
@@ -119,6 +120,7 @@ _LATER = {
     "bfloat16": "ferrule.dtypes.narrow_floats",
     "buffer_from_host_ptr": "ferrule.io.host_buffers",
     "compress": "ferrule.functions.compaction",
+    "conj": "ferrule.functions.complex_parts",
     "default_roots": "ferrule.loading.search_folders",
     "dynamic_slice": "ferrule.functions.slicing",
     "executable_dir": "ferrule.loading.search_folders",
@@ -127,6 +129,7 @@ _LATER = {
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
     "from_dlpack": "ferrule.io.dlpack",
     "graph": "ferrule.graphs.tracing",
+    "imag": "ferrule.functions.complex_parts",
     "io": "",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
@@ -137,6 +140,7 @@ _LATER = {
     "q4_K": "ferrule.dtypes.blocks",
     "q6_K": "ferrule.dtypes.blocks",
     "q8_0": "ferrule.dtypes.blocks",
+    "real": "ferrule.functions.complex_parts",
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
     "scaled_dot_product_attention": "ferrule.functions.attention",
@@ -212,6 +216,7 @@ __all__ = [
     "complex128",
     "compress",
     "concat",
+    "conj",
     "default_roots",
     "device",
     "devices",
@@ -236,6 +241,7 @@ __all__ = [
     "full_like",
     "graph",
     "host_empty",
+    "imag",
     "inf",
     "int8",
     "int16",
@@ -266,6 +272,7 @@ __all__ = [
     "q4_K",
     "q6_K",
     "q8_0",
+    "real",
     "refresh",
     "reload",
     "reshape",

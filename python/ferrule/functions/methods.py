@@ -12,7 +12,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array, Axes, is_number
 from ferrule.array.recording import apply_all, no_array
 from ferrule.array.symbols import Recorder, Symbol
-from ferrule.dtypes.classification import is_block, is_floating
+from ferrule.dtypes.classification import is_block, is_complex, is_floating
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import conversion, linear_algebra, movement, reduction
 from ferrule.functions.asarray import asarray, from_packed, to_packed
@@ -456,9 +456,9 @@ def _divide(left: object, right: object) -> Array:
 
 def _as_float(array: Array, other: object) -> Array:
     """Cast integers to float32 for a division, unless the other operand is floating-point: then its dtype applies."""
-    if is_floating(array.dtype):
+    if is_floating(array.dtype) or is_complex(array.dtype):
         return array
-    if isinstance(other, (Array, np.ndarray, np.generic)) and is_floating(other.dtype):
+    if isinstance(other, (Array, np.ndarray, np.generic)) and (is_floating(other.dtype) or is_complex(other.dtype)):
         return array
     return conversion.astype(array, "float32")
 

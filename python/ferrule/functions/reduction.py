@@ -8,7 +8,7 @@ from typing import SupportsFloat
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer, sizes
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import astype, cast
 from ferrule.functions.movement import reshape
@@ -103,7 +103,8 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     >>> fe.mean(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
     [2.0, 3.0]
     """
-    return _reduce("mean", _floating("mean", x), axis, keepdims)
+    x = as_operand("mean", x)
+    return _reduce("mean", x if is_complex(x.dtype) else _floating("mean", x), axis, keepdims)
 
 
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:

@@ -1,4 +1,5 @@
 // Matrix products, batched, with any strides. gemm.h describes the layout and why results are invariant.
+#include "../complex.h"
 #include "../gemm.h"
 #include "matmul_shape.h"
 
@@ -306,6 +307,86 @@ void prepare(const Call& call, uint32_t, void* to) {
   call.in[0].dtype == DType::f32 ? prepare_panels<float>(call, to) : prepare_panels<double>(call, to);
 }
 
+// A product of complex matrices is one of real matrices of twice the width: the rows of A and of C are read as real
+// numbers, real and imaginary parts in turn, and each element a + b i of B becomes the block (a, b; -b, a). The number of
+// real multiplications is that of the complex product.
+struct RealProduct {
+  Operand in[2], out;
+  Call call;
+
+  template <class T>
+  RealProduct(const Call& complex, T) : call(complex) {
+    in[0] = complex.in[0];
+    in[1] = complex.in[1];
+    out = complex.out[0];
+    Operand &a = in[0], &b = in[1];
+    a.shape[a.rank - 1] *= 2;
+    if (b.rank == 1) {  // a column
+      b.shape[1] = 1;
+      b.rank = 2;
+    }
+    b.shape[b.rank - 2] *= 2;
+    b.shape[b.rank - 1] *= 2;
+    make_contiguous(a);
+    make_contiguous(b);
+    a.dtype = b.dtype = out.dtype = dtype_of<T>;
+    a.item_size = b.item_size = out.item_size = sizeof(T);
+    call.in = in;
+    call.out = &out;
+  }
+  RealProduct(const RealProduct&) = delete;
+
+  static void make_contiguous(Operand& x) {
+    int64_t stride = 1;
+    for (int32_t axis = x.rank; axis-- > 0; stride *= x.shape[axis]) x.strides[axis] = stride;
+  }
+  int64_t b_bytes() const {
+    int64_t bytes = in[1].item_size;
+    for (int32_t axis = 0; axis < in[1].rank; ++axis) bytes *= in[1].shape[axis];
+    return round_up(bytes, 64);
+  }
+};
+
+template <class T>
+uint64_t complex_scratch(const Call& call) {
+  const RealProduct real(call, T(0));
+  return static_cast<uint64_t>(real.b_bytes() + scratch_of<T>(real.call));
+}
+
+template <class T>
+fe_error* multiply_complex(const Call& call) {
+  RealProduct real(call, T(0));
+  const Operand& b = call.in[1];
+  const int64_t columns = b.rank > 1 ? b.shape[b.rank - 1] : 1;
+  int64_t rows = 1;
+  for (int32_t axis = 0; axis < b.rank; ++axis) rows *= b.shape[axis];
+  if (columns > 0) rows /= columns;
+  const auto* const from = reinterpret_cast<const Complex<T>*>(b.data);
+  auto* const to = reinterpret_cast<Complex<T>*>(call.scratch);
+  fe_error* error = parallel(call, rows, larger(1, 16384 / larger(1, columns)), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const Complex<T>* x = from + row * columns;
+      Complex<T>* y = to + 2 * row * columns;
+      for (int64_t j = 0; j < columns; ++j) {
+        y[j] = x[j];
+        y[columns + j] = {-x[j].imaginary, x[j].real};
+      }
+    }
+  });
+  if (error != nullptr) return error;
+  real.in[1].data = call.scratch;
+  real.call.scratch = call.scratch + real.b_bytes();
+  return multiply<T>(real.call);
+}
+
+uint64_t complex_scratch_size(const Call& call) {
+  return call.in[0].dtype == DType::c64 ? complex_scratch<float>(call) : complex_scratch<double>(call);
+}
+LocalScratch complex_local_scratch(const Call& call) {
+  if (call.in[0].dtype == DType::c64) return local_of<float>(RealProduct(call, 0.0F).call);
+  return local_of<double>(RealProduct(call, 0.0).call);
+}
+
 bool accepts(const Call& call) {
   return call.in_count >= 2 && call.in[0].dtype == call.in[1].dtype && call.in[0].rank > 0 && call.in[1].rank > 0;
 }
@@ -315,6 +396,12 @@ bool accepts(const Call& call) {
 KERNEL(matmul, .dtypes = f32 | f64, .takes_epilogue = true, .accepts = accepts, .scratch_size = scratch_size,
        .local_scratch = local_scratch, .prepare_size = prepare_size, .prepare = prepare) {
   return call.in[0].dtype == DType::f32 ? multiply<float>(call) : multiply<double>(call);
+}
+
+KERNEL(complex_matmul, .op = "matmul", .dtypes = one_of(DType::c64) | one_of(DType::c128),
+       .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts, .scratch_size = complex_scratch_size,
+       .local_scratch = complex_local_scratch) {
+  return call.in[0].dtype == DType::c64 ? multiply_complex<float>(call) : multiply_complex<double>(call);
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT
