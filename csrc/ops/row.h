@@ -34,9 +34,10 @@ enum class Kind : uint8_t {
   internal,     // made by the compiler only
 };
 
-// The dtypes that an input accepts, by the terms of the Python array API standard: numeric dtypes are integers, floating
-// and complex ones, and floating-point dtypes are real or complex. `stored` is `any` and the block dtypes, which can only
-// be cut and cast. `any` has float8, which can only be moved, compared for equality and cast. `real` has bool.
+// The dtypes that an input accepts, by the terms of the Python array API standard: numeric dtypes are integers,
+// floating and complex ones, and floating-point dtypes are real or complex. `stored` is `any` and the block dtypes,
+// which can only be cut and cast. `any` has float8, which can only be moved, compared for equality and cast. `real` has
+// bool.
 enum class Accepts : uint8_t {
   stored,
   any,

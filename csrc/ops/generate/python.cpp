@@ -13,9 +13,10 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr auto by_hand = std::to_array<std::string_view>(
-    {"astype", "broadcast_to", "compress", "concat", "conj", "copy", "dynamic_slice", "fused", "imag", "iota", "nonzero",
-     "pad", "permute_dims", "real", "reshape", "slice", "take", "update_slice", "scaled_dot_product_attention"});
+constexpr auto by_hand =
+    std::to_array<std::string_view>({"astype", "broadcast_to", "compress", "concat", "conj", "copy", "dynamic_slice",
+                                     "fused", "imag", "iota", "nonzero", "pad", "permute_dims", "real", "reshape",
+                                     "slice", "take", "update_slice", "scaled_dot_product_attention"});
 
 constexpr std::size_t widest_line = 120;
 

@@ -27,6 +27,7 @@ from ferrule.testing.model.dtypes import (
     numpy_dtype,
     op_rows,
     wide_of,
+    widen,
 )
 from ferrule.testing.model.problem import Problem
 
@@ -111,6 +112,8 @@ def test_every_tolerance_of_a_case_has_a_reason(name: str) -> None:
     assert len(case.tolerance.reason) > 20
     if case.tolerance.ulp > 4:
         assert name in WIDER or case.dtypes[0] == "float64"
+    if case.result in COMPLEX:  # bounds are relative to the magnitude, not to each part
+        return
     if not case.floating:
         assert case.tolerance.ulp == 0
         assert case.tolerance.bound is None
@@ -129,7 +132,7 @@ def test_bound_has_the_shape_of_the_result_and_scales_with_the_unit_roundoff(nam
         inputs = case.inputs(problem, np.random.default_rng(3))
         wanted = case.truth(problem, inputs)
         with np.errstate(all="ignore"):
-            wide = [x.astype(wide_of(x.dtype.name)) if x.dtype.name in FLOATS else x for x in inputs]
+            wide = [widen(x) for x in inputs]
             bound = case.tolerance.bound(wide, dict(problem.attributes), wanted, case.result)
         assert bound.shape == wanted.shape
         finite = np.isfinite(wanted)

@@ -226,8 +226,7 @@ void multiply_complex(const void* const* in, void* out, size_t count, const void
     return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
   };
   size_t i = 0;
-  for (; i + n <= 2 * count; i += n)
-    hn::StoreU(product(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
+  for (; i + n <= 2 * count; i += n) hn::StoreU(product(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
   if (const size_t rest = 2 * count - i; rest > 0) {
     const auto a = load_first<T>(d, x + i, rest, T(1)), b = load_first<T>(d, y + i, rest, T(1));
     store_first<T>(d, product(d, a, b), z + i, rest);

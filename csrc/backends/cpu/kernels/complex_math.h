@@ -1,8 +1,9 @@
 // Elementary functions of complex numbers in double precision.
 //
-// Branch cuts and special cases are those of C (ISO/IEC 9899:2018, annex G), as the Python array API standard demands. The
-// formulas: W. Kahan, Branch cuts for complex elementary functions (1987), for sqrt, tanh and atanh; T. E. Hull, T. F.
-// Fairgrieve and P. T. P. Tang, Implementing the complex arcsine and arccosine functions using exception handling (1997).
+// Branch cuts and special cases are those of C (ISO/IEC 9899:2018, annex G), as the Python array API standard demands.
+// The formulas: W. Kahan, Branch cuts for complex elementary functions (1987), for sqrt, tanh and atanh; T. E. Hull, T.
+// F. Fairgrieve and P. T. P. Tang, Implementing the complex arcsine and arccosine functions using exception handling
+// (1997).
 #pragma once
 
 #include <numbers>
@@ -51,7 +52,8 @@ inline double log_of_magnitude(Complex128 z) {
   if (is_infinite(a) || is_infinite(b)) return HUGE_VAL;
   if (is_nan(a) || is_nan(b)) return not_a_number();
   if (large > 1e300) return ::log(::hypot(a / 4, b / 4)) + 2 * std::numbers::ln2;
-  if (large < 1e-290) return large == 0 ? -HUGE_VAL : ::log(::hypot(a * 0x1p200, b * 0x1p200)) - 200 * std::numbers::ln2;
+  if (large < 1e-290)
+    return large == 0 ? -HUGE_VAL : ::log(::hypot(a * 0x1p200, b * 0x1p200)) - 200 * std::numbers::ln2;
   if (large > 0.5 && large < 1.5 && small < 1.5) {
     const double rough = a * a + b * b;
     if (rough > 0.5 && rough < 2) {
@@ -207,8 +209,8 @@ struct Tan {
   Complex128 operator()(Complex128 z) const { return swapped(Tanh{}(swapped(z))); }
 };
 
-// What asinh of x + i y is made of, for x and y from 0 on, neither tiny nor huge: the real part, and either b = sin of the
-// imaginary part, or the two arguments of atan2 that give it.
+// What asinh of x + i y is made of, for x and y from 0 on, neither tiny nor huge: the real part, and either b = sin of
+// the imaginary part, or the two arguments of atan2 that give it.
 struct InverseParts {
   double real, b, opposite, adjacent;
   bool has_b;

@@ -78,7 +78,11 @@ def complex_quotient(x1: Values, x2: Values) -> Values:
 
 def complex_arithmetic() -> list[Case]:
     wide = Domain(-100, 100)
-    sums = [case for op, oracle in (("add", np.add), ("subtract", np.subtract)) for case in complex_binary(op, oracle, wide, ROUNDED)]
+    sums = [
+        case
+        for op, oracle in (("add", np.add), ("subtract", np.subtract))
+        for case in complex_binary(op, oracle, wide, ROUNDED)
+    ]
     return [
         *sums,
         *complex_binary("multiply", np.multiply, PARTS_OF_PRODUCTS, PRODUCT_OF_COMPLEX),

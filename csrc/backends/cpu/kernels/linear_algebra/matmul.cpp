@@ -308,8 +308,8 @@ void prepare(const Call& call, uint32_t, void* to) {
 }
 
 // A product of complex matrices is one of real matrices of twice the width: the rows of A and of C are read as real
-// numbers, real and imaginary parts in turn, and each element a + b i of B becomes the block (a, b; -b, a). The number of
-// real multiplications is that of the complex product.
+// numbers, real and imaginary parts in turn, and each element a + b i of B becomes the block (a, b; -b, a). The number
+// of real multiplications is that of the complex product.
 struct RealProduct {
   Operand in[2], out;
   Call call;
@@ -399,8 +399,8 @@ KERNEL(matmul, .dtypes = f32 | f64, .takes_epilogue = true, .accepts = accepts, 
 }
 
 KERNEL(complex_matmul, .op = "matmul", .dtypes = one_of(DType::c64) | one_of(DType::c128),
-       .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts, .scratch_size = complex_scratch_size,
-       .local_scratch = complex_local_scratch) {
+       .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
+       .scratch_size = complex_scratch_size, .local_scratch = complex_local_scratch) {
   return call.in[0].dtype == DType::c64 ? multiply_complex<float>(call) : multiply_complex<double>(call);
 }
 
