@@ -159,7 +159,9 @@ def test_exponential_functions_overflow_only_where_the_result_does() -> None:
     ):
         with np.errstate(over="ignore"):
             wanted = oracle(values.astype(np.clongdouble)).astype(np.complex128)
-        np.testing.assert_allclose(np.asarray(getattr(fe, op)(fe.asarray(values))), wanted, rtol=1e-13)
+        got = np.asarray(getattr(fe, op)(fe.asarray(values)))
+        np.testing.assert_allclose(got.real, wanted.real, rtol=1e-13)
+        np.testing.assert_allclose(got.imag, wanted.imag, rtol=1e-13)
     assert np.isfinite(np.asarray(fe.sign(fe.asarray(huge)))).all()
 
 

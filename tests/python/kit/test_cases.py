@@ -26,7 +26,6 @@ from ferrule.testing.model.dtypes import (
     known_dtypes,
     numpy_dtype,
     op_rows,
-    wide_of,
     widen,
 )
 from ferrule.testing.model.problem import Problem
