@@ -20,6 +20,23 @@ OP(take)
       i.output({i.input(0).dtype, out});
     });
 
+OP(take_along_axis)
+    .doc(
+        "Elements of x at indices along an axis, where the other axes of x and the indices are the same; a negative "
+        "index counts from the end, one out of bounds is an error.")
+    .host()
+    .input("x", any)
+    .input("indices", index)
+    .integer_attribute("axis", -1)
+    .result([](Inference& i) {
+      const Shape &x = i.input(0).shape, &indices = i.input(1).shape;
+      const int axis = i.axis("axis", x.rank());
+      bool same = indices.rank() == x.rank();
+      for (int k = 0; same && k < x.rank(); ++k) same = k == axis || indices[k] == x[k];
+      if (!same) i.fail("the shapes differ in other axes than {}: {}", axis, i.call());
+      i.output({i.input(0).dtype, indices});
+    });
+
 OP(concat)
     .doc("Arrays joined along an axis.")
     .variadic("arrays", any)

@@ -69,6 +69,7 @@ from ferrule.functions.movement import (
     squeeze,
     stack,
     take,
+    take_along_axis,
 )
 from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 from ferrule.loading.device_lookup import best_device, device, devices
@@ -82,7 +83,11 @@ if TYPE_CHECKING:
     from ferrule.functions.attention import scaled_dot_product_attention
     from ferrule.functions.compaction import compress, nonzero
     from ferrule.functions.complex_parts import conj, imag, real
+    from ferrule.functions.cumulative import cumulative_prod, cumulative_sum
+    from ferrule.functions.searching import searchsorted
+    from ferrule.functions.sets import unique_all, unique_counts, unique_inverse, unique_values
     from ferrule.functions.slicing import dynamic_slice, update_slice
+    from ferrule.functions.sorting import argsort, sort
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -117,10 +122,13 @@ _LATER = {
     "LoadError": "ferrule.loading.load_error",
     "LoadReport": "ferrule.loading.load_report",
     "MemoryStats": "ferrule.loading.statistics",
+    "argsort": "ferrule.functions.sorting",
     "bfloat16": "ferrule.dtypes.narrow_floats",
     "buffer_from_host_ptr": "ferrule.io.host_buffers",
     "compress": "ferrule.functions.compaction",
     "conj": "ferrule.functions.complex_parts",
+    "cumulative_prod": "ferrule.functions.cumulative",
+    "cumulative_sum": "ferrule.functions.cumulative",
     "default_roots": "ferrule.loading.search_folders",
     "dynamic_slice": "ferrule.functions.slicing",
     "executable_dir": "ferrule.loading.search_folders",
@@ -144,13 +152,19 @@ _LATER = {
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
     "scaled_dot_product_attention": "ferrule.functions.attention",
+    "searchsorted": "ferrule.functions.searching",
     "set_log_level": "ferrule.process.log_lines",
     "set_thread_count": "ferrule.loading.statistics",
     "shutdown": "ferrule.loading.load",
+    "sort": "ferrule.functions.sorting",
     "stats": "ferrule.loading.statistics",
     "testing": "",
     "thread_count": "ferrule.loading.statistics",
     "trace": "ferrule.profiling.trace",
+    "unique_all": "ferrule.functions.sets",
+    "unique_counts": "ferrule.functions.sets",
+    "unique_inverse": "ferrule.functions.sets",
+    "unique_values": "ferrule.functions.sets",
     "unload": "ferrule.loading.load",
     "update_slice": "ferrule.functions.slicing",
 }
@@ -204,6 +218,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "asarray",
     "astype",
     "backends",
@@ -217,6 +232,8 @@ __all__ = [
     "compress",
     "concat",
     "conj",
+    "cumulative_prod",
+    "cumulative_sum",
     "default_roots",
     "device",
     "devices",
@@ -277,9 +294,11 @@ __all__ = [
     "reload",
     "reshape",
     "scaled_dot_product_attention",
+    "searchsorted",
     "set_log_level",
     "set_thread_count",
     "shutdown",
+    "sort",
     "split",
     "squeeze",
     "stack",
@@ -288,6 +307,7 @@ __all__ = [
     "sum",
     "synchronize",
     "take",
+    "take_along_axis",
     "testing",
     "thread_count",
     "to_packed",
@@ -297,6 +317,10 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unload",
     "update_slice",
     "var",

@@ -16,6 +16,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
   static const std::vector<std::vector<Shape>> list = {
       {},
       {all},
+      {row},
       {all, all},
       {all, all, all},
       {all, turned},

@@ -467,28 +467,91 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
         if x.ndim != 1:
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
         axis = 0
+    places = _indices("take", indices, x)
+    place = axis_of("take", axis, x.ndim)
+    if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
+        _check_bounds("take", places, place, x.shape[place])  # no kernel will run that checks them
+    return recording.apply("take", (x, places), {"axis": place})
+
+
+def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -> Array:
+    """Take elements at indices along an axis, with other indices at each place of the other axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    indices : array_like of int
+        The indices, with as many dimensions as x; negative ones count from the end. The other axes of x and the indices
+        are broadcast.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    Array
+        The elements, in the broadcast shape, with the length of the indices along the axis.
+
+    Raises
+    ------
+    DTypeError
+        The indices are not integers.
+    InvalidArgumentError
+        The indices have another number of dimensions, or their shape does not broadcast; or an index is out of range,
+        which is raised when the result is computed.
+    OutOfRangeError
+        The axis is out of range.
+
+    Examples
+    --------
+    >>> x = fe.asarray([[3, 1, 2], [4, 6, 5]])
+    >>> fe.take_along_axis(x, fe.argsort(x)).tolist()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    x = as_operand("take_along_axis", x)
+    places = _indices("take_along_axis", indices, x)
+    place = axis_of("take_along_axis", axis, x.ndim)
+    if places.ndim != x.ndim:
+        raise InvalidArgumentError(
+            f"take_along_axis: x has {x.ndim} dimensions and the indices have {places.ndim}; they need equally many"
+        )
+    try:
+        shape = list(np.broadcast_shapes(*((*a.shape[:place], 1, *a.shape[place + 1 :]) for a in (x, places))))
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"take_along_axis: the shapes {x.shape} and {places.shape} do not broadcast in the axes other than {place}"
+        ) from error
+    size, count = x.shape[place], places.shape[place]
+    x = _broadcast(x, (*shape[:place], size, *shape[place + 1 :]))
+    places = _broadcast(places, (*shape[:place], count, *shape[place + 1 :]))
+    if size == 0 and places.size and not isinstance(places._handle, Symbol):
+        _check_bounds("take_along_axis", places, place, 0)
+    return recording.apply("take_along_axis", (x, places), {"axis": place})
+
+
+def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else broadcast_to(x, shape)
+
+
+def _indices(op: str, indices: object, x: Array) -> Array:
+    """Return indices as an array of int32 or int64."""
     if isinstance(indices, (list, tuple)):
         try:
             indices = np.asarray(indices, dtype=np.int64)
         except OverflowError as error:
-            raise NumberOverflowError("take: an index does not fit into int64") from error
+            raise NumberOverflowError(f"{op}: an index does not fit into int64") from error
         except (TypeError, ValueError) as error:
             if isinstance(error, Error):
                 raise
-            raise InvalidArgumentError(f"take: the indices are not integers: {error}") from error
-    places = as_operand("take", indices, x)
+            raise InvalidArgumentError(f"{op}: the indices are not integers: {error}") from error
+    places = as_operand(op, indices, x)
     if places.dtype.kind not in "iu":
-        raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")
-    if places.dtype.name != "int32":
-        places = as_int64(places)
-    place = axis_of("take", axis, x.ndim)
-    if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
-        _check_bounds(places, place, x.shape[place])  # no kernel will run that checks them
-    return recording.apply("take", (x, places), {"axis": place})
+        raise DTypeError(f"{op}: indices are integers, not dtype {places.dtype}")
+    return places if places.dtype.name == "int32" else as_int64(places)
 
 
-def _check_bounds(places: Array, axis: int, size: int) -> None:
+def _check_bounds(op: str, places: Array, axis: int, size: int) -> None:
     known = np.asarray(places)
     outside = known[(known < -size) | (known >= size)]
     if outside.size:
-        raise OutOfRangeError(f"take: index {int(outside[0])} is out of range for axis {axis} with {size} elements")
+        raise OutOfRangeError(f"{op}: index {int(outside[0])} is out of range for axis {axis} with {size} elements")
