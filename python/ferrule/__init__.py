@@ -76,7 +76,7 @@ from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
 
 if TYPE_CHECKING:
-    from ferrule import io, testing
+    from ferrule import io, random, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.attention import scaled_dot_product_attention
@@ -137,6 +137,7 @@ _LATER = {
     "q4_K": "ferrule.dtypes.blocks",
     "q6_K": "ferrule.dtypes.blocks",
     "q8_0": "ferrule.dtypes.blocks",
+    "random": "",
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
     "scaled_dot_product_attention": "ferrule.functions.attention",
@@ -266,6 +267,7 @@ __all__ = [
     "q4_K",
     "q6_K",
     "q8_0",
+    "random",
     "refresh",
     "reload",
     "reshape",

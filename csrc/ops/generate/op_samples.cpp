@@ -25,6 +25,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, scalar},
       {row, scalar},
       {row, part, scalar},
+      {part},
   };
   return list;
 }
