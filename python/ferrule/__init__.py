@@ -77,7 +77,7 @@ from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
 
 if TYPE_CHECKING:
-    from ferrule import io, testing
+    from ferrule import io, random, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.attention import scaled_dot_product_attention
@@ -149,6 +149,7 @@ _LATER = {
     "q6_K": "ferrule.dtypes.blocks",
     "q8_0": "ferrule.dtypes.blocks",
     "real": "ferrule.functions.complex_parts",
+    "random": "",
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
     "scaled_dot_product_attention": "ferrule.functions.attention",
@@ -289,6 +290,7 @@ __all__ = [
     "q4_K",
     "q6_K",
     "q8_0",
+    "random",
     "real",
     "refresh",
     "reload",

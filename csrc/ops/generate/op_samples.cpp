@@ -26,6 +26,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, scalar},
       {row, scalar},
       {row, part, scalar},
+      {part},
   };
   return list;
 }

@@ -31,6 +31,7 @@ constexpr std::string_view by_hand[] = {
     "nonzero",
     "pad",
     "permute_dims",
+    "random_bits",
     "real",
     "reshape",
     "scaled_dot_product_attention",

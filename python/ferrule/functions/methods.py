@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule.array.array import Array, Axes, is_number
-from ferrule.array.recording import apply_all, no_array
-from ferrule.array.symbols import Recorder, Symbol
-from ferrule.dtypes.classification import is_block, is_complex, is_floating
+from ferrule.array.array import Array
+from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import is_block
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import conversion, linear_algebra, movement, reduction
+from ferrule.functions import conversion, movement, operators, reduction
 from ferrule.functions.asarray import asarray, from_packed, to_packed
+from ferrule.functions.numpy_methods import NumPyMethods
 from ferrule.later import later
 
 if TYPE_CHECKING:
     from ferrule.array import representation
-    from ferrule.functions import indexing
+    from ferrule.functions import indexing, ufuncs
     from ferrule.io import dlpack
 else:
     representation = later("ferrule.array.representation")
     indexing = later("ferrule.functions.indexing")
+    ufuncs = later("ferrule.functions.ufuncs")
     dlpack = later("ferrule.io.dlpack")
-
-_OPERANDS = (int, float, complex, np.ndarray, np.generic)
 
 
 class _Methods(Array):
@@ -57,6 +56,9 @@ class _Methods(Array):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return dlpack.device_of(self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return ufuncs.call(ufunc, method, inputs, options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if is_block(self.dtype):
@@ -183,291 +185,37 @@ class _Methods(Array):
         """
         return movement.reshape(self, (-1,))
 
-    # ---- reductions
-    def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Sum over axes, see `ferrule.sum`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The sums.
-
-        Examples
-        --------
-        >>> fe.ones((2, 3)).sum(axis=0).tolist()
-        [2.0, 2.0, 2.0]
-        """
-        return reduction.sum(self, axis=axis, keepdims=keepdims)
-
-    def prod(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Product over axes, see `ferrule.prod`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The products.
-
-        Examples
-        --------
-        >>> fe.asarray([2, 3]).prod().item()
-        6
-        """
-        return reduction.prod(self, axis=axis, keepdims=keepdims)
-
-    def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Arithmetic mean over axes, see `ferrule.mean`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The means.
-
-        Examples
-        --------
-        >>> fe.asarray([1.0, 2.0]).mean().item()
-        1.5
-        """
-        return reduction.mean(self, axis=axis, keepdims=keepdims)
-
-    def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Greatest element over axes, see `ferrule.max`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The greatest elements.
-
-        Examples
-        --------
-        >>> fe.asarray([1, 3, 2]).max().item()
-        3
-        """
-        return reduction.max(self, axis=axis, keepdims=keepdims)
-
-    def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Least element over axes, see `ferrule.min`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The least elements.
-
-        Examples
-        --------
-        >>> fe.asarray([3, 1, 2]).min().item()
-        1
-        """
-        return reduction.min(self, axis=axis, keepdims=keepdims)
-
-    def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Whether all elements over axes are true, see `ferrule.all`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            Of dtype bool.
-
-        Examples
-        --------
-        >>> fe.asarray([1, 0]).all().item()
-        False
-        """
-        return reduction.all(self, axis=axis, keepdims=keepdims)
-
-    def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
-        """Whether any element over axes is true, see `ferrule.any`.
-
-        Parameters
-        ----------
-        axis : int or tuple of int, optional
-            The axes to reduce; by default all.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            Of dtype bool.
-
-        Examples
-        --------
-        >>> fe.asarray([1, 0]).any().item()
-        True
-        """
-        return reduction.any(self, axis=axis, keepdims=keepdims)
-
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
-        """Index of the greatest element along an axis, see `ferrule.argmax`.
-
-        Parameters
-        ----------
-        axis : int, optional
-            The axis; by default the array is flattened.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The int64 indices.
-
-        Examples
-        --------
-        >>> fe.asarray([1, 3, 2]).argmax().item()
-        1
-        """
-        return reduction.argmax(self, axis=axis, keepdims=keepdims)
-
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
-        """Index of the least element along an axis, see `ferrule.argmin`.
-
-        Parameters
-        ----------
-        axis : int, optional
-            The axis; by default the array is flattened.
-        keepdims : bool
-            Whether reduced axes stay, with length 1.
-
-        Returns
-        -------
-        Array
-            The int64 indices.
-
-        Examples
-        --------
-        >>> fe.asarray([3, 1, 2]).argmin().item()
-        1
-        """
-        return reduction.argmin(self, axis=axis, keepdims=keepdims)
-
     # ---- operators that _ferrule.Operators does not have; NotImplemented lets Python ask the other operand
     def __truediv__(self, other: object) -> Array:
-        return _divide(self, other)
+        return operators.divide(self, other)
 
     def __rtruediv__(self, other: object) -> Array:
-        return _divide(other, self)
+        return operators.divide(other, self)
 
     def __lt__(self, other: object) -> Array:
-        return _binary("less", self, other)
+        return operators.binary("less", self, other)
 
     def __le__(self, other: object) -> Array:
-        return _binary("less_equal", self, other)
+        return operators.binary("less_equal", self, other)
 
     def __gt__(self, other: object) -> Array:
-        return _binary("greater", self, other)
+        return operators.binary("greater", self, other)
 
     def __ge__(self, other: object) -> Array:
-        return _binary("greater_equal", self, other)
+        return operators.binary("greater_equal", self, other)
 
     def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return _compare("equal", self, other)
+        return operators.compare("equal", self, other)
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return _compare("not_equal", self, other)
-
-
-def _operate(op: str, left: Any, *right: object) -> Array:
-    """An operator on operands that the extension does not record itself: traced numbers, NumPy arrays, others."""
-    if op == "matmul":
-        return _matmul(left, *right)
-    return _binary(op, left, *right) if right else _unary(op, left)
-
-
-def _binary(op: str, left: object, right: object) -> Array:
-    other = right if isinstance(left, Array) else left
-    if not isinstance(other, (Array, *_OPERANDS)):
-        return NotImplemented  # type: ignore[no-any-return]
-    if is_number(left) and is_number(right):
-        return _graph_of(left, right)._number_of(op, left, right)
-    return apply_all(op, (left, right), {})[0]
-
-
-def _matmul(left: object, right: object) -> Array:
-    if isinstance(left, (Array, np.ndarray)) and isinstance(right, (Array, np.ndarray)):
-        return linear_algebra.matmul(left, right)
-    return NotImplemented  # type: ignore[no-any-return]
-
-
-def _compare(op: str, left: object, right: object) -> Array:
-    if isinstance(right, (list, tuple)):  # an error, where comparison with other objects gives false
-        raise no_array(op, right)
-    return _binary(op, left, right)
-
-
-def _unary(op: str, x: Array) -> Array:
-    return _graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
-
-
-def _graph_of(*numbers: object) -> Recorder:
-    """Return the graph of the traced number among the numbers."""
-    return next(x._handle.graph for x in numbers if isinstance(x, Array) and isinstance(x._handle, Symbol))
-
-
-def _divide(left: object, right: object) -> Array:
-    if isinstance(left, Array) and not is_number(left):
-        left = _as_float(left, right)
-    elif isinstance(right, Array) and not is_number(right):
-        right = _as_float(right, left)
-    result: Array = _ferrule.apply_plain("divide", left, right)
-    return _binary("divide", left, right) if result is NotImplemented else result
-
-
-def _as_float(array: Array, other: object) -> Array:
-    """Cast integers to float32 for a division, unless the other operand is floating-point: then its dtype applies."""
-    if is_floating(array.dtype) or is_complex(array.dtype):
-        return array
-    if isinstance(other, (Array, np.ndarray, np.generic)) and (is_floating(other.dtype) or is_complex(other.dtype)):
-        return array
-    return conversion.astype(array, "float32")
+        return operators.compare("not_equal", self, other)
 
 
 def attach() -> None:
     """Add the methods to `Array`, and pass the class to the extension. Called once, when ferrule is imported."""
-    for name, member in vars(_Methods).items():
+    for name, member in (*vars(NumPyMethods).items(), *vars(_Methods).items()):
         if isinstance(member, (FunctionType, property)):
             function: Any = member.fget if isinstance(member, property) else member
             function.__qualname__ = f"{Array.__qualname__}.{name}"
             setattr(Array, name, member)
-    _ferrule.set_array_class(Array, _operate)
+    _ferrule.set_array_class(Array, operators.operate)

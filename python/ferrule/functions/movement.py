@@ -337,6 +337,8 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     """
     refuse_more(more, "stack", "pass the arrays as one list or tuple: stack([x, y], axis=0)")
     inputs = _operands("stack", arrays)
+    if not inputs:
+        raise InvalidArgumentError("stack: there are no arrays")
     if len({array.shape for array in inputs}) > 1:
         raise InvalidArgumentError(f"stack: the shapes differ: {', '.join(str(array.shape) for array in inputs)}")
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)

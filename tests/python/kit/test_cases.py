@@ -73,7 +73,9 @@ def _takes(case: Case, number: int) -> bool:
 
 
 def _refused(op: str, name: str) -> set[str]:
-    """A mask is bool or has the query's dtype: the op's rule narrows the dtypes of the row."""
+    """A mask is bool or has the query's dtype, and a key is uint32: the op's rule narrows the dtypes of the row."""
+    if (op, name) == ("random_bits", "key"):
+        return set(INTEGERS) - {"uint32"}
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()
 
 
