@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,8 @@ from ferrule.functions.creation import (
     zeros,
     zeros_like,
 )
-from ferrule.functions.linear_algebra import matmul
+from ferrule.functions.limits import clip
+from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import (
     broadcast_to,
     concat,
@@ -70,7 +72,7 @@ from ferrule.functions.movement import (
     stack,
     take,
 )
-from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+from ferrule.functions.reduction import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, std, sum, var
 from ferrule.loading.device_lookup import best_device, device, devices
 from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
@@ -79,9 +81,13 @@ if TYPE_CHECKING:
     from ferrule import io, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
+    from ferrule.functions.arrangement import diff, roll, tril, triu, unstack
     from ferrule.functions.attention import scaled_dot_product_attention
     from ferrule.functions.compaction import compress, nonzero
+    from ferrule.functions.namespace_info import __array_namespace_info__
+    from ferrule.functions.repetition import broadcast_arrays, meshgrid, repeat, tile
     from ferrule.functions.slicing import dynamic_slice, update_slice
+    from ferrule.functions.type_information import can_cast, finfo, iinfo, isdtype, result_type
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -101,6 +107,8 @@ _methods.attach()
 
 __version__ = _ferrule.version()  # of libferrule and of this package: "major.minor.patch"
 
+__array_api_version__ = "2024.12"  # of the Python array API standard, whose names this module has
+
 # Dtypes are NumPy's; bfloat16 and the float8 dtypes (below) are those of ml_dtypes.
 bool = _np.dtype("bool")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
@@ -116,21 +124,29 @@ _LATER = {
     "LoadError": "ferrule.loading.load_error",
     "LoadReport": "ferrule.loading.load_report",
     "MemoryStats": "ferrule.loading.statistics",
+    "__array_namespace_info__": "ferrule.functions.namespace_info",
     "bfloat16": "ferrule.dtypes.narrow_floats",
+    "broadcast_arrays": "ferrule.functions.repetition",
     "buffer_from_host_ptr": "ferrule.io.host_buffers",
+    "can_cast": "ferrule.functions.type_information",
     "compress": "ferrule.functions.compaction",
     "default_roots": "ferrule.loading.search_folders",
+    "diff": "ferrule.functions.arrangement",
     "dynamic_slice": "ferrule.functions.slicing",
     "executable_dir": "ferrule.loading.search_folders",
     "explain": "ferrule.loading.explain",
+    "finfo": "ferrule.functions.type_information",
     "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
     "from_dlpack": "ferrule.io.dlpack",
     "graph": "ferrule.graphs.tracing",
+    "iinfo": "ferrule.functions.type_information",
     "io": "",
+    "isdtype": "ferrule.functions.type_information",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
     "memory_stats": "ferrule.loading.statistics",
+    "meshgrid": "ferrule.functions.repetition",
     "nonzero": "ferrule.functions.compaction",
     "profile": "ferrule.profiling.profile",
     "q4_0": "ferrule.dtypes.blocks",
@@ -139,6 +155,9 @@ _LATER = {
     "q8_0": "ferrule.dtypes.blocks",
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
+    "repeat": "ferrule.functions.repetition",
+    "result_type": "ferrule.functions.type_information",
+    "roll": "ferrule.functions.arrangement",
     "scaled_dot_product_attention": "ferrule.functions.attention",
     "set_log_level": "ferrule.process.log_lines",
     "set_thread_count": "ferrule.loading.statistics",
@@ -146,8 +165,12 @@ _LATER = {
     "stats": "ferrule.loading.statistics",
     "testing": "",
     "thread_count": "ferrule.loading.statistics",
+    "tile": "ferrule.functions.repetition",
     "trace": "ferrule.profiling.trace",
+    "tril": "ferrule.functions.arrangement",
+    "triu": "ferrule.functions.arrangement",
     "unload": "ferrule.loading.load",
+    "unstack": "ferrule.functions.arrangement",
     "update_slice": "ferrule.functions.slicing",
 }
 
@@ -194,6 +217,8 @@ __all__ = [
     "TimeoutError_",
     "TracingError",
     "UnsupportedError",
+    "__array_api_version__",
+    "__array_namespace_info__",
     "__version__",
     "all",
     "any",
@@ -206,15 +231,20 @@ __all__ = [
     "best_device",
     "bfloat16",
     "bool",
+    "broadcast_arrays",
     "broadcast_to",
     "buffer_from_host_ptr",
+    "can_cast",
+    "clip",
     "complex64",
     "complex128",
     "compress",
     "concat",
+    "count_nonzero",
     "default_roots",
     "device",
     "devices",
+    "diff",
     "dynamic_slice",
     "e",
     "empty",
@@ -224,6 +254,7 @@ __all__ = [
     "expand_dims",
     "explain",
     "eye",
+    "finfo",
     "flip",
     "float8_e4m3fn",
     "float8_e5m2",
@@ -236,12 +267,14 @@ __all__ = [
     "full_like",
     "graph",
     "host_empty",
+    "iinfo",
     "inf",
     "int8",
     "int16",
     "int32",
     "int64",
     "io",
+    "isdtype",
     "linspace",
     "load",
     "load_all",
@@ -250,6 +283,7 @@ __all__ = [
     "max",
     "mean",
     "memory_stats",
+    "meshgrid",
     "min",
     "moveaxis",
     "nan",
@@ -268,7 +302,10 @@ __all__ = [
     "q8_0",
     "refresh",
     "reload",
+    "repeat",
     "reshape",
+    "result_type",
+    "roll",
     "scaled_dot_product_attention",
     "set_log_level",
     "set_thread_count",
@@ -281,20 +318,27 @@ __all__ = [
     "sum",
     "synchronize",
     "take",
+    "tensordot",
     "testing",
     "thread_count",
+    "tile",
     "to_packed",
     "trace",
+    "tril",
     "trim",
+    "triu",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
     "unload",
+    "unstack",
     "update_slice",
     "var",
+    "vecdot",
     "zeros",
     "zeros_like",
 ]
 __all__ = sorted({*__all__, *_ops.__all__})  # some names are in both lists
 Array._public_names = __all__
+Array._namespace = _sys.modules[__name__]

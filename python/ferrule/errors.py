@@ -45,7 +45,7 @@ class DTypeError(InvalidArgumentError, TypeError):
     --------
     >>> fe.zeros(3, dtype="flaot32")
     Traceback (most recent call last):
-    ferrule.errors.DTypeError: 'flaot32' is not a dtype; did you mean 'float32'...
+    ferrule.errors.DTypeError: zeros: 'flaot32' is not a dtype; did you mean 'float32'...
     """
 
 

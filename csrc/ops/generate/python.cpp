@@ -13,11 +13,25 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr std::array<std::string_view, 16> by_hand = {
-    "astype",  "broadcast_to",  "compress",     "concat",
-    "copy",    "dynamic_slice", "fused",        "iota",
-    "nonzero", "pad",           "permute_dims", "reshape",
-    "slice",   "take",          "update_slice", "scaled_dot_product_attention"};
+constexpr std::array<std::string_view, 19> by_hand = {"arange",
+                                                      "astype",
+                                                      "broadcast_to",
+                                                      "compress",
+                                                      "concat",
+                                                      "copy",
+                                                      "dynamic_slice",
+                                                      "fused",
+                                                      "iota",
+                                                      "masked_scatter",
+                                                      "nonzero",
+                                                      "pad",
+                                                      "permute_dims",
+                                                      "reshape",
+                                                      "scatter",
+                                                      "slice",
+                                                      "take",
+                                                      "update_slice",
+                                                      "scaled_dot_product_attention"};
 
 constexpr std::size_t widest_line = 120;
 

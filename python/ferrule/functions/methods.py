@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
+from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -13,7 +15,7 @@ from ferrule.array.array import Array, Axes, is_number
 from ferrule.array.recording import apply_all, no_array
 from ferrule.array.symbols import Recorder, Symbol
 from ferrule.dtypes.classification import is_block, is_floating
-from ferrule.errors import InvalidArgumentError
+from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions import conversion, linear_algebra, movement, reduction
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.later import later
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ferrule.array import representation
     from ferrule.functions import indexing
     from ferrule.io import dlpack
+    from ferrule.loading.devices import Device
 else:
     representation = later("ferrule.array.representation")
     indexing = later("ferrule.functions.indexing")
@@ -72,13 +75,7 @@ class _Methods(Array):
 
         Assignments by several threads all take effect.
         """
-        while True:
-            before = self._handle
-            handle = indexing.put(Array._of(before), key, value)._snapshot()._handle
-            if _ferrule.replace_handle(self, before, handle):
-                break
-        if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
-            handle.graph._assigned.append((weakref.ref(self), before))
+        _change(self, lambda before: indexing.put(before, key, value))
 
     # ---- shapes
     @property
@@ -141,7 +138,7 @@ class _Methods(Array):
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return movement.reshape(self, sizes)  # type: ignore[arg-type]
 
-    def astype(self, dtype: Any, *, copy: bool = True) -> Array:
+    def astype(self, dtype: Any, *, copy: bool = True, device: Device | str | None = None) -> Array:
         """Cast to another dtype, see `ferrule.astype`.
 
         Parameters
@@ -150,6 +147,8 @@ class _Methods(Array):
             The dtype of the result.
         copy : bool
             As in `ferrule.astype`.
+        device : Device or str, optional
+            The device of the result; by default that of the array.
 
         Returns
         -------
@@ -166,7 +165,7 @@ class _Methods(Array):
         >>> fe.arange(3).astype("float32").tolist()
         [0.0, 1.0, 2.0]
         """
-        return conversion.astype(self, dtype, copy=copy)
+        return conversion.astype(self, dtype, copy=copy, device=device)
 
     def flatten(self) -> Array:
         """Return the elements in one dimension, in C order.
@@ -184,13 +183,15 @@ class _Methods(Array):
         return movement.reshape(self, (-1,))
 
     # ---- reductions
-    def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    def sum(self, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
         """Sum over axes, see `ferrule.sum`.
 
         Parameters
         ----------
         axis : int or tuple of int, optional
             The axes to reduce; by default all.
+        dtype : dtype or str, optional
+            The dtype of the result, as in `ferrule.sum`.
         keepdims : bool
             Whether reduced axes stay, with length 1.
 
@@ -204,15 +205,17 @@ class _Methods(Array):
         >>> fe.ones((2, 3)).sum(axis=0).tolist()
         [2.0, 2.0, 2.0]
         """
-        return reduction.sum(self, axis=axis, keepdims=keepdims)
+        return reduction.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def prod(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    def prod(self, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
         """Product over axes, see `ferrule.prod`.
 
         Parameters
         ----------
         axis : int or tuple of int, optional
             The axes to reduce; by default all.
+        dtype : dtype or str, optional
+            The dtype of the result, as in `ferrule.prod`.
         keepdims : bool
             Whether reduced axes stay, with length 1.
 
@@ -226,7 +229,7 @@ class _Methods(Array):
         >>> fe.asarray([2, 3]).prod().item()
         6
         """
-        return reduction.prod(self, axis=axis, keepdims=keepdims)
+        return reduction.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Arithmetic mean over axes, see `ferrule.mean`.
@@ -389,6 +392,46 @@ class _Methods(Array):
     def __rtruediv__(self, other: object) -> Array:
         return _divide(other, self)
 
+    # ---- in place: the object refers to the result, which keeps its dtype and shape
+    def __iadd__(self, other: object) -> Array:
+        return _in_place("+=", operator.add, self, other)
+
+    def __isub__(self, other: object) -> Array:
+        return _in_place("-=", operator.sub, self, other)
+
+    def __imul__(self, other: object) -> Array:
+        return _in_place("*=", operator.mul, self, other)
+
+    def __itruediv__(self, other: object) -> Array:
+        return _in_place("/=", operator.truediv, self, other)
+
+    def __ifloordiv__(self, other: object) -> Array:
+        return _in_place("//=", operator.floordiv, self, other)
+
+    def __imod__(self, other: object) -> Array:
+        return _in_place("%=", operator.mod, self, other)
+
+    def __ipow__(self, other: object) -> Array:
+        return _in_place("**=", operator.pow, self, other)
+
+    def __imatmul__(self, other: object) -> Array:
+        return _in_place("@=", operator.matmul, self, other)
+
+    def __iand__(self, other: object) -> Array:
+        return _in_place("&=", operator.and_, self, other)
+
+    def __ior__(self, other: object) -> Array:
+        return _in_place("|=", operator.or_, self, other)
+
+    def __ixor__(self, other: object) -> Array:
+        return _in_place("^=", operator.xor, self, other)
+
+    def __ilshift__(self, other: object) -> Array:
+        return _in_place("<<=", operator.lshift, self, other)
+
+    def __irshift__(self, other: object) -> Array:
+        return _in_place(">>=", operator.rshift, self, other)
+
     def __lt__(self, other: object) -> Array:
         return _binary("less", self, other)
 
@@ -406,6 +449,41 @@ class _Methods(Array):
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
         return _compare("not_equal", self, other)
+
+
+def _change(x: Array, changed: Callable[[Array], Array]) -> None:
+    """Make the object refer to the changed value. Changes by several threads all take effect."""
+    while True:
+        before = x._handle
+        handle = changed(Array._of(before))._snapshot()._handle
+        if _ferrule.replace_handle(x, before, handle):
+            break
+    if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
+        handle.graph._assigned.append((weakref.ref(x), before))
+
+
+def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: object) -> Array:
+    if not isinstance(other, (Array, *_OPERANDS)):
+        return NotImplemented  # type: ignore[no-any-return]
+    if is_number(x):  # numbers never change: the name refers to another one
+        return operate(x, other)  # type: ignore[no-any-return]
+
+    def changed(before: Array) -> Array:
+        result: Array = operate(before, other)
+        if result.dtype != before.dtype:
+            raise DTypeError(
+                f"x {sign} y: the result is {result.dtype}, which x of {before.dtype} does not become in place; "
+                f"write x = x {sign[:-1]} y"
+            )
+        if result.shape != before.shape:
+            raise InvalidArgumentError(
+                f"x {sign} y: the result has shape {result.shape}, which x of shape {before.shape} does not become in "
+                f"place; write x = x {sign[:-1]} y"
+            )
+        return result
+
+    _change(x, changed)
+    return x
 
 
 def _operate(op: str, left: Any, *right: object) -> Array:
