@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EVERYTHING = slice(None)
+_MASK_LENGTH = "x[mask], whose length depends on values (that of ferrule.compress(mask, x, axis=0, size=n) does not),"
 
 
 class _NewAxis(NamedTuple):
@@ -209,7 +210,7 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
     """Return the elements, or slices, where the mask is true, in their order."""
     rows = _rows_of("x[mask]", x, mask)
     if isinstance(mask._handle, Symbol):
-        refuse("x[mask], whose length depends on values,", mask._handle)
+        refuse(_MASK_LENGTH, mask._handle)
     flags = reshape(mask, (mask.size,))
     if isinstance(x._handle, Symbol):
         return take(rows, compaction.nonzero(flags)[0], axis=0)
@@ -436,7 +437,7 @@ def _indices_of_mask(x: Array, mask: Array, axis: int) -> list[Any]:
     if mask.shape != x.shape[axis : axis + mask.ndim]:
         raise OutOfRangeError(f"x[mask]: the mask has shape {mask.shape}, and x has {x.shape} from axis {axis} on")
     if isinstance(mask._handle, Symbol):
-        refuse("x[mask], whose length depends on values,", mask._handle)
+        refuse(_MASK_LENGTH, mask._handle)
     if mask.ndim == 0:
         return [_NewAxis(compaction.nonzero(reshape(mask, (1,)))[0])]
     return list(compaction.nonzero(mask))

@@ -259,12 +259,6 @@ def test_bad_indices_are_index_errors(key: Any) -> None:
     assert isinstance(caught.value, fe.Error)
 
 
-def test_reading_by_a_mask_suggests_alternatives() -> None:
-    x = fe.ones((4,))
-    with pytest.raises(fe.UnsupportedError, match="where"):
-        x[x > 0]
-
-
 def test_iteration_length_and_containment() -> None:
     x = fe.asarray(np.arange(6).reshape(3, 2))
     assert len(x) == 3
