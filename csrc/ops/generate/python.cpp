@@ -15,6 +15,7 @@ namespace ferrule::ops {
 namespace {
 
 constexpr std::string_view by_hand[] = {
+    "arange",
     "argsort",
     "astype",
     "broadcast_to",
@@ -28,6 +29,7 @@ constexpr std::string_view by_hand[] = {
     "fused",
     "imag",
     "iota",
+    "masked_scatter",
     "nonzero",
     "pad",
     "permute_dims",
@@ -35,6 +37,7 @@ constexpr std::string_view by_hand[] = {
     "real",
     "reshape",
     "scaled_dot_product_attention",
+    "scatter",
     "searchsorted",
     "slice",
     "sort",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
+from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule.array.array import Array
+from ferrule.array.array import Array, is_number
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_block
-from ferrule.errors import InvalidArgumentError
+from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions import conversion, movement, operators, reduction
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.numpy_methods import NumPyMethods
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ferrule.array import representation
     from ferrule.functions import indexing, ufuncs
     from ferrule.io import dlpack
+    from ferrule.loading.devices import Device
 else:
     representation = later("ferrule.array.representation")
     indexing = later("ferrule.functions.indexing")
@@ -74,13 +77,7 @@ class _Methods(Array):
 
         Assignments by several threads all take effect.
         """
-        while True:
-            before = self._handle
-            handle = indexing.put(Array._of(before), key, value)._snapshot()._handle
-            if _ferrule.replace_handle(self, before, handle):
-                break
-        if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
-            handle.graph._assigned.append((weakref.ref(self), before))
+        _change(self, lambda before: indexing.put(before, key, value))
 
     # ---- shapes
     @property
@@ -143,7 +140,7 @@ class _Methods(Array):
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return movement.reshape(self, sizes)  # type: ignore[arg-type]
 
-    def astype(self, dtype: Any, *, copy: bool = True) -> Array:
+    def astype(self, dtype: Any, *, copy: bool = True, device: Device | str | None = None) -> Array:
         """Cast to another dtype, see `ferrule.astype`.
 
         Parameters
@@ -152,6 +149,8 @@ class _Methods(Array):
             The dtype of the result.
         copy : bool
             As in `ferrule.astype`.
+        device : Device or str, optional
+            The device of the result; by default that of the array.
 
         Returns
         -------
@@ -168,7 +167,7 @@ class _Methods(Array):
         >>> fe.arange(3).astype("float32").tolist()
         [0.0, 1.0, 2.0]
         """
-        return conversion.astype(self, dtype, copy=copy)
+        return conversion.astype(self, dtype, copy=copy, device=device)
 
     def flatten(self) -> Array:
         """Return the elements in one dimension, in C order.
@@ -192,6 +191,46 @@ class _Methods(Array):
     def __rtruediv__(self, other: object) -> Array:
         return operators.divide(other, self)
 
+    # ---- in place: the object refers to the result, which keeps its dtype and shape
+    def __iadd__(self, other: object) -> Array:
+        return _in_place("+=", operator.add, self, other)
+
+    def __isub__(self, other: object) -> Array:
+        return _in_place("-=", operator.sub, self, other)
+
+    def __imul__(self, other: object) -> Array:
+        return _in_place("*=", operator.mul, self, other)
+
+    def __itruediv__(self, other: object) -> Array:
+        return _in_place("/=", operator.truediv, self, other)
+
+    def __ifloordiv__(self, other: object) -> Array:
+        return _in_place("//=", operator.floordiv, self, other)
+
+    def __imod__(self, other: object) -> Array:
+        return _in_place("%=", operator.mod, self, other)
+
+    def __ipow__(self, other: object) -> Array:
+        return _in_place("**=", operator.pow, self, other)
+
+    def __imatmul__(self, other: object) -> Array:
+        return _in_place("@=", operator.matmul, self, other)
+
+    def __iand__(self, other: object) -> Array:
+        return _in_place("&=", operator.and_, self, other)
+
+    def __ior__(self, other: object) -> Array:
+        return _in_place("|=", operator.or_, self, other)
+
+    def __ixor__(self, other: object) -> Array:
+        return _in_place("^=", operator.xor, self, other)
+
+    def __ilshift__(self, other: object) -> Array:
+        return _in_place("<<=", operator.lshift, self, other)
+
+    def __irshift__(self, other: object) -> Array:
+        return _in_place(">>=", operator.rshift, self, other)
+
     def __lt__(self, other: object) -> Array:
         return operators.binary("less", self, other)
 
@@ -209,6 +248,41 @@ class _Methods(Array):
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
         return operators.compare("not_equal", self, other)
+
+
+def _change(x: Array, changed: Callable[[Array], Array]) -> None:
+    """Make the object refer to the changed value. Changes by several threads all take effect."""
+    while True:
+        before = x._handle
+        handle = changed(Array._of(before))._snapshot()._handle
+        if _ferrule.replace_handle(x, before, handle):
+            break
+    if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
+        handle.graph._assigned.append((weakref.ref(x), before))
+
+
+def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: object) -> Array:
+    if not isinstance(other, (Array, *operators.OPERANDS)):
+        return NotImplemented  # type: ignore[no-any-return]
+    if is_number(x):  # numbers never change: the name refers to another one
+        return operate(x, other)  # type: ignore[no-any-return]
+
+    def changed(before: Array) -> Array:
+        result: Array = operate(before, other)
+        if result.dtype != before.dtype:
+            raise DTypeError(
+                f"x {sign} y: the result is {result.dtype}, which x of {before.dtype} does not become in place; "
+                f"write x = x {sign[:-1]} y"
+            )
+        if result.shape != before.shape:
+            raise InvalidArgumentError(
+                f"x {sign} y: the result has shape {result.shape}, which x of shape {before.shape} does not become in "
+                f"place; write x = x {sign[:-1]} y"
+            )
+        return result
+
+    _change(x, changed)
+    return x
 
 
 def attach() -> None:

@@ -13,7 +13,7 @@ from ferrule.array.symbols import Recorder, Symbol
 from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.functions import conversion, linear_algebra
 
-_OPERANDS = (int, float, complex, np.ndarray, np.generic)
+OPERANDS = (int, float, complex, np.ndarray, np.generic)
 
 
 def operate(op: str, left: Any, *right: object) -> Array:
@@ -25,7 +25,7 @@ def operate(op: str, left: Any, *right: object) -> Array:
 
 def binary(op: str, left: object, right: object) -> Array:
     other = right if isinstance(left, Array) else left
-    if not isinstance(other, (Array, *_OPERANDS)):
+    if not isinstance(other, (Array, *OPERANDS)):
         return NotImplemented  # type: ignore[no-any-return]
     if is_number(left) and is_number(right):
         return _graph_of(left, right)._number_of(op, left, right)
