@@ -89,6 +89,10 @@ constexpr bool is_float8(DType dtype) { return dtype == DType::float8_e4m3fn || 
 // Dtypes whose elements are not addressable. Arrays can only be cut into whole blocks, and cast.
 constexpr bool is_block(DType dtype) { return class_of(dtype) == FE_CLASS_BLOCK; }
 constexpr bool is_complex(DType dtype) { return class_of(dtype) == FE_CLASS_COMPLEX; }
+// The dtype of the real and the imaginary part of a complex dtype; another dtype is returned unchanged.
+constexpr DType real_dtype_of(DType dtype) {
+  return dtype == DType::complex64 ? DType::float32 : dtype == DType::complex128 ? DType::float64 : dtype;
+}
 constexpr bool is_integer(DType dtype) {
   return class_of(dtype) == FE_CLASS_SIGNED || class_of(dtype) == FE_CLASS_UNSIGNED;
 }

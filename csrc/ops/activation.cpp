@@ -3,19 +3,19 @@
 
 namespace ferrule::ops {
 
-OP(sigmoid).doc("1 / (1 + exp(-x)).").elementwise().input("x", floating).result(same_shape_and_dtype);
+OP(sigmoid).doc("1 / (1 + exp(-x)).").elementwise().input("x", real_floating).result(same_shape_and_dtype);
 
 OP(silu)
     .doc("x * sigmoid(x), elementwise.")
     .elementwise()
-    .input("x", floating)
+    .input("x", real_floating)
     .result(same_shape_and_dtype)
     .decompose([](Builder& b, Value x) { return b.multiply(x, b.sigmoid(x)); });
 
 OP(relu)
     .doc("max(x, 0), elementwise.")
     .elementwise()
-    .input("x", numeric)
+    .input("x", real_numeric)
     .result(same_shape_and_dtype)
     .decompose([](Builder& b, Value x) { return b.maximum(x, b.scalar_like(0, x)); });
 
@@ -24,7 +24,7 @@ OP(gelu)
         "x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or "
         "'tanh'.")
     .elementwise()
-    .input("x", floating)
+    .input("x", real_floating)
     .choice_attribute("approximate", "none", "none|tanh")
     .result(same_shape_and_dtype)
     .decompose([](Builder& b, const Call& c) {

@@ -5,10 +5,14 @@ namespace ferrule::ops {
 
 OP(negative).doc("-x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
-OP(abs).doc("Absolute value of x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
+OP(abs)
+    .doc("Absolute value of x: the magnitude of a complex number, which is real.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_real_dtype);
 
 OP(sign)
-    .doc("-1, 0 or 1 by the sign of x; NaN stays NaN.")
+    .doc("-1, 0 or 1 by the sign of x; x / abs(x) of a complex number, 0 of zero; NaN stays NaN.")
     .elementwise()
     .input("x", numeric)
     .result(same_shape_and_dtype);
@@ -29,22 +33,22 @@ OP(divide)
 OP(floor_divide)
     .doc("floor(x1 / x2); an integer divided by zero gives 0.")
     .elementwise()
-    .promoted("x1", numeric)
-    .promoted("x2", numeric)
+    .promoted("x1", real_numeric)
+    .promoted("x2", real_numeric)
     .result(broadcast_promoted);
 
 OP(remainder)
     .doc("x1 - floor_divide(x1, x2) * x2, with the sign of x2; integers modulo zero give 0.")
     .elementwise()
-    .promoted("x1", numeric)
-    .promoted("x2", numeric)
+    .promoted("x1", real_numeric)
+    .promoted("x2", real_numeric)
     .result(broadcast_promoted);
 
 OP(fmod)
     .doc("The rest of x1 / x2 with the sign of x1, exactly; NaN where x2 is 0.")
     .elementwise()
-    .promoted("x1", floating)
-    .promoted("x2", floating)
+    .promoted("x1", real_floating)
+    .promoted("x2", real_floating)
     .result(broadcast_promoted);
 
 OP(positive).doc("x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
@@ -52,15 +56,15 @@ OP(positive).doc("x.").elementwise().input("x", numeric).result(same_shape_and_d
 OP(copysign)
     .doc("The magnitude of x1 with the sign of x2.")
     .elementwise()
-    .promoted("x1", floating)
-    .promoted("x2", floating)
+    .promoted("x1", real_floating)
+    .promoted("x2", real_floating)
     .result(broadcast_promoted);
 
 OP(nextafter)
     .doc("The number next to x1 towards x2; x2 where they are equal.")
     .elementwise()
-    .promoted("x1", floating)
-    .promoted("x2", floating)
+    .promoted("x1", real_floating)
+    .promoted("x2", real_floating)
     .result(broadcast_promoted);
 
 OP(frexp)
@@ -69,7 +73,7 @@ OP(frexp)
         "are "
         "their own mantissas, with the exponent 0.")
     .elementwise()
-    .input("x", floating)
+    .input("x", real_floating)
     .results(
         [](Inference& i) {
           i.output(i.input(0));
@@ -80,8 +84,8 @@ OP(frexp)
 OP(hypot)
     .doc("sqrt(x1^2 + x2^2), without overflow in between.")
     .elementwise()
-    .promoted("x1", floating)
-    .promoted("x2", floating)
+    .promoted("x1", real_floating)
+    .promoted("x2", real_floating)
     .result(broadcast_promoted);
 
 OP(square)

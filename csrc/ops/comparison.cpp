@@ -18,17 +18,17 @@ OP(greater_equal).doc("x1 >= x2.").elementwise().promoted("x1", real).promoted("
 OP(signbit)
     .doc("Whether the sign of x is negative, also of -0 and NaN.")
     .elementwise()
-    .input("x", floating)
+    .input("x", real_floating)
     .result(broadcast_to_bool);
 
-OP(isnan).doc("Whether x is NaN.").elementwise().input("x", floating).result(broadcast_to_bool);
+OP(isnan).doc("Whether x is NaN.").elementwise().input("x", numeric).result(broadcast_to_bool);
 
-OP(isinf).doc("Whether x is an infinity.").elementwise().input("x", floating).result(broadcast_to_bool);
+OP(isinf).doc("Whether x is an infinity.").elementwise().input("x", numeric).result(broadcast_to_bool);
 
 OP(isfinite)
     .doc("Whether x is neither NaN nor an infinity.")
     .elementwise()
-    .input("x", floating)
+    .input("x", numeric)
     .result(broadcast_to_bool);
 
 }  // namespace ferrule::ops

@@ -6,13 +6,13 @@ namespace ferrule::ops {
 OP(erf)
     .doc("The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.")
     .elementwise()
-    .input("x", floating)
+    .input("x", real_floating)
     .result(same_shape_and_dtype);
 
 OP(erfc)
     .doc("1 - erf(x), exact where erf(x) is near 1.")
     .elementwise()
-    .input("x", floating)
+    .input("x", real_floating)
     .result(same_shape_and_dtype);
 
 }  // namespace ferrule::ops

@@ -23,7 +23,7 @@ void normalized_rows(Inference& i) {
 
 OP(softmax)
     .doc("exp(x) / sum(exp(x)) along an axis.")
-    .input("x", floating)
+    .input("x", real_floating)
     .integer_attribute("axis", -1)
     .result(along_axis)
     .decompose([](Builder& b, const Call& c) {
@@ -35,7 +35,7 @@ OP(softmax)
 
 OP(log_softmax)
     .doc("log(softmax(x)) along an axis.")
-    .input("x", floating)
+    .input("x", real_floating)
     .integer_attribute("axis", -1)
     .result(along_axis)
     .decompose([](Builder& b, const Call& c) {
@@ -47,9 +47,9 @@ OP(log_softmax)
 
 OP(layer_norm)
     .doc("(x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis (Ba, Kiros & Hinton 2016).")
-    .promoted("x", floating)
-    .optional("weight", floating, true)
-    .optional("bias", floating, true)
+    .promoted("x", real_floating)
+    .optional("weight", real_floating, true)
+    .optional("bias", real_floating, true)
     .real_attribute("epsilon", 1e-5)
     .result(normalized_rows)
     .decompose([](Builder& b, const Call& c) {
@@ -67,8 +67,8 @@ OP(layer_norm)
 
 OP(rms_norm)
     .doc("x / sqrt(mean(x ** 2) + epsilon) * weight over the last axis (Zhang & Sennrich 2019).")
-    .promoted("x", floating)
-    .optional("weight", floating, true)
+    .promoted("x", real_floating)
+    .optional("weight", real_floating, true)
     .real_attribute("epsilon", 1e-5)
     .result(normalized_rows)
     .decompose([](Builder& b, const Call& c) {

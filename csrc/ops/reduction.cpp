@@ -35,7 +35,7 @@ int64_t reduced_count(Builder& b, const Call& c) {
 
 OP(sum)
     .doc("Sum over axes; integers in 64 bits.")
-    .widened("x", real)
+    .widened("x", boolean_or_numeric)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .takes_epilogue()
@@ -43,7 +43,7 @@ OP(sum)
 
 OP(prod)
     .doc("Product over axes; integers in 64 bits.")
-    .widened("x", real)
+    .widened("x", boolean_or_numeric)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .result(reduced);
@@ -80,14 +80,14 @@ OP(any)
 
 OP(argmax)
     .doc("Index of the greatest element along an axis, the first of equals; NaN counts as greatest.")
-    .input("x", numeric)
+    .input("x", real_numeric)
     .integer_attribute("axis", -1)
     .boolean_attribute("keepdims", false)
     .result(index_along_axis);
 
 OP(argmin)
     .doc("Index of the least element along an axis, the first of equals; NaN counts as least.")
-    .input("x", numeric)
+    .input("x", real_numeric)
     .integer_attribute("axis", -1)
     .boolean_attribute("keepdims", false)
     .result(index_along_axis);
@@ -106,7 +106,7 @@ OP(mean)
 
 OP(var)
     .doc("Variance over axes: the squared distances to the mean, over their number less `correction`.")
-    .input("x", floating)
+    .input("x", real_floating)
     .axes_attribute("axis")
     .real_attribute("correction", 0)
     .boolean_attribute("keepdims", false)

@@ -51,9 +51,17 @@ bool accepts(Accepts what, DType dtype) {
     case Accepts::real:
       return !is_block(dtype) && !is_complex(dtype) && !is_float8(dtype);
     case Accepts::numeric:
+      return accepts(Accepts::real_numeric, dtype) || is_complex(dtype);
+    case Accepts::boolean_or_numeric:
+      return accepts(Accepts::real, dtype) || is_complex(dtype);
+    case Accepts::real_numeric:
       return accepts(Accepts::real, dtype) && dtype != DType::boolean;
     case Accepts::floating:
+      return accepts(Accepts::real_floating, dtype) || is_complex(dtype);
+    case Accepts::real_floating:
       return is_floating(dtype) && !is_float8(dtype);
+    case Accepts::complex:
+      return is_complex(dtype);
     case Accepts::integer:
       return is_integer(dtype);
     case Accepts::boolean:
@@ -75,9 +83,17 @@ const char* name_of(Accepts what) {
     case Accepts::real:
       return "real";
     case Accepts::numeric:
+      return "numeric";
+    case Accepts::boolean_or_numeric:
+      return "bool or numeric";
+    case Accepts::real_numeric:
       return "real numeric";
     case Accepts::floating:
       return "floating-point";
+    case Accepts::real_floating:
+      return "real floating-point";
+    case Accepts::complex:
+      return "complex";
     case Accepts::integer:
       return "integer";
     case Accepts::boolean:

@@ -34,11 +34,29 @@ enum class Kind : uint8_t {
   internal,     // made by the compiler only
 };
 
-// The dtypes that an input accepts. `stored` is `any` and the block dtypes, which can only be cut and cast. `any` is
-// `real`, the complex dtypes, and float8, which can only be moved, compared for equality and cast.
-enum class Accepts : uint8_t { stored, any, real, numeric, floating, integer, boolean, boolean_or_integer, index };
+// The dtypes that an input accepts, by the terms of the Python array API standard: numeric dtypes are integers,
+// floating and complex ones, and floating-point dtypes are real or complex. `stored` is `any` and the block dtypes,
+// which can only be cut and cast. `any` has float8, which can only be moved, compared for equality and cast. `real` has
+// bool.
+enum class Accepts : uint8_t {
+  stored,
+  any,
+  real,
+  numeric,
+  boolean_or_numeric,
+  real_numeric,
+  floating,
+  real_floating,
+  complex,
+  integer,
+  boolean,
+  boolean_or_integer,
+  index
+};
 inline constexpr Accepts stored = Accepts::stored, any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,
-                         floating = Accepts::floating, integer = Accepts::integer, boolean = Accepts::boolean,
+                         boolean_or_numeric = Accepts::boolean_or_numeric, real_numeric = Accepts::real_numeric,
+                         floating = Accepts::floating, real_floating = Accepts::real_floating,
+                         complex = Accepts::complex, integer = Accepts::integer, boolean = Accepts::boolean,
                          boolean_or_integer = Accepts::boolean_or_integer, index = Accepts::index;
 
 bool accepts(Accepts what, DType dtype);

@@ -40,6 +40,11 @@ void broadcast_to_bool(Inference& inference) { inference.output({DType::boolean,
 
 void same_shape_and_dtype(Inference& inference) { inference.output(inference.input(0)); }
 
+void same_shape_real_dtype(Inference& inference) {
+  const TensorType& x = inference.input(0);
+  inference.output({real_dtype_of(x.dtype), x.shape});
+}
+
 void reduced(Inference& inference) { inference.output({inference.input(0).dtype, reduced_shape(inference)}); }
 
 void reduced_to_bool(Inference& inference) { inference.output({DType::boolean, reduced_shape(inference)}); }

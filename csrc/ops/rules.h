@@ -11,6 +11,8 @@ void broadcast_promoted(Inference& inference);
 void broadcast_to_bool(Inference& inference);
 // Shape and dtype of the first input.
 void same_shape_and_dtype(Inference& inference);
+// The shape of the first input, and its dtype, or that of its parts if it is complex.
+void same_shape_real_dtype(Inference& inference);
 // The first input without the axes of the attribute `axis` (all axes, if it is empty), or with size 1 for `keepdims`.
 void reduced(Inference& inference);
 // As `reduced`, with dtype bool.

@@ -14,9 +14,9 @@ OP(where)
 OP(clip)
     .doc("x limited to [minimum, maximum].")
     .elementwise()
-    .promoted("x", numeric)
-    .promoted("minimum", numeric)
-    .promoted("maximum", numeric)
+    .promoted("x", real_numeric)
+    .promoted("minimum", real_numeric)
+    .promoted("maximum", real_numeric)
     .result(broadcast_promoted)
     .decompose([](Builder& b, Value x, Value minimum, Value maximum) {
       return b.minimum(b.maximum(x, minimum), maximum);

@@ -33,7 +33,7 @@ OP(topk)
     .doc(
         "The k greatest elements of x along an axis, or the k least, sorted, and their indices. Of equals the first "
         "comes first; NaN counts as greatest.")
-    .input("x", numeric)
+    .input("x", real_numeric)
     .attribute("k", AttributeType::integer)
     .integer_attribute("axis", -1)
     .boolean_attribute("largest", true)

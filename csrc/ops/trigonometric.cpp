@@ -26,8 +26,8 @@ OP(atan).doc("Arc tangent of x, from -pi/2 to pi/2.").elementwise().input("x", f
 OP(atan2)
     .doc("The angle of the point (x2, x1), from -pi to pi: arc tangent of x1 / x2 in its quadrant.")
     .elementwise()
-    .promoted("x1", floating)
-    .promoted("x2", floating)
+    .promoted("x1", real_floating)
+    .promoted("x2", real_floating)
     .result(broadcast_promoted);
 
 OP(sinh).doc("Hyperbolic sine of x.").elementwise().input("x", floating).result(same_shape_and_dtype);

@@ -25,7 +25,10 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, row, row},
       {all, scalar},
       {row, scalar},
+      {scalar, scalar},
+      {all, column, all},
       {row, part, scalar},
+      {part},
   };
   return list;
 }

@@ -142,16 +142,18 @@ const char* result_shape(const Row& row, std::size_t output) {
 
 // Where a result's dtype comes from, according to the op's samples.
 std::string result_dtype(const Row& row, std::size_t output) {
-  bool same = true, fixed = true;
+  bool same = true, real = true, fixed = true;
   const std::vector<Sample> samples = samples_of(row);
   std::size_t model = 0;
   while (model + 1 < row.input_count && !row.inputs[model].promoted) ++model;
   if (!row.inputs[model].promoted) model = 0;
   for (const Sample& sample : samples) {
     same = same && !sample.inputs.empty() && sample.outputs[output].dtype == sample.inputs[model].dtype;
+    real = real && !sample.inputs.empty() && sample.outputs[output].dtype == real_dtype_of(sample.inputs[model].dtype);
     fixed = fixed && sample.outputs[output].dtype == samples[0].outputs[output].dtype;
   }
   if (samples.empty() || same) return "ResultDType::same, nullptr";
+  if (real) return "ResultDType::real, nullptr";
   for (std::size_t i = 0; i < row.attribute_count; ++i)
     if (row.attributes[i].type == AttributeType::dtype) return "ResultDType::attribute, nullptr";
   if (fixed) return fmt::format("ResultDType::fixed, \"{}\"", ferrule::name_of(samples[0].outputs[output].dtype));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -13,36 +14,45 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr std::array<std::string_view, 26> by_hand = {"argsort",
-                                                      "astype",
-                                                      "broadcast_to",
-                                                      "compress",
-                                                      "concat",
-                                                      "copy",
-                                                      "cumulative_prod",
-                                                      "cumulative_sum",
-                                                      "dynamic_slice",
-                                                      "fused",
-                                                      "iota",
-                                                      "nonzero",
-                                                      "pad",
-                                                      "permute_dims",
-                                                      "reshape",
-                                                      "scaled_dot_product_attention",
-                                                      "searchsorted",
-                                                      "slice",
-                                                      "sort",
-                                                      "take",
-                                                      "take_along_axis",
-                                                      "unique_all",
-                                                      "unique_counts",
-                                                      "unique_inverse",
-                                                      "unique_values",
-                                                      "update_slice"};
+constexpr std::string_view by_hand[] = {
+    "arange",
+    "argsort",
+    "astype",
+    "broadcast_to",
+    "compress",
+    "concat",
+    "conj",
+    "copy",
+    "cumulative_prod",
+    "cumulative_sum",
+    "dynamic_slice",
+    "fused",
+    "imag",
+    "iota",
+    "masked_scatter",
+    "nonzero",
+    "pad",
+    "permute_dims",
+    "random_bits",
+    "real",
+    "reshape",
+    "scaled_dot_product_attention",
+    "scatter",
+    "searchsorted",
+    "slice",
+    "sort",
+    "take",
+    "take_along_axis",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "update_slice",
+};
 
 constexpr std::size_t widest_line = 120;
 
-bool is_generated(const Row& row) { return std::find(by_hand.begin(), by_hand.end(), row.name) == by_hand.end(); }
+bool is_generated(const Row& row) { return std::ranges::find(by_hand, row.name) == std::end(by_hand); }
 
 const char* python_type(AttributeType type) {
   switch (type) {

@@ -9,6 +9,7 @@ from typing import Never, SupportsIndex
 
 import numpy as np
 
+from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer, refuse_more, sizes
@@ -19,7 +20,7 @@ from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverfl
 from ferrule.functions.conversion import as_int64
 
 
-def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
+def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -> Array:
     """Return the elements of x in another shape, in C order.
 
     Parameters
@@ -28,16 +29,19 @@ def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
         The array.
     shape : int or sequence of int
         The shape, with as many elements as x. One size may be -1: it is computed from the others.
+    copy : bool, optional
+        True copies the elements. None and False give a view where the strides allow it, as no array ever sees changes
+        of another one; where they do not, False raises an error.
 
     Returns
     -------
     Array
-        An array of the shape; a view where the strides allow it.
+        An array of the shape.
 
     Raises
     ------
     InvalidArgumentError
-        The shape has another number of elements, or is not one tuple.
+        The shape has another number of elements, or is not one tuple; or `copy=False`, and a copy is needed.
 
     Examples
     --------
@@ -45,7 +49,32 @@ def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
     [[0, 1, 2], [3, 4, 5]]
     """
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
-    return recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
+    reshaped = recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
+    if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
+        raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")
+    return recording.apply("copy", (reshaped,), {}) if copy else reshaped
+
+
+def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
+    """Whether strides can express x in another shape. A traced or pending array counts as dense."""
+    strides = x._handle.strides if isinstance(x._handle, _ferrule.Array) else None
+    if strides is None or x.size == 0:
+        return True
+    # The runs of axes of x that lie one after the other in memory, and how many elements each has.
+    runs: list[int] = []
+    for place, (size, stride) in enumerate(zip(x.shape, strides, strict=True)):
+        if place and stride * size == strides[place - 1]:
+            runs[-1] *= size
+        else:
+            runs.append(size)
+    left = 1
+    for size in shape:
+        left *= size
+        while runs and left % runs[0] == 0 and left >= runs[0] > 0:
+            left //= runs.pop(0)
+            if left == 1:
+                break
+    return all(run == 1 for run in runs)
 
 
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
@@ -100,6 +129,7 @@ def matrix_transpose(x: Array, /) -> Array:
     >>> fe.matrix_transpose(fe.asarray([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
     """
+    x = as_operand("matrix_transpose", x)
     if x.ndim < 2:
         raise InvalidArgumentError(f"matrix_transpose: needs at least 2 dimensions, not {x.ndim}")
     axes = list(range(x.ndim))
@@ -107,17 +137,22 @@ def matrix_transpose(x: Array, /) -> Array:
     return permute_dims(x, axes)
 
 
-def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> Array:
-    """Return a view of x with one axis moved; the others stay in order.
+def moveaxis(
+    x: Array,
+    source: SupportsIndex | Sequence[SupportsIndex],
+    destination: SupportsIndex | Sequence[SupportsIndex],
+    /,
+) -> Array:
+    """Return a view of x with axes moved; the others stay in order.
 
     Parameters
     ----------
     x : Array
         The array.
-    source : int
-        The axis to move.
-    destination : int
-        Its position in the result.
+    source : int or sequence of int
+        The axes to move.
+    destination : int or sequence of int
+        Their positions in the result.
 
     Returns
     -------
@@ -126,6 +161,8 @@ def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> 
 
     Raises
     ------
+    InvalidArgumentError
+        `source` and `destination` differ in length, or name an axis twice.
     OutOfRangeError
         An axis is out of range.
 
@@ -133,10 +170,21 @@ def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> 
     --------
     >>> fe.moveaxis(fe.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
+    >>> fe.moveaxis(fe.ones((2, 3, 4)), (0, 1), (-1, 0)).shape
+    (3, 4, 2)
     """
-    axes = list(range(x.ndim))
-    axes.insert(axis_of("moveaxis", destination, x.ndim), axes.pop(axis_of("moveaxis", source, x.ndim)))
-    return permute_dims(x, axes)
+    x = as_operand("moveaxis", x)
+    moved = [axis_of("moveaxis", axis, x.ndim) for axis in sizes(source, "moveaxis", "source")]
+    places = [axis_of("moveaxis", axis, x.ndim) for axis in sizes(destination, "moveaxis", "destination")]
+    if len(moved) != len(places):
+        raise InvalidArgumentError(f"moveaxis: {len(moved)} axes to move to {len(places)} places")
+    for axes in (moved, places):
+        if len({*axes}) != len(axes):
+            raise InvalidArgumentError(f"moveaxis: an axis is named twice in {tuple(axes)}")
+    order = [axis for axis in range(x.ndim) if axis not in moved]
+    for place, axis in sorted(zip(places, moved, strict=True)):
+        order.insert(place, axis)
+    return permute_dims(x, order)
 
 
 def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
@@ -164,6 +212,7 @@ def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     >>> fe.expand_dims(fe.ones(3), axis=1).shape
     (3, 1)
     """
+    x = as_operand("expand_dims", x)
     place = axis_of("expand_dims", axis, x.ndim + 1)
     return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
@@ -195,6 +244,7 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     >>> fe.squeeze(fe.ones((1, 3, 1))).shape
     (3,)
     """
+    x = as_operand("squeeze", x)
     if axis is None:
         return reshape(x, tuple(size for size in x.shape if size != 1))
     gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis, "squeeze", "axis")}
@@ -337,6 +387,8 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     """
     refuse_more(more, "stack", "pass the arrays as one list or tuple: stack([x, y], axis=0)")
     inputs = _operands("stack", arrays)
+    if not inputs:
+        raise InvalidArgumentError("stack: there are no arrays")
     if len({array.shape for array in inputs}) > 1:
         raise InvalidArgumentError(f"stack: the shapes differ: {', '.join(str(array.shape) for array in inputs)}")
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)
@@ -463,6 +515,7 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     >>> fe.take(fe.asarray([10, 20, 30]), [2, 0, -2]).tolist()
     [30, 10, 20]
     """
+    x = as_operand("take", x, indices)
     if axis is None:
         if x.ndim != 1:
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")

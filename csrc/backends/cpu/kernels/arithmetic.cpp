@@ -1,5 +1,6 @@
 // Elementwise arithmetic. Integers wrap; division follows Python: floor_divide and remainder round towards minus
 // infinity, and an integer divided by zero is zero, as in NumPy.
+#include "complex.h"
 #include "elementwise.h"
 #include "half.h"
 
@@ -55,6 +56,16 @@ struct Reciprocal {
   template <class T>
   T operator()(T a) const {
     return T(1) / a;
+  }
+  // As a quotient of complex numbers, without the products by zero: they would lose signs of zeros.
+  template <class T>
+  Complex<T> operator()(Complex<T> z) const {
+    if (__builtin_fabs(z.real) >= __builtin_fabs(z.imaginary)) {
+      const T ratio = z.imaginary / z.real, divisor = z.real + rounded(z.imaginary * ratio);
+      return {T(1) / divisor, -ratio / divisor};
+    }
+    const T ratio = z.real / z.imaginary, divisor = z.imaginary + rounded(z.real * ratio);
+    return {ratio / divisor, T(-1) / divisor};
   }
 };
 struct Abs {
@@ -203,6 +214,59 @@ struct Hypot {
   double operator()(double a, double b) const { return ::hypot(a, b); }
 };
 
+// Complex products with two products of vectors each: of (a, b) and (c, d) it is (a c - b d, a d + b c).
+template <class T>
+void multiply_complex(const void* const* in, void* out, size_t count, const void*) {
+  const Full<T> d;
+  const T *x = static_cast<const T*>(in[0]), *y = static_cast<const T*>(in[1]);
+  T* z = static_cast<T*>(out);
+  constexpr size_t n = lanes_of<T>;
+  const auto product = [](auto tag, auto a, auto b) HWY_ATTR {
+    const auto by_real = hn::Mul(hn::DupEven(a), b), by_imaginary = hn::Mul(hn::DupOdd(a), hn::Reverse2(tag, b));
+    return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
+  };
+  size_t i = 0;
+  for (; i + n <= 2 * count; i += n) hn::StoreU(product(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
+  if (const size_t rest = 2 * count - i; rest > 0) {
+    const auto a = load_first<T>(d, x + i, rest, T(1)), b = load_first<T>(d, y + i, rest, T(1));
+    store_first<T>(d, product(d, a, b), z + i, rest);
+  }
+}
+template <class T>
+void square_complex(const void* const* in, void* out, size_t count, const void* attributes) {
+  const void* const both[] = {in[0], in[0]};
+  multiply_complex<T>(both, out, count, attributes);
+}
+constexpr auto complex_products = blocks(Block{multiply_complex<float>, {DType::c64, DType::c64}, 2, DType::c64},
+                                         Block{multiply_complex<double>, {DType::c128, DType::c128}, 2, DType::c128});
+constexpr auto complex_squares = blocks(Block{square_complex<float>, {DType::c64}, 1, DType::c64},
+                                        Block{square_complex<double>, {DType::c128}, 1, DType::c128});
+struct Magnitude {
+  float operator()(Complex64 z) const {
+    const double a = z.real, b = z.imaginary;
+    const bool is_endless = (__builtin_fabs(a) == HUGE_VAL) | (__builtin_fabs(b) == HUGE_VAL);
+    return static_cast<float>(is_endless ? HUGE_VAL : ::sqrt(a * a + b * b));
+  }
+  double operator()(Complex128 z) const { return magnitude(z.real, z.imaginary); }
+};
+// z / |z|, with NumPy's results for zero and infinities.
+struct ComplexSign {
+  Complex128 operator()(Complex128 z) const {
+    const double size = magnitude(z.real, z.imaginary);
+    if (size != size) return {size, size};
+    if (size == 0) return {0, 0};
+    if (z.real - z.real == 0 && z.imaginary - z.imaginary == 0) {
+      // A magnitude that overflows or is subnormal would lose digits.
+      const double factor = size < 0x1p-1000 ? 0x1p200 : 0.5;
+      const double scaled = magnitude(z.real * factor, z.imaginary * factor);
+      return {z.real * factor / scaled, z.imaginary * factor / scaled};
+    }
+    const bool real = z.real - z.real != 0, imaginary = z.imaginary - z.imaginary != 0;
+    if (real && imaginary) return {__builtin_nan(""), __builtin_nan("")};
+    return {real ? __builtin_copysign(1.0, z.real) : 0, imaginary ? __builtin_copysign(1.0, z.imaginary) : 0};
+  }
+};
+
 // The types whose sums, products and quotients the processor rounds: those of float16 have the bits of float32's
 // rounded to float16, which has fewer than half of its digits.
 #if defined(__AVX512FP16__)
@@ -215,10 +279,10 @@ constexpr DType dtype_of<_Float16> = DType::f16;
 
 }  // namespace
 
-ELEMENTWISE(add, (binary<Add, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(subtract, (binary<Subtract, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(multiply, (binary<Multiply, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(divide, (binary<Divide, FERRULE_NATIVE_FLOATS>()))
+ELEMENTWISE(add, (binary<Add, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>() + binary_on_parts<Add>()))
+ELEMENTWISE(subtract, (binary<Subtract, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>() + binary_on_parts<Subtract>()))
+ELEMENTWISE(multiply, (binary<Multiply, FERRULE_NATIVE_FLOATS, FERRULE_INTEGERS>() + complex_products))
+ELEMENTWISE(divide, (binary<Divide, FERRULE_NATIVE_FLOATS, FERRULE_COMPLEX>()))
 ELEMENTWISE(floor_divide, (binary<FloorDivide, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(remainder, (binary<Remainder, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(fmod, (binary<Fmod, FERRULE_FLOATS>()))
@@ -228,11 +292,11 @@ ELEMENTWISE(frexp, (unary<Mantissa, FERRULE_FLOATS>() +
                     blocks(Block{run_unary<Exponent, int32_t, float>, {DType::f32}, 1, DType::i32, 1},
                            Block{run_unary<Exponent, int32_t, double>, {DType::f64}, 1, DType::i32, 1})))
 ELEMENTWISE(hypot, (binary<Hypot, FERRULE_FLOATS>()))
-ELEMENTWISE(negative, (unary<Negative, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(positive, (unary<Positive, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
-ELEMENTWISE(square, (unary<Square, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(reciprocal, (unary<Reciprocal, FERRULE_FLOATS>()))
-ELEMENTWISE(abs, (unary<Abs, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(sign, (unary<Sign, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(negative, (unary<Negative, FERRULE_FLOATS, FERRULE_INTEGERS>() + unary_on_parts<Negative>()))
+ELEMENTWISE(positive, (unary<Positive, FERRULE_FLOATS, FERRULE_INTEGERS, bool>() + unary_on_parts<Positive>()))
+ELEMENTWISE(square, (unary<Square, FERRULE_FLOATS, FERRULE_INTEGERS>() + complex_squares))
+ELEMENTWISE(reciprocal, (unary<Reciprocal, FERRULE_FLOATS, FERRULE_COMPLEX>()))
+ELEMENTWISE(abs, (unary<Abs, FERRULE_FLOATS, FERRULE_INTEGERS>() + unary_to_real<Magnitude>()))
+ELEMENTWISE(sign, (unary<Sign, FERRULE_FLOATS, FERRULE_INTEGERS>() + unary<InDouble<ComplexSign>, FERRULE_COMPLEX>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

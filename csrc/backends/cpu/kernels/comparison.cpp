@@ -41,6 +41,7 @@ struct GreaterEqual {
     return a >= b;
   }
 };
+// Integers are finite. A complex number is NaN or infinite if one of its parts is, and finite if both are.
 struct IsNaN {
   template <class T>
   bool operator()(T a) const {
@@ -51,6 +52,10 @@ struct IsInf {
   template <class T>
   bool operator()(T a) const {
     return (a - a != T(0)) & (a == a);
+  }
+  template <class T>
+  bool operator()(Complex<T> z) const {
+    return (*this)(z.real) | (*this)(z.imaginary);
   }
 };
 struct IsFinite {
@@ -72,9 +77,9 @@ ELEMENTWISE(less, (compare<Less, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(less_equal, (compare<LessEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(greater, (compare<Greater, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(greater_equal, (compare<GreaterEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(isnan, (test<IsNaN, FERRULE_FLOATS>()))
-ELEMENTWISE(isinf, (test<IsInf, FERRULE_FLOATS>()))
-ELEMENTWISE(isfinite, (test<IsFinite, FERRULE_FLOATS>()))
+ELEMENTWISE(isnan, (test<IsNaN, FERRULE_FLOATS, FERRULE_INTEGERS, FERRULE_COMPLEX>()))
+ELEMENTWISE(isinf, (test<IsInf, FERRULE_FLOATS, FERRULE_INTEGERS, FERRULE_COMPLEX>()))
+ELEMENTWISE(isfinite, (test<IsFinite, FERRULE_FLOATS, FERRULE_INTEGERS, FERRULE_COMPLEX>()))
 ELEMENTWISE(signbit, (test<SignBit, FERRULE_FLOATS>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,6 +1,7 @@
 // Exponentials, logarithms, powers and roots.
 #include <numbers>
 
+#include "complex_math.h"
 #include "elementwise.h"
 #include "vector_math.h"
 
@@ -138,17 +139,18 @@ struct Rsqrt {
 
 }  // namespace
 
-ELEMENTWISE(exp, (vector_unary<Exp, FERRULE_FLOATS>()))
-ELEMENTWISE(log, (vector_unary<Log, FERRULE_FLOATS>()))
+ELEMENTWISE(exp, (vector_unary<Exp, FERRULE_FLOATS>() + in_double<complex_math::Exp>()))
+ELEMENTWISE(log, (vector_unary<Log, FERRULE_FLOATS>() + in_double<complex_math::Log>()))
 ELEMENTWISE(exp2, (vector_unary<Exp2, float>() + unary<DoubleExp2, double>()))
-ELEMENTWISE(log2, (vector_unary<Log2, float>() + unary<DoubleLog2, double>()))
-ELEMENTWISE(log10, (vector_unary<Log10, float>() + unary<DoubleLog10, double>()))
-ELEMENTWISE(expm1, (vector_unary<Expm1, float>() + unary<DoubleExpm1, double>()))
-ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>()))
+ELEMENTWISE(log2, (vector_unary<Log2, float>() + unary<DoubleLog2, double>() + in_double<complex_math::Log2>()))
+ELEMENTWISE(log10, (vector_unary<Log10, float>() + unary<DoubleLog10, double>() + in_double<complex_math::Log10>()))
+ELEMENTWISE(expm1, (vector_unary<Expm1, float>() + unary<DoubleExpm1, double>() + in_double<complex_math::Expm1>()))
+ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>() + in_double<complex_math::Log1p>()))
 ELEMENTWISE(pow, (vector_binary<Pow, float>() + binary<ScalarPow, double, uint8_t, uint16_t, uint32_t, uint64_t>() +
-                  signed_powers<int8_t, int16_t, int32_t, int64_t>()))
+                  signed_powers<int8_t, int16_t, int32_t, int64_t>() +
+                  binary<InDouble<complex_math::Pow>, FERRULE_COMPLEX>()))
 ELEMENTWISE(logaddexp, (binary<Logaddexp, FERRULE_FLOATS>()))
-ELEMENTWISE(sqrt, (vector_unary<Sqrt, FERRULE_FLOATS>()))
+ELEMENTWISE(sqrt, (vector_unary<Sqrt, FERRULE_FLOATS>() + in_double<complex_math::Sqrt>()))
 ELEMENTWISE(rsqrt, (vector_unary<Rsqrt, FERRULE_FLOATS>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

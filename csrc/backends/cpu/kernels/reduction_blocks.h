@@ -2,6 +2,7 @@
 // the tree that combines the results of blocks.
 #pragma once
 
+#include "complex.h"
 #include "reduction_operators.h"
 #include "strided_loops.h"
 
@@ -74,6 +75,14 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
     if (i < count)
       s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));
     return fold_lanes<Op, T>(d, Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3)));
+  } else if constexpr (is_complex<T>) {
+    const T none = Op::template identity<T>();
+    T sums[4] = {none, none, none, none};
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)
+      for (int64_t k = 0; k < 4; ++k) sums[k] = Op::combine(sums[k], x[i + k]);
+    for (; i < count; ++i) sums[0] = Op::combine(sums[0], x[i]);
+    return Op::combine(Op::combine(sums[0], sums[1]), Op::combine(sums[2], sums[3]));
   } else {
     A sum = Op::template identity<A>();
     for (int64_t i = 0; i < count; ++i) sum = Op::combine(sum, static_cast<A>(x[i]));

@@ -1,4 +1,5 @@
 // Rounding to integers.
+#include "complex.h"
 #include "elementwise.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -35,11 +36,15 @@ struct Same {
   }
 };
 
+constexpr auto round_parts =
+    blocks(Block{run_on_parts<run_vector_unary<Round, float>>, {DType::c64}, 1, DType::c64},
+           Block{run_on_parts<run_vector_unary<Round, double>>, {DType::c128}, 1, DType::c128});
+
 }  // namespace
 
 ELEMENTWISE(floor, (vector_unary<Floor, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
 ELEMENTWISE(ceil, (vector_unary<Ceil, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
 ELEMENTWISE(trunc, (vector_unary<Trunc, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
-ELEMENTWISE(round, (vector_unary<Round, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
+ELEMENTWISE(round, (vector_unary<Round, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>() + round_parts))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,5 +1,6 @@
 // Trigonometric and hyperbolic functions. Functions without vector code call the C library; float32 is computed in
 // float64 and rounded once.
+#include "complex_math.h"
 #include "elementwise.h"
 #include "vector_math.h"
 
@@ -76,18 +77,18 @@ struct Atanh {
 
 }  // namespace
 
-ELEMENTWISE(sin, (vector_unary<Sin, float>() + unary<DoubleSin, double>()))
-ELEMENTWISE(cos, (vector_unary<Cos, float>() + unary<DoubleCos, double>()))
-ELEMENTWISE(tanh, (vector_unary<Tanh, float>() + unary<DoubleTanh, double>()))
-ELEMENTWISE(tan, (unary<Tan, FERRULE_FLOATS>()))
-ELEMENTWISE(asin, (unary<Asin, FERRULE_FLOATS>()))
-ELEMENTWISE(acos, (unary<Acos, FERRULE_FLOATS>()))
-ELEMENTWISE(atan, (unary<Atan, FERRULE_FLOATS>()))
-ELEMENTWISE(sinh, (unary<Sinh, FERRULE_FLOATS>()))
-ELEMENTWISE(cosh, (unary<Cosh, FERRULE_FLOATS>()))
-ELEMENTWISE(asinh, (unary<Asinh, FERRULE_FLOATS>()))
-ELEMENTWISE(acosh, (unary<Acosh, FERRULE_FLOATS>()))
-ELEMENTWISE(atanh, (unary<Atanh, FERRULE_FLOATS>()))
+ELEMENTWISE(sin, (vector_unary<Sin, float>() + unary<DoubleSin, double>() + in_double<complex_math::Sin>()))
+ELEMENTWISE(cos, (vector_unary<Cos, float>() + unary<DoubleCos, double>() + in_double<complex_math::Cos>()))
+ELEMENTWISE(tanh, (vector_unary<Tanh, float>() + unary<DoubleTanh, double>() + in_double<complex_math::Tanh>()))
+ELEMENTWISE(tan, (unary<Tan, FERRULE_FLOATS>() + in_double<complex_math::Tan>()))
+ELEMENTWISE(asin, (unary<Asin, FERRULE_FLOATS>() + in_double<complex_math::Asin>()))
+ELEMENTWISE(acos, (unary<Acos, FERRULE_FLOATS>() + in_double<complex_math::Acos>()))
+ELEMENTWISE(atan, (unary<Atan, FERRULE_FLOATS>() + in_double<complex_math::Atan>()))
+ELEMENTWISE(sinh, (unary<Sinh, FERRULE_FLOATS>() + in_double<complex_math::Sinh>()))
+ELEMENTWISE(cosh, (unary<Cosh, FERRULE_FLOATS>() + in_double<complex_math::Cosh>()))
+ELEMENTWISE(asinh, (unary<Asinh, FERRULE_FLOATS>() + in_double<complex_math::Asinh>()))
+ELEMENTWISE(acosh, (unary<Acosh, FERRULE_FLOATS>() + in_double<complex_math::Acosh>()))
+ELEMENTWISE(atanh, (unary<Atanh, FERRULE_FLOATS>() + in_double<complex_math::Atanh>()))
 ELEMENTWISE(atan2, (binary<Atan2, FERRULE_FLOATS>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

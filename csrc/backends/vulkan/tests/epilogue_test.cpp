@@ -85,7 +85,7 @@ TEST_F(VulkanEpilogue, IsInTheSegmentDispatchIfKIsSplit) {
 
 TEST_F(VulkanEpilogue, SupportsProductsOfEveryDtype) {
   for (const DTypeRow& row : dtype_rows) {
-    if (!ferrule::ops::accepts(ferrule::ops::numeric, row.dtype)) continue;
+    if (!ferrule::ops::accepts(ferrule::ops::real_numeric, row.dtype)) continue;
     for (const int64_t k : {16, 4096}) {
       auto fused = product(row.name, 17, 65, k);
       const Plan with = fused->plan("matmul");

@@ -154,6 +154,11 @@ inline bool is_reduced(const fe_value& in, const fe_value& out, const OpInfo& op
 inline fe_dtype result_dtype(const OpInfo& op, const ResultInfo& result, const fe_node& node,
                              std::span<const fe_value* const> in) {
   if (result.dtype == ResultDType::same) return in[first_promoted(op)]->dtype;
+  if (result.dtype == ResultDType::real) {
+    const fe_dtype dtype = in[first_promoted(op)]->dtype;
+    if (dtype == host->dtype_id("complex64")) return host->dtype_id("float32");
+    return dtype == host->dtype_id("complex128") ? host->dtype_id("float64") : dtype;
+  }
   if (result.dtype == ResultDType::fixed) return host->dtype_id(result.fixed_dtype);
   fe_dtype dtype = 0;
   for (const AttributeInfo& row : op.attributes)

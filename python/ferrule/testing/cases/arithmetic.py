@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ferrule.testing.model.case import Case, Oracle
-from ferrule.testing.model.dtypes import FLOATS, NUMERIC, Values, is_floating, numpy_dtype
-from ferrule.testing.model.exactness import EXACT, ROUNDED, Tolerance
+from ferrule.testing.model.dtypes import COMPLEX, FLOATS, NUMERIC, PARTS, Values, is_floating, numpy_dtype
+from ferrule.testing.model.exactness import EXACT, ROUNDED, Tolerance, normwise
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.problems.elementary import binary, unary
+from ferrule.testing.problems.elementary import binary, complex_binary, complex_unary, unary
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)
@@ -63,6 +63,41 @@ def exponent(x: Values) -> Values:
     return np.where(np.isfinite(x), np.frexp(x)[1], 0)
 
 
+PRODUCT_OF_COMPLEX = normwise(
+    4, "two products and a sum for each part: sqrt(5) u |x1 x2|, Brent, Percival & Zimmermann (2007)"
+)
+QUOTIENT_OF_COMPLEX = normwise(10, "Smith's division: two products, three sums and three quotients")
+# Whether a product of large parts overflows before it cancels is unspecified.
+PARTS_OF_PRODUCTS = Domain(-100, 100, only=(0.0, -0.0, 1.0, -1.5, 3.0, float("inf"), float("-inf"), float("nan")))
+
+
+def complex_quotient(x1: Values, x2: Values) -> Values:
+    """Smith's division, as NumPy's; a divisor of zero divides each part."""
+    return np.asarray(np.true_divide(x1, x2))
+
+
+def complex_arithmetic() -> list[Case]:
+    wide = Domain(-100, 100)
+    sums = [
+        case
+        for op, oracle in (("add", np.add), ("subtract", np.subtract))
+        for case in complex_binary(op, oracle, wide, ROUNDED)
+    ]
+    return [
+        *sums,
+        *complex_binary("multiply", np.multiply, PARTS_OF_PRODUCTS, PRODUCT_OF_COMPLEX),
+        *complex_binary("divide", complex_quotient, PARTS_OF_PRODUCTS, QUOTIENT_OF_COMPLEX),
+        *complex_unary("square", square, PARTS_OF_PRODUCTS, PRODUCT_OF_COMPLEX),
+        *complex_unary("reciprocal", np.reciprocal, PARTS_OF_PRODUCTS, QUOTIENT_OF_COMPLEX),
+        *complex_unary("negative", np.negative, wide, EXACT),
+        *complex_unary("positive", np.positive, wide, EXACT),
+        *complex_unary("sign", np.sign, wide, normwise(6, "a magnitude and a quotient for each part")),
+        *(Case("abs", (d,), PARTS[d], UNARY, np.abs, MAGNITUDE, (wide,)) for d in COMPLEX),
+    ]
+
+
+MAGNITUDE = Tolerance("two squares, their sum and its root: a relative error of two roundings", ulp=2)
+
 CASES = [
     *(Case("frexp", (d,), d, UNARY, mantissa, output="mantissa") for d in FLOATS),
     *(Case("frexp", (d,), "int32", UNARY, exponent, output="exponent") for d in FLOATS),
@@ -81,4 +116,5 @@ CASES = [
     *cases("negative", np.negative, arity=1),
     *cases("abs", np.abs, arity=1),
     *cases("sign", np.sign, arity=1),
+    *complex_arithmetic(),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ferrule.testing.model.case import Case, Oracle
-from ferrule.testing.model.dtypes import ALL, FLOATS, REALS
+from ferrule.testing.model.dtypes import ALL, COMPLEX, FLOATS, NUMERIC, REALS
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
 
@@ -31,7 +31,7 @@ CASES = [
     *comparisons("greater", np.greater),
     *comparisons("greater_equal", np.greater_equal),
     *(Case("signbit", (d,), "bool", UNARY, np.signbit) for d in FLOATS),
-    *(Case("isnan", (d,), "bool", UNARY, np.isnan) for d in FLOATS),
-    *(Case("isinf", (d,), "bool", UNARY, np.isinf) for d in FLOATS),
-    *(Case("isfinite", (d,), "bool", UNARY, np.isfinite) for d in FLOATS),
+    *(Case("isnan", (d,), "bool", UNARY, np.isnan) for d in (*NUMERIC, *COMPLEX)),
+    *(Case("isinf", (d,), "bool", UNARY, np.isinf) for d in (*NUMERIC, *COMPLEX)),
+    *(Case("isfinite", (d,), "bool", UNARY, np.isfinite) for d in (*NUMERIC, *COMPLEX)),
 ]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ferrule.testing.model.case import Case, Failing
-from ferrule.testing.model.dtypes import FLOATS, FORMATS, INTEGERS, Values
+from ferrule.testing.model.dtypes import FLOATS, FORMATS, INTEGERS, PARTS, Values
 from ferrule.testing.model.exactness import EXACT, ROUNDED, Tolerance
 from ferrule.testing.model.problem import Problem
-from ferrule.testing.model.values import ANY, Domain
+from ferrule.testing.model.values import ANY, Domain, complex_of
 from ferrule.testing.problems import elementwise
-from ferrule.testing.problems.elementary import binary, tolerance_of, unary
+from ferrule.testing.problems.elementary import binary, complex_binary, complex_unary, tolerance_of, unary
 
 BINARY = elementwise(2)
 
@@ -74,6 +74,32 @@ def rsqrt(x: Values) -> Values:
     return np.asarray(1 / np.sqrt(x))
 
 
+def complex_log1p(x: Values) -> Values:
+    """From real functions: NumPy rounds 1 + x first, which loses the digits of a small x."""
+    real, imaginary = x.real, x.imag
+    small = (np.abs(real) < 0.5) & (np.abs(imaginary) < 0.5)
+    large = np.log(1 + x)
+    return complex_of(
+        np.where(small, np.log1p(real * (2 + real) + imaginary * imaginary) / 2, large.real),
+        np.where(np.isnan(x), large.imag, np.arctan2(imaginary, 1 + real)),
+    )
+
+
+def complex_expm1(x: Values) -> Values:
+    """NumPy's for finite numbers; others as the standard has them."""
+    finite, other = np.expm1(x), np.exp(x)
+    is_finite = np.isfinite(x)
+    return complex_of(np.where(is_finite, finite.real, other.real - 1), np.where(is_finite, finite.imag, other.imag))
+
+
+def powers_of_logarithms(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    """The error of the exponent x2 log(x1) becomes a relative error of the result."""
+    exponent = np.abs(inputs[1] * np.log(inputs[0]))
+    return np.asarray((64 + 8 * exponent) * FORMATS[PARTS[dtype]].unit_roundoff * np.abs(truth))
+
+
+COMPLEX_POWER = Tolerance("exp(x2 log(x1)), or up to 64 products", bound=powers_of_logarithms)
+
 CASES = [
     *unary("exp", np.exp, Domain(-90, 90, edges=(88.7, -87.4, -103.9, 709.7, -745.0))),
     *unary("exp2", np.exp2, Domain(-150, 128, edges=(127.9, -126.5, -149.5, 1023.9, -1074.5))),
@@ -86,4 +112,13 @@ CASES = [
     *unary("sqrt", np.sqrt, Domain(0, 1e6), ROUNDED),
     *unary("rsqrt", rsqrt, Domain(0, 1e6)),
     *powers(),
+    *complex_unary("exp", np.exp, Domain(-30, 30)),
+    *complex_unary("expm1", complex_expm1, Domain(-30, 30)),
+    *complex_unary("log", np.log, Domain(-100, 100)),
+    *complex_unary("log2", np.log2, Domain(-100, 100)),
+    *complex_unary("log10", np.log10, Domain(-100, 100)),
+    *complex_unary("log1p", complex_log1p, Domain(-10, 10)),
+    *complex_unary("sqrt", np.sqrt, Domain(-100, 100)),
+    # The special cases of complex powers are unspecified.
+    *complex_binary("pow", power, Domain(-3, 3, only=(0.5, 1.0, -1.5, 3.0)), COMPLEX_POWER),
 ]

@@ -12,6 +12,7 @@ from ferrule.testing.model.bounds import gamma, reduced_axes, reduced_count, tot
 from ferrule.testing.model.case import Case
 from ferrule.testing.model.dtypes import (
     BOOL,
+    COMPLEX,
     FLOATS,
     INTEGERS,
     NUMERIC,
@@ -49,14 +50,19 @@ class Factors(Domain):
     """Factors near 1, closer the more there are, so that no partial product overflows or underflows."""
 
     def ordinary(self, rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
-        if not is_floating(dtype):
+        if not is_floating(dtype) and dtype not in COMPLEX:
             return super().ordinary(rng, shape, dtype)
         exponents = rng.uniform(-1, 1, shape) * 4 / math.sqrt(max(1, math.prod(shape)))
+        if dtype in COMPLEX:
+            return np.asarray(np.exp(exponents + 1j * rng.uniform(0, 2 * np.pi, shape))).astype(dtype)
         return np.asarray(np.exp(exponents) * rng.choice([-1, 1], shape)).astype(numpy_dtype(dtype))
 
 
 UNORDERED = "a product of them overflows or vanishes on its way, or does not, as the order has it"
 FACTORS = Factors(only=(0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan")))  # others: UNORDERED
+
+# A product of infinities and zeros has NaN in the parts that the order of the products says.
+COMPLEX_FACTORS = Factors(only=(1.0, -1.0))
 
 
 def wide_integer(dtype: str) -> str:
@@ -65,12 +71,12 @@ def wide_integer(dtype: str) -> str:
 
 
 def sums(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
-    wide = None if x.dtype.kind == "f" else wide_integer(x.dtype.name)
+    wide = None if x.dtype.kind in "fc" else wide_integer(x.dtype.name)
     return np.asarray(np.sum(x, axis=reduced_axes(x, axis), keepdims=keepdims, dtype=wide))
 
 
 def products(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
-    wide = None if x.dtype.kind == "f" else wide_integer(x.dtype.name)
+    wide = None if x.dtype.kind in "fc" else wide_integer(x.dtype.name)
     return np.asarray(np.prod(x, axis=reduced_axes(x, axis), keepdims=keepdims, dtype=wide))
 
 
@@ -103,6 +109,22 @@ def with_edges(rng: np.random.Generator, number: int, problem: Problem, drawn: V
         return drawn
     edges = rng.choice(np.array(float_edges(drawn.dtype.name)), drawn.shape).astype(drawn.dtype)
     return np.where(rng.random(drawn.shape) < 0.02, edges, drawn)
+
+
+def complex_product_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    """A product of two complex numbers has a relative error of sqrt(5) u (Brent, Percival & Zimmermann 2007)."""
+    return np.asarray(gamma(3 * reduced_count(inputs[0], attributes["axis"]), dtype) * np.abs(truth))
+
+
+COMPLEX_PRODUCT = Tolerance("n complex products in a row, in any order: gamma_(3 n)", bound=complex_product_bound)
+
+
+def adding_complex(d: str) -> list[Case]:
+    return [
+        Case("sum", (d,), d, REDUCTION, sums, SUM, signed_zeros=False),
+        Case("prod", (d,), d, REDUCTION, products, COMPLEX_PRODUCT, (COMPLEX_FACTORS,), signed_zeros=False),
+        Case("mean", (d,), d, REDUCTION, mean, MEAN, signed_zeros=False),
+    ]
 
 
 def adding(d: str) -> list[Case]:
@@ -203,6 +225,7 @@ def equals(rng: np.random.Generator, number: int, problem: Problem, drawn: Value
 
 CASES = [
     *(case for d in (*BOOL, *INTEGERS, *FLOATS) for case in adding(d)),
+    *(case for d in COMPLEX for case in adding_complex(d)),
     *(
         Case("prod", (d,), wide_integer(d), REDUCTION, products, domains=(ODD,), variant="odd", fill=odd)
         for d in INTEGERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ferrule.testing.model.case import Case, Oracle
-from ferrule.testing.model.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.model.dtypes import COMPLEX, FLOATS, INTEGERS, Values
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
 
@@ -28,4 +28,5 @@ CASES = [
     *roundings("ceil", np.ceil),
     *roundings("trunc", np.trunc),
     *roundings("round", np.rint),
+    *(Case("round", (d,), d, UNARY, np.rint, domains=(DOMAIN,)) for d in COMPLEX),
 ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import FORMATS, Values, is_floating
+from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, is_floating
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.running.check_attempt import Attempt
 
@@ -39,10 +39,11 @@ def _sprinkle(attempt: Attempt, rng: np.random.Generator, number: int, values: V
     if values.size == 0 or (case.fill is not None and number > 0):
         return values
     edges = case.domain(number).edge_values(case.dtype(number))
-    if case.tolerance.bound is not None and is_floating(case.dtype(number)):
+    real = PARTS.get(case.dtype(number), case.dtype(number))
+    if case.tolerance.bound is not None and is_floating(real):
         # Large values are left out: whether sums of products overflow depends on their order, which is unspecified.
         with np.errstate(all="ignore"):
-            size = np.abs(edges.astype(np.float64))
-        edges = edges[~(size > 2.0 ** (FORMATS[case.dtype(number)].high // 4)) | np.isinf(size)]
+            size = np.abs(edges.astype(np.complex128 if real != case.dtype(number) else np.float64))
+        edges = edges[~(size > 2.0 ** (FORMATS[real].high // 4)) | np.isinf(size)]
     chosen = rng.random(values.shape) < 0.1
     return np.where(chosen, rng.choice(edges, values.shape), values).astype(values.dtype)

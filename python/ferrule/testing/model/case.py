@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import Values, is_floating, numpy_dtype, op_rows, widen
+from ferrule.testing.model.dtypes import PARTS, Values, is_floating, numpy_dtype, op_rows, widen
 from ferrule.testing.model.exactness import EXACT, Tolerance, Verdict, compare
 from ferrule.testing.model.problem import Family, Problem
 from ferrule.testing.model.values import ANY, Domain, Shape
@@ -142,7 +142,8 @@ class Case:
         """The oracle's result: widened for a floating-point result, else in the result's dtype."""
         with np.errstate(all="ignore"):
             truth = np.asarray(self.oracle(*(widen(x) for x in inputs), **problem.attributes))
-        return truth if self.floating else truth.astype(numpy_dtype(self.result), copy=False)
+        is_wide = self.floating or self.result in PARTS
+        return truth if is_wide else truth.astype(numpy_dtype(self.result), copy=False)
 
     def judge(self, problem: Problem, inputs: list[Values], got: Values, truth: Values | None = None) -> Verdict:
         """Compare a result with the truth.
@@ -178,15 +179,15 @@ class Case:
             return np.asarray(np.isinf(inputs[0].astype(np.float64)) & (truth == np.rint(truth)))
 
     def _nearest(self, problem: Problem, inputs: list[Values]) -> Values | None:
-        """The result that NumPy computes in float64 with a single rounding; None for narrower results.
+        """The result that NumPy computes in float64 or complex128 with a single rounding; None for narrower results.
 
         Rounding a long double truth to float64 would round twice, and 64 bits are too few to hide that. For narrower
         results the float64 oracle has enough digits: 2 p + 2 (Figueroa 1995).
         """
-        if self.result != "float64":
+        if self.result not in ("float64", "complex128"):
             return None
         with np.errstate(all="ignore"):
-            return np.asarray(self.oracle(*inputs, **problem.attributes)).astype(np.float64)
+            return np.asarray(self.oracle(*inputs, **problem.attributes)).astype(self.result)
 
 
 @dataclass(frozen=True)

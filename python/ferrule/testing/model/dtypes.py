@@ -21,7 +21,8 @@ REALS = BOOL + NUMERIC
 # These dtypes are only moved, cast and compared for equality.
 FLOAT8S = ("float8_e4m3fn", "float8_e5m2")
 PARTS = {"complex64": "float32", "complex128": "float64"}  # the dtype of the real and the imaginary part
-ALL = REALS + FLOAT8S + tuple(PARTS)
+COMPLEX = tuple(PARTS)
+ALL = REALS + FLOAT8S + COMPLEX
 # Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: its bytes.
 BLOCKS = {"q8_0": (32, 34), "q4_0": (32, 18), "q4_K": (256, 144), "q6_K": (256, 210)}
 
@@ -95,7 +96,14 @@ FORMATS = {
     "float64": Format(53, -1022, 1024),
 }
 # The dtype in which a device accumulates sums.
-ACCUMULATORS = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
+ACCUMULATORS = {
+    "float16": "float32",
+    "bfloat16": "float32",
+    "float32": "float32",
+    "float64": "float64",
+    "complex64": "float32",
+    "complex128": "float64",
+}
 
 
 def accumulator_roundoff(dtype: str) -> float:

@@ -35,6 +35,15 @@ EXACT = Tolerance("the result is a selection or a comparison of the inputs, or i
 ROUNDED = Tolerance("one operation, which IEEE 754 wants correctly rounded, ties to even", ulp=0.5, nearest=True)
 
 
+def normwise(units: float, reason: str) -> Tolerance:
+    """A distance of each part of a complex number from the truth, in units of the roundoff times its magnitude."""
+
+    def distances(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+        return np.asarray(units * FORMATS[PARTS[dtype]].unit_roundoff * np.abs(truth))
+
+    return Tolerance(reason, bound=distances)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The worst element of a result. `ok` says whether every element is within its tolerance."""
@@ -90,7 +99,9 @@ def compare(
     if dtype == "bool":
         return _bytes_of_bools(got, truth)
     if dtype in PARTS:
-        verdict = compare(parts_of(got), parts_of(truth), PARTS[dtype], tolerance, None, signed_zeros)
+        both = None if distances is None else np.stack([distances, distances], axis=-1)
+        parts = None if nearest is None else parts_of(nearest)
+        verdict = compare(parts_of(got), parts_of(truth), PARTS[dtype], tolerance, both, signed_zeros, parts)
         return replace(verdict, index=verdict.index[:-1], count=int(got.size))
     if not is_floating(dtype):
         off = np.where(np.asarray(got == truth), 0.0, np.inf)

@@ -40,7 +40,7 @@ class Domain:
         if dtype in BLOCKS:
             return blocks_with_scales(rng, dtype, rng.uniform(-2, 2, (*shape, 2)))
         if dtype in PARTS:
-            return _complex(*(self.ordinary(rng, shape, PARTS[dtype]) for _ in range(2)))
+            return complex_of(*(self.ordinary(rng, shape, PARTS[dtype]) for _ in range(2)))
         if not is_floating(dtype):
             low, high = self._integers(dtype)
             return rng.integers(low, high, shape, numpy_dtype(dtype), endpoint=True)
@@ -60,7 +60,7 @@ class Domain:
             return blocks_with_scales(np.random.default_rng(0), dtype, np.stack([scales, scales[::-1]], axis=-1))
         if dtype in PARTS:
             parts = self.edge_values(PARTS[dtype])
-            return _complex(np.concatenate([parts, parts]), np.concatenate([parts[::-1], parts]))
+            return complex_of(np.concatenate([parts, parts]), np.concatenate([parts[::-1], parts]))
         if not is_floating(dtype):
             low, high = self._integers(dtype)
             known = {0, 1, -1, 2, -2, 3, 7, 10, 31, 32, 63, 64, low, low + 1, high, high - 1, low // 2, high // 2}
@@ -83,7 +83,7 @@ class Domain:
 ANY = Domain()
 
 
-def _complex(real: Values, imaginary: Values) -> Values:
+def complex_of(real: Values, imaginary: Values) -> Values:
     """Combine both parts. real + 1j * imaginary would turn infinities into NaN."""
     values = np.empty(real.shape, np.result_type(real, np.complex64))
     values.real, values.imag = real, imaginary

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ferrule.testing.model.case import Case, Oracle
-from ferrule.testing.model.dtypes import FLOATS, Values
-from ferrule.testing.model.exactness import Tolerance
+from ferrule.testing.model.dtypes import COMPLEX, FLOATS, Values
+from ferrule.testing.model.exactness import Tolerance, normwise
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
 
@@ -20,6 +20,10 @@ UNARY = elementwise(1)
 BINARY = elementwise(2)
 HALF = Tolerance("computed in float32 and rounded once: half a unit, and what float32 lost before", ulp=0.51)
 ELEMENTARY = Tolerance("an elementary function in its own precision, 4 ULP as OpenCL C 7.4 grades them", ulp=4)
+
+COMPLEX_ELEMENTARY = normwise(
+    16, "an elementary function of a complex number: real functions of 4 ULP each, and their products and quotients"
+)
 
 
 def tolerance_of(dtype: str, own: Tolerance = ELEMENTARY) -> Tolerance:
@@ -39,3 +43,11 @@ def unary(op: str, oracle: Oracle, domain: Domain, tolerance: Tolerance = ELEMEN
 
 def binary(op: str, oracle: Oracle, domain: Domain, tolerance: Tolerance = ELEMENTARY) -> list[Case]:
     return [Case(op, (d, d), d, BINARY, oracle, tolerance_of(d, tolerance), (domain,)) for d in FLOATS]
+
+
+def complex_unary(op: str, oracle: Oracle, domain: Domain, tolerance: Tolerance = COMPLEX_ELEMENTARY) -> list[Case]:
+    return [Case(op, (d,), d, UNARY, oracle, tolerance, (domain,)) for d in COMPLEX]
+
+
+def complex_binary(op: str, oracle: Oracle, domain: Domain, tolerance: Tolerance) -> list[Case]:
+    return [Case(op, (d, d), d, BINARY, oracle, tolerance, (domain,)) for d in COMPLEX]

@@ -1,4 +1,5 @@
 // Reductions over any axes. See reduce.h for the order, which depends on the reduced shape alone.
+#include "../complex.h"
 #include "../op_attributes.h"
 #include "../reduce.h"
 
@@ -18,16 +19,28 @@ template <class T>
 struct DivideBy {
   T divisor;
   T operator()(T sum) const { return sum / divisor; }
+  Complex<T> operator()(Complex<T> sum) const { return {sum.real / divisor, sum.imaginary / divisor}; }
 };
 
 constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
                             one_of(DType::u8) | one_of(DType::u16) | one_of(DType::u32) | one_of(DType::u64);
 constexpr DTypes boolean = one_of(DType::boolean);
+constexpr DTypes complex_numbers = one_of(DType::c64) | one_of(DType::c128);
 constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
 
-// Scratch that is enough for any reduction: no accumulator is larger than 8 bytes.
+bool is_complex_dtype(DType dtype) { return (one_of(dtype) & complex_numbers) != 0; }
+
+// As with_type, for complex dtypes.
+template <class F>
+void with_complex_type(DType dtype, F f) {
+  if (dtype == DType::c64) f(Complex64(0));
+  if (dtype == DType::c128) f(Complex128(0));
+}
+
+// Scratch that is enough for any reduction: only complex accumulators are larger than 8 bytes.
 uint64_t scratch_size(const Call& call) {
-  return reduction_scratch<uint64_t>(plan_reduction(call.in[0], reduced_axes<Axes>(call)));
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  return is_complex_dtype(call.in[0].dtype) ? reduction_scratch<Complex128>(plan) : reduction_scratch<uint64_t>(plan);
 }
 
 // The memory per thread that is enough for any reduction, by the same bound.
@@ -38,6 +51,8 @@ LocalScratch local_scratch(const Call& call) {
     using T = decltype(zero);
     local = is_half<T> ? reduction_local<float, T>(plan) : reduction_local<uint64_t, T>(plan);
   });
+  with_complex_type(call.in[0].dtype,
+                    [&](auto zero) { local = reduction_local<decltype(zero), decltype(zero)>(plan); });
   return local;
 }
 
@@ -54,6 +69,10 @@ template <class Op>
 fe_error* accumulate(const Call& call) {
   const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
   fe_error* error = nullptr;
+  with_complex_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    error = reduce<Op, T, T, T>(call, plan, Keep{});
+  });
   with_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (is_float<Computed<T>>) {
@@ -97,17 +116,22 @@ fe_error* mean_of(const Call& call) {
     using A = Computed<T>;
     if constexpr (is_float<A>) error = reduce<Sum, A, T, T>(call, plan, DivideBy<A>{static_cast<A>(plan.length)});
   });
+  with_complex_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using Part = typename T::Part;
+    error = reduce<Sum, T, T, T>(call, plan, DivideBy<Part>{static_cast<Part>(plan.length)});
+  });
   return error;
 }
 
 }  // namespace
 
-KERNEL(sum, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(sum, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates,
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(prod, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates,
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
 KERNEL(max, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
@@ -126,8 +150,8 @@ KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_s
        .list_attributes = {axis_list}) {
   return truth<All>(call);
 }
-KERNEL(mean, .dtypes = floats, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
-       .list_attributes = {axis_list}) {
+KERNEL(mean, .dtypes = floats | complex_numbers, .accepts = keeps_dtype, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return mean_of(call);
 }
 

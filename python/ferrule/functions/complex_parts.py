@@ -1,0 +1,97 @@
+"""The parts of complex numbers; real numbers have an imaginary part of zero."""
+
+from __future__ import annotations
+
+from ferrule.array.array import Array
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_block, is_complex
+from ferrule.errors import DTypeError
+from ferrule.functions.creation import zeros_like
+
+
+def real(x: object, /) -> Array:
+    """Real part, elementwise.
+
+    Parameters
+    ----------
+    x : array_like
+        An array of a numeric dtype.
+
+    Returns
+    -------
+    Array
+        The real parts: float32 of complex64, float64 of complex128. Real numbers are returned unchanged.
+
+    Raises
+    ------
+    DTypeError
+        The dtype is bool or a block dtype.
+
+    Examples
+    --------
+    >>> fe.real(fe.asarray([1 + 2j, 3])).tolist()
+    [1.0, 3.0]
+    """
+    array = _numeric("real", x)
+    return apply("real", (array,), {}) if is_complex(array.dtype) else array._another("real()")
+
+
+def imag(x: object, /) -> Array:
+    """Imaginary part, elementwise.
+
+    Parameters
+    ----------
+    x : array_like
+        An array of a numeric dtype.
+
+    Returns
+    -------
+    Array
+        The imaginary parts: float32 of complex64, float64 of complex128. Of real numbers they are zeros of their dtype.
+
+    Raises
+    ------
+    DTypeError
+        The dtype is bool or a block dtype.
+
+    Examples
+    --------
+    >>> fe.imag(fe.asarray([1 + 2j, 3])).tolist()
+    [2.0, 0.0]
+    """
+    array = _numeric("imag", x)
+    return apply("imag", (array,), {}) if is_complex(array.dtype) else zeros_like(array)
+
+
+def conj(x: object, /) -> Array:
+    """Complex conjugate, elementwise.
+
+    Parameters
+    ----------
+    x : array_like
+        An array of a numeric dtype.
+
+    Returns
+    -------
+    Array
+        The numbers with the opposite imaginary part. Real numbers are returned unchanged.
+
+    Raises
+    ------
+    DTypeError
+        The dtype is bool or a block dtype.
+
+    Examples
+    --------
+    >>> fe.conj(fe.asarray([1 + 2j, 3 - 1j])).tolist()
+    [(1-2j), (3+1j)]
+    """
+    array = _numeric("conj", x)
+    return apply("conj", (array,), {}) if is_complex(array.dtype) else array._another("conj()")
+
+
+def _numeric(caller: str, x: object) -> Array:
+    array = as_operand(caller, x)
+    if is_block(array.dtype) or array.dtype.kind == "b":
+        raise DTypeError(f"{caller}: x is {array.dtype}{array.shape}, but needs a numeric dtype")
+    return array
