@@ -26,6 +26,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {row, scalar},
       {row, part, scalar},
       {part},
+      {row, row},
   };
   return list;
 }

@@ -13,12 +13,12 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr std::array<std::string_view, 17> by_hand = {
-    "astype",     "broadcast_to",  "compress",     "concat",
-    "copy",       "dynamic_slice", "fused",        "iota",
-    "nonzero",    "pad",           "permute_dims", "reshape",
-    "slice",      "take",          "update_slice", "scaled_dot_product_attention",
-    "random_bits"};
+constexpr std::array<std::string_view, 18> by_hand = {
+    "astype",      "broadcast_to",  "compress",     "concat",
+    "copy",        "dynamic_slice", "fused",        "iota",
+    "nonzero",     "pad",           "permute_dims", "reshape",
+    "slice",       "take",          "update_slice", "scaled_dot_product_attention",
+    "random_bits", "bincount"};
 
 constexpr std::size_t widest_line = 120;
 
