@@ -29,6 +29,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, column, all},
       {row, part, scalar},
       {part},
+      {row, row},
   };
   return list;
 }

@@ -18,6 +18,7 @@ constexpr std::string_view by_hand[] = {
     "arange",
     "argsort",
     "astype",
+    "bincount",
     "broadcast_to",
     "compress",
     "concat",

@@ -214,7 +214,7 @@ def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], 
     [
         ("softmax", r"; it is ferrule.softmax\(x\) here"),
         ("numpy", r"; it is numpy.asarray\(x\) here"),
-        ("concatenate", r"; it is ferrule.concat\(x\) here"),
+        ("concatenate", r"; it is ferrule.concatenate\(x\) here"),
         ("shap", "; did you mean 'shape'?"),
         ("zzz", ""),
         ("_repr_html_", ""),

@@ -73,6 +73,7 @@ INSIDE_FUNCTIONS = {
     "markupsafe": HEAVY,
     "gguf": OPTIONAL,
     "hypothesis": OPTIONAL,
+    "opt_einsum": OPTIONAL,
     "pwd": SYSTEM,
 }
 # Cycles that only type checkers see, and why they stay.

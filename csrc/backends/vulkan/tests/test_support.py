@@ -22,7 +22,7 @@ SHADERS = {
     "matmul": "matmul",
     **dict.fromkeys(("sum", "prod", "mean", "max", "min", "all", "any", "argmax", "argmin"), "reduce"),
 }
-# Ops that have no Vulkan kernels yet; nonzero and compress run on the CPU.
+# Ops that have no Vulkan kernels yet; bincount, nonzero and compress run on the CPU.
 ABSENT = {
     "acos",
     "acosh",
@@ -34,6 +34,7 @@ ABSENT = {
     "atanh",
     "bitwise_left_shift",
     "bitwise_right_shift",
+    "bincount",
     "compress",
     "copysign",
     "cosh",

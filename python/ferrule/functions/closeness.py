@@ -1,0 +1,117 @@
+"""Comparisons of floating-point arrays that allow for rounding, and of whole arrays."""
+
+from __future__ import annotations
+
+from ferrule.array.array import Array
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_floating
+from ferrule.functions.asarray import asarray
+from ferrule.functions.conversion import cast
+from ferrule.functions.reduction import all as all_of
+
+
+def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:
+    """Whether elements are equal within a tolerance: |x1 - x2| <= atol + rtol * |x2|.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        The arrays; x2 is the reference.
+    rtol, atol : float
+        The relative and the absolute tolerance.
+    equal_nan : bool
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    Array
+        Of dtype bool, in the broadcast shape. Infinities of the same sign are equal.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shapes do not broadcast.
+
+    Examples
+    --------
+    >>> fe.isclose(fe.asarray([1.0, 2.0]), fe.asarray([1.000001, 2.1])).tolist()
+    [True, False]
+    """
+    a, b = _both("isclose", x1, x2)
+    near = apply("less_equal", (apply("abs", (a - b,), {}), apply("abs", (b,), {}) * rtol + atol), {})
+    close = apply("where", (apply("isfinite", (b,), {}), near, apply("equal", (a, b), {})), {})
+    if equal_nan:
+        close = close | (apply("isnan", (a,), {}) & apply("isnan", (b,), {}))
+    return close
+
+
+def allclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:
+    """Whether all elements are equal within a tolerance, see `isclose`.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        The arrays; x2 is the reference.
+    rtol, atol : float
+        The relative and the absolute tolerance.
+    equal_nan : bool
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    Array of shape ()
+        Of dtype bool: `if` and `assert` take it as it is.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shapes do not broadcast.
+
+    Examples
+    --------
+    >>> bool(fe.allclose(fe.asarray([1.0, 2.0]), fe.asarray([1.000001, 2.0])))
+    True
+    """
+    return all_of(isclose(x1, x2, rtol, atol, equal_nan=equal_nan))
+
+
+def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
+    """Whether two arrays have the same shape and elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        The arrays.
+    equal_nan : bool
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    Array of shape ()
+        Of dtype bool: `if` and `assert` take it as it is.
+
+    Examples
+    --------
+    >>> bool(fe.array_equal(fe.arange(3), fe.arange(3)))
+    True
+    >>> bool(fe.array_equal(fe.arange(3), fe.arange(4)))
+    False
+    """
+    a, b = as_operand("array_equal", x1, x2), as_operand("array_equal", x2, x1)
+    if a.shape != b.shape:
+        return asarray(False)
+    equal = apply("equal", (a, b), {})
+    if equal_nan and is_floating(a.dtype) and is_floating(b.dtype):
+        equal = equal | (apply("isnan", (a,), {}) & apply("isnan", (b,), {}))
+    return all_of(equal)
+
+
+def _both(caller: str, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Return both as floating-point arrays; integers are compared in float64."""
+    a, b = as_operand(caller, x1, x2), as_operand(caller, x2, x1)
+    if not is_floating(a.dtype) and not is_floating(b.dtype):
+        return cast(a, "float64"), cast(b, "float64")
+    return (
+        a if is_floating(a.dtype) else cast(a, b.dtype),
+        b if is_floating(b.dtype) else cast(b, a.dtype),
+    )

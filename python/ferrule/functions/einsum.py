@@ -1,0 +1,224 @@
+"""Einstein summation, as a sequence of matrix products."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from ferrule.array.array import Array
+from ferrule.array.recording import apply, as_operand
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.movement import permute_dims, reshape
+from ferrule.functions.reduction import sum as sum_of
+
+# An axis: a letter, or the place of an axis of "...", counted from its end, as -1.
+Label = str | int
+Labels = tuple[Label, ...]
+
+
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """Sum of products over axes that have the same letter.
+
+    Parameters
+    ----------
+    subscripts : str
+        A letter for each axis of each operand, and after "->" those of the result: "ij,jk->ik". Without "->" the result
+        has the letters that occur once, in alphabetic order. "..." stands for further axes, which broadcast. A letter
+        twice in an operand stands for its diagonal.
+    *operands : Array
+        The arrays.
+
+    Returns
+    -------
+    Array
+        The result.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The subscripts do not fit the operands.
+
+    Notes
+    -----
+    Two operands at a time are multiplied: by the path of the package `opt_einsum` if it is installed, else the pair
+    whose product is smallest in comparison with its factors.
+
+    Examples
+    --------
+    >>> x = fe.asarray([[1, 2], [3, 4]])
+    >>> fe.einsum("ij,jk->ik", x, x).tolist()
+    [[7, 10], [15, 22]]
+    >>> fe.einsum("ii", x).item()
+    5
+    """
+    if not isinstance(subscripts, str):
+        raise InvalidArgumentError(
+            f"einsum: subscripts is a text such as 'ij,jk->ik', not {type(subscripts).__name__}; the arrays follow it"
+        )
+    if not operands:
+        raise InvalidArgumentError("einsum: there are no operands")
+    arrays = [as_operand("einsum", x, *operands) for x in operands]
+    terms, result = _parsed(subscripts, [x.ndim for x in arrays])
+    sizes = _sizes_of(subscripts, terms, arrays)
+    for label in result:
+        if label not in sizes:
+            raise InvalidArgumentError(f"einsum: {subscripts!r}: {label!r} of the result is in no operand")
+    parts = [_without_repeats(x, term, sizes) for x, term in zip(arrays, terms, strict=True)]
+    for group in _path(parts, result, sizes):
+        chosen = [parts[place] for place in group]
+        parts = [part for place, part in enumerate(parts) if place not in group]
+        while len(chosen) > 1:
+            others = [labels for _, labels in (*parts, *chosen[2:])]
+            kept = {*result, *(label for labels in others for label in labels)}
+            chosen = [_multiplied(chosen[0], chosen[1], kept, sizes), *chosen[2:]]
+        parts.append(chosen[0])
+    ((x, labels),) = parts
+    x, labels = _summed(x, labels, {*result})
+    x = permute_dims(x, [labels.index(label) for label in result if label in labels]) if labels else x
+    return reshape(x, [sizes[label] for label in result]) if len(labels) < len(result) else x
+
+
+def _parsed(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
+    """Return the labels of the operands and of the result."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    words = left.split(",")
+    if len(words) != len(ranks):
+        raise InvalidArgumentError(f"einsum: {subscripts!r} is for {len(words)} operands, and {len(ranks)} are given")
+    terms = [_labels_of(subscripts, word, rank) for word, rank in zip(words, ranks, strict=True)]
+    width = max((-label for term in terms for label in term if isinstance(label, int)), default=0)
+    broadcast = tuple(range(-width, 0))
+    if arrow:
+        result = _labels_of(subscripts, right, right.count(".") and width + len(right) - 3, is_result=True)
+        if len({*result}) < len(result):
+            raise InvalidArgumentError(f"einsum: {subscripts!r}: a letter is twice in the result")
+        return terms, result
+    counts = Counter(label for term in terms for label in term if isinstance(label, str))
+    return terms, (*broadcast, *sorted(label for label, count in counts.items() if count == 1))
+
+
+def _labels_of(subscripts: str, word: str, rank: int, is_result: bool = False) -> Labels:
+    before, dots, after = word.partition("...")
+    letters = before + after
+    if not all(letter.isascii() and letter.isalpha() for letter in letters):
+        raise InvalidArgumentError(f"einsum: {subscripts!r}: {word!r} has other characters than letters and one '...'")
+    width = rank - len(letters)
+    if not is_result and (width < 0 or (width > 0 and not dots)):
+        raise InvalidArgumentError(f"einsum: {subscripts!r}: {word!r} is for {len(letters)} axes, and there are {rank}")
+    return (*before, *(range(-width, 0) if dots else ()), *after)
+
+
+def _sizes_of(subscripts: str, terms: Sequence[Labels], arrays: Sequence[Array]) -> dict[Label, int]:
+    """Return the length of each axis; one of length 1 broadcasts."""
+    sizes: dict[Label, int] = {}
+    for term, x in zip(terms, arrays, strict=True):
+        for label, size in zip(term, x.shape, strict=True):
+            known = sizes.setdefault(label, size)
+            if known == 1:
+                sizes[label] = size
+            elif size not in (known, 1):
+                which = "an axis of '...'" if isinstance(label, int) else f"axis {label!r}"
+                raise InvalidArgumentError(f"einsum: {subscripts!r}: {which} has the lengths {known} and {size}")
+    return sizes
+
+
+def _without_repeats(x: Array, labels: Labels, sizes: dict[Label, int]) -> tuple[Array, Labels]:
+    """Return the diagonal of axes that have the same label, without the axes that broadcast."""
+    broadcast = [place for place, label in enumerate(labels) if x.shape[place] == 1 and sizes[label] != 1]
+    kept = [place for place in range(x.ndim) if place not in broadcast]
+    x, labels = reshape(x, [x.shape[place] for place in kept]), tuple(labels[place] for place in kept)
+    while len({*labels}) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        first = labels.index(twice)
+        second = labels.index(twice, first + 1)
+        others = [place for place in range(x.ndim) if place not in (first, second)]
+        size = x.shape[first]
+        x = permute_dims(x, (*others, first, second))
+        x = reshape(x, (*x.shape[:-2], size * size))[..., :: size + 1]
+        labels = (*(labels[place] for place in others), twice)
+    return x, labels
+
+
+def _path(parts: Sequence[tuple[Array, Labels]], result: Labels, sizes: dict[Label, int]) -> list[tuple[int, ...]]:
+    """Return the places of the operands to multiply in each step; their product is appended to the others."""
+    terms = [labels for _, labels in parts]
+    if len(terms) < 3:
+        return [tuple(range(len(terms)))]
+    try:
+        import opt_einsum
+    except ImportError:
+        return _greedy_path(terms, result, sizes)
+    symbols = {label: opt_einsum.get_symbol(place) for place, label in enumerate(sizes)}
+    words = ["".join(symbols[label] for label in labels) for labels in (*terms, result)]
+    found, _ = opt_einsum.contract_path(
+        ",".join(words[:-1]) + "->" + words[-1], *(x.shape for x, _ in parts), shapes=True
+    )
+    return [tuple(step) for step in found]
+
+
+def _greedy_path(terms: Sequence[Labels], result: Labels, sizes: dict[Label, int]) -> list[tuple[int, ...]]:
+    """Multiply the pair whose product is smallest in comparison with its factors, the leftmost of equals."""
+    left = [{*labels} for labels in terms]
+    path: list[tuple[int, ...]] = []
+
+    def size_of(labels: set[Label]) -> int:
+        return math.prod(sizes[label] for label in labels)
+
+    while len(left) > 1:
+        best: tuple[int, int, int] | None = None
+        for first in range(len(left)):
+            for second in range(first + 1, len(left)):
+                others = {*result}.union(*(labels for k, labels in enumerate(left) if k not in (first, second)))
+                product = (left[first] | left[second]) & others
+                cost = size_of(product) - size_of(left[first]) - size_of(left[second])
+                if best is None or cost < best[0]:
+                    best = cost, first, second
+        assert best is not None
+        _, first, second = best
+        others = {*result}.union(*(labels for k, labels in enumerate(left) if k not in (first, second)))
+        product = (left[first] | left[second]) & others
+        left = [labels for k, labels in enumerate(left) if k not in (first, second)] + [product]
+        path.append((first, second))
+    return path
+
+
+def _summed(x: Array, labels: Labels, kept: set[Label]) -> tuple[Array, Labels]:
+    """Sum over the axes that are not kept."""
+    axes = tuple(place for place, label in enumerate(labels) if label not in kept)
+    if not axes:
+        return x, labels
+    total = sum_of(x, axis=axes)
+    if total.dtype != x.dtype:  # integers are added in 64 bits
+        total = apply("astype", (total,), {"dtype": x.dtype})
+    return total, tuple(label for label in labels if label in kept)
+
+
+def _multiplied(
+    left: tuple[Array, Labels], right: tuple[Array, Labels], kept: set[Label], sizes: dict[Label, int]
+) -> tuple[Array, Labels]:
+    """Multiply two operands, and sum over the axes that neither the result nor another operand has."""
+    x, of_x = _summed(*left, kept | {*right[1]})
+    y, of_y = _summed(*right, kept | {*of_x})
+    shared = [label for label in of_x if label in of_y]
+    batch = [label for label in shared if label in kept]
+    inner = [label for label in shared if label not in kept]
+    rows = [label for label in of_x if label not in shared]
+    columns = [label for label in of_y if label not in shared]
+    labels = (*batch, *rows, *columns)
+
+    def arranged(array: Array, labels: Labels, order: Sequence[Label], shape: Sequence[int]) -> Array:
+        return reshape(permute_dims(array, [labels.index(label) for label in order]) if order else array, shape)
+
+    def lengths(some: Sequence[Label]) -> list[int]:
+        return [sizes[label] for label in some]
+
+    if not inner:  # nothing is summed
+        x = arranged(x, of_x, [*batch, *rows], [*lengths(batch), *lengths(rows), *(1 for _ in columns)])
+        y = arranged(y, of_y, [*batch, *columns], [*lengths(batch), *(1 for _ in rows), *lengths(columns)])
+        return apply("multiply", (x, y), {}), labels
+    b, m, n, k = (math.prod(lengths(some)) for some in (batch, rows, columns, inner))
+    x = arranged(x, of_x, [*batch, *rows, *inner], [b, m, k])
+    y = arranged(y, of_y, [*batch, *inner, *columns], [b, k, n])
+    product = apply("matmul", (x, y) if batch else (reshape(x, [m, k]), reshape(y, [k, n])), {})
+    return reshape(product, lengths(labels)), labels

@@ -1,0 +1,312 @@
+"""Reductions that leave out NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ferrule.array.array import Array, Axes
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_floating
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.conversion import cast
+from ferrule.functions.creation import arange
+from ferrule.functions.movement import reshape, take
+from ferrule.functions.order_statistics import last_axis_sorted, restored
+from ferrule.functions.reduction import any as any_of
+
+
+def nansum(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Sum over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype in which it is computed, and of the result.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The sums; 0.0 where all are NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nansum(fe.asarray([2.0, fe.nan, 3.0])).item()
+    5.0
+    """
+    x = as_operand("nansum", x)
+    return x.sum(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
+
+
+def nanprod(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Product over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype in which it is computed, and of the result.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The products; 1.0 where all are NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanprod(fe.asarray([2.0, fe.nan, 3.0])).item()
+    6.0
+    """
+    x = as_operand("nanprod", x)
+    return x.prod(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
+
+
+def nanmean(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Arithmetic mean over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype in which it is computed, and of the result.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The means; NaN where all are NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanmean(fe.asarray([2.0, fe.nan, 3.0])).item()
+    2.5
+    """
+    x = as_operand("nanmean", x)
+    return x.mean(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
+
+
+def nanvar(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
+    """Variance over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype in which it is computed, and of the result.
+    ddof : float
+        Subtracted from the number of elements; 1 gives the unbiased estimate of the variance from a sample.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The variances; NaN where too few elements are left.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanvar(fe.asarray([1.0, fe.nan, 3.0])).item()
+    1.0
+    """
+    x = as_operand("nanvar", x)
+    where = _numbers(x)
+    spread = x.var(axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    if where is True:
+        return spread
+    enough = apply("greater", (where.sum(axis, keepdims=keepdims), ddof), {})
+    return apply("where", (enough, spread, math.nan), {})
+
+
+def nanstd(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviation over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype in which it is computed, and of the result.
+    ddof : float
+        Subtracted from the number of elements; 1 gives the unbiased estimate of the variance from a sample.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The standard deviations; NaN where too few elements are left.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanstd(fe.asarray([1.0, fe.nan, 3.0])).item()
+    1.0
+    """
+    x = as_operand("nanstd", x)
+    where = _numbers(x)
+    spread = x.std(axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    if where is True:
+        return spread
+    enough = apply("greater", (where.sum(axis, keepdims=keepdims), ddof), {})
+    return apply("where", (enough, spread, math.nan), {})
+
+
+def nanmax(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """Greatest element over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The greatest elements; NaN where all are NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanmax(fe.asarray([2.0, fe.nan, 3.0])).item()
+    3.0
+    """
+    x = as_operand("nanmax", x)
+    where = _numbers(x)
+    if where is True:
+        return x.max(axis, keepdims=keepdims)
+    filled = apply("where", (where, x, -math.inf), {})
+    result = filled.max(axis, keepdims=keepdims)
+    return apply("where", (any_of(where, axis=axis, keepdims=keepdims), result, math.nan), {})
+
+
+def nanmin(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """Least element over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The least elements; NaN where all are NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanmin(fe.asarray([2.0, fe.nan, 3.0])).item()
+    2.0
+    """
+    x = as_operand("nanmin", x)
+    where = _numbers(x)
+    if where is True:
+        return x.min(axis, keepdims=keepdims)
+    filled = apply("where", (where, x, math.inf), {})
+    result = filled.min(axis, keepdims=keepdims)
+    return apply("where", (any_of(where, axis=axis, keepdims=keepdims), result, math.nan), {})
+
+
+def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """Median over axes without NaN.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The medians; NaN where all are NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.nanmedian(fe.asarray([2.0, fe.nan, 3.0, 7.0])).item()
+    3.0
+    """
+    x = as_operand("nanmedian", x)
+    x = x if is_floating(x.dtype) else cast(x, "float32")
+    rows, shape = last_axis_sorted("nanmedian", x, axis, keepdims)  # NaN comes last
+    length = rows.shape[1]
+    if length == 0:
+        raise InvalidArgumentError(f"nanmedian: {x.shape} has no elements along the axes")
+    count = cast(~apply("isnan", (rows,), {}), "int64").sum(1)
+    starts = arange(rows.shape[0], device=x.device) * length
+    middle = [starts + apply("maximum", (place, 0), {}) for place in ((count - 1) // 2, count // 2)]
+    lower, upper = (take(reshape(rows, (rows.shape[0] * length,)), place) for place in middle)
+    return restored((lower + upper) * 0.5, shape)
+
+
+def _numbers(x: Array) -> Any:
+    """Return which elements are not NaN; True if the dtype has no NaN."""
+    return ~apply("isnan", (x,), {}) if is_floating(x.dtype) or x.dtype.kind == "c" else True

@@ -1,0 +1,232 @@
+"""Median and quantiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import sizes
+from ferrule.array.recording import apply, as_operand
+from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import is_floating
+from ferrule.errors import InvalidArgumentError, OutOfRangeError
+from ferrule.functions.asarray import asarray
+from ferrule.functions.conversion import cast
+from ferrule.functions.movement import permute_dims, reshape, take
+from ferrule.functions.ops import topk
+
+# The parameters of Hyndman & Fan (1996): the place of quantile q is n q + alpha + q (1 - alpha - beta) - 1.
+_CONTINUOUS = {
+    "linear": (1.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+}
+METHODS = (*_CONTINUOUS, "lower", "higher", "midpoint", "nearest")
+
+
+def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """Median over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The medians; of integers in float32. NaN where an element is NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, or there are no elements.
+
+    Examples
+    --------
+    >>> fe.median(fe.asarray([7.0, 1.0, 2.0, 3.0])).item()
+    2.5
+    """
+    x = as_operand("median", x)
+    x = x if is_floating(x.dtype) else cast(x, "float32")
+    rows, shape = last_axis_sorted("median", x, axis, keepdims)
+    length = rows.shape[1]
+    if length == 0:
+        raise InvalidArgumentError(f"median: {x.shape} has no elements along the axes")
+    middle = rows[:, length // 2] if length % 2 else (rows[:, length // 2 - 1] + rows[:, length // 2]) * 0.5
+    return restored(_nan_where_any(rows, middle), shape)
+
+
+def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", keepdims: bool = False) -> Array:
+    """Quantiles over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    q : number, sequence of numbers or Array
+        The probabilities, from 0 to 1.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    method : str
+        How a quantile between two elements is estimated: "linear", "lower", "higher", "midpoint", "nearest", "hazen",
+        "weibull", "median_unbiased", "normal_unbiased" or "interpolated_inverted_cdf", as in NumPy.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The quantiles. The first axes are those of `q`. NaN where an element is NaN. Of integers they are float32, with
+        "lower", "higher" and "nearest" integers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, the method is unknown, or there are no elements.
+    OutOfRangeError
+        A probability is not from 0 to 1.
+
+    Examples
+    --------
+    >>> fe.quantile(fe.asarray([1.0, 2.0, 3.0, 4.0]), [0.5, 1.0]).tolist()
+    [2.5, 4.0]
+    """
+    return _quantile("quantile", x, q, 1.0, axis, method, keepdims)
+
+
+def percentile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", keepdims: bool = False) -> Array:
+    """Percentiles over axes: `quantile(x, q / 100)`.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    q : number, sequence of numbers or Array
+        The percentages, from 0 to 100.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    method : str
+        How a percentile between two elements is estimated, see `quantile`.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The percentiles. The first axes are those of `q`. NaN where an element is NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, the method is unknown, or there are no elements.
+    OutOfRangeError
+        A percentage is not from 0 to 100.
+
+    Examples
+    --------
+    >>> fe.percentile(fe.asarray([1.0, 2.0, 3.0, 4.0]), 50).item()
+    2.5
+    """
+    return _quantile("percentile", x, q, 100.0, axis, method, keepdims)
+
+
+def _quantile(caller: str, x: Array, q: Any, whole: float, axis: Axes, method: str, keepdims: bool) -> Array:
+    if method not in METHODS:
+        raise InvalidArgumentError(f"{caller}: method is one of {', '.join(METHODS)}, not {method!r}")
+    x = as_operand(caller, x)
+    rows, shape = last_axis_sorted(caller, x, axis, keepdims)
+    length = rows.shape[1]
+    if length == 0:
+        raise InvalidArgumentError(f"{caller}: {x.shape} has no elements along the axes")
+    chances = _chances(caller, q, whole, x)
+    before, after, part = _places(chances, length, method)
+    columns = rows.T
+    if method in ("lower", "higher", "nearest"):
+        values = take(columns, reshape(before, (before.size,)), axis=0)
+    else:
+        columns = columns if is_floating(columns.dtype) else cast(columns, "float32")
+        lower, upper = (take(columns, reshape(place, (place.size,)), axis=0) for place in (before, after))
+        share = cast(reshape(part, (part.size, 1)), columns.dtype)
+        step = upper - lower
+        from_above = upper - step * (1 - share)
+        values = apply("where", (apply("less", (share, 0.5), {}), lower + step * share, from_above), {})
+        values = apply("where", (apply("equal", (lower, upper), {}), lower, values), {})  # also of infinities
+    if is_floating(rows.dtype):
+        values = _nan_where_any(rows, values)
+    return reshape(values, (*before.shape, *shape))
+
+
+def _chances(caller: str, q: Any, whole: float, x: Array) -> Array:
+    """Return the probabilities in float64, on the device of x."""
+    if isinstance(q, Array) and isinstance(q._handle, Symbol):
+        return cast(as_operand(caller, q, x), "float64") / whole
+    try:
+        host = np.asarray(q, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"{caller}: q is numbers from 0 to {whole:g}, not {q!r}") from None
+    if not np.all((host >= 0) & (host <= whole)):
+        raise OutOfRangeError(f"{caller}: q is from 0 to {whole:g}, not {q!r}")
+    return asarray(host / whole, device=None if isinstance(x._handle, Symbol) else x.device)
+
+
+def _places(q: Array, length: int, method: str) -> tuple[Array, Array, Array]:
+    """Return the places of the elements before and after each quantile, and its share of the way between them."""
+    floor: Callable[[Array], Array] = lambda x: apply("floor", (x,), {})  # noqa: E731
+    last = length - 1
+    if method in _CONTINUOUS:
+        alpha, beta = _CONTINUOUS[method]
+        place = q * last if method == "linear" else q * length + (q * (1 - alpha - beta) + alpha) - 1
+        place = apply("clip", (place, 0, last), {})
+    else:
+        place = q * last
+        if method == "nearest":
+            place = apply("round", (place,), {})
+        elif method == "higher":
+            place = apply("ceil", (place,), {})
+        elif method == "lower":
+            place = floor(place)
+    lower = floor(place)
+    share = place - lower
+    if method == "midpoint":
+        share = apply("where", (apply("greater", (share, 0), {}), share * 0 + 0.5, share), {})
+    before = cast(lower, "int64")
+    return before, apply("minimum", (before + 1, last), {}), share
+
+
+def last_axis_sorted(caller: str, x: Array, axis: Axes, keepdims: bool) -> tuple[Array, tuple[int, ...]]:
+    """Return the reduced elements as sorted rows, NaN last, and the shape of a reduction."""
+    rank = x.ndim
+    axes = tuple(range(rank)) if axis is None else sizes(axis, caller, "axis")
+    if any(not -rank <= place < rank for place in axes):
+        raise OutOfRangeError(f"{caller}: axis {axis} is out of range for {rank} dimensions")
+    reduced = {place % rank for place in axes}
+    if len(reduced) < len(axes):
+        raise InvalidArgumentError(f"{caller}: an axis is given twice: {axis}")
+    kept = [place for place in range(rank) if place not in reduced]
+    shape = tuple(1 if place in reduced else size for place, size in enumerate(x.shape) if keepdims or place in kept)
+    together = permute_dims(x, (*kept, *sorted(reduced))) if rank else x
+    counts = math.prod(x.shape[place] for place in kept), math.prod(x.shape[place] for place in reduced)
+    rows = reshape(together, counts)
+    return topk(rows, counts[1], axis=1, largest=False).values, shape
+
+
+def restored(x: Array, shape: tuple[int, ...]) -> Array:
+    """Return one result per row in the shape of a reduction."""
+    return reshape(x, shape)
+
+
+def _nan_where_any(rows: Array, values: Array) -> Array:
+    """Return NaN for the rows that contain one: it is their last element."""
+    return apply("where", (apply("isnan", (rows[:, -1],), {}), math.nan, values), {})

@@ -1,0 +1,145 @@
+"""Averages, ranges, and interpolation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.array.array import Array, Axes
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_floating
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.conversion import cast
+from ferrule.functions.counting import sorted_position
+from ferrule.functions.movement import broadcast_to, reshape, take
+from ferrule.functions.reduction import max as max_of
+from ferrule.functions.reduction import mean
+from ferrule.functions.reduction import min as min_of
+from ferrule.functions.reduction import sum as sum_of
+
+
+def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, keepdims: bool = False) -> Array:
+    """Weighted mean over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    weights : Array, optional
+        The weight of each element, in the shape of x; or of each slice along one axis, in one dimension. By default all
+        are the same.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        sum(weights * x) / sum(weights); of integers in float32.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape of the weights fits neither x nor the axis, or an axis is out of range.
+
+    Examples
+    --------
+    >>> fe.average(fe.asarray([1.0, 2.0]), weights=fe.asarray([1.0, 3.0])).item()
+    1.75
+    """
+    x = as_operand("average", x)
+    if weights is None:
+        return mean(x, axis=axis, keepdims=keepdims)
+    shares = as_operand("average", weights, x)
+    if shares.shape != x.shape:
+        if not isinstance(axis, int) or shares.ndim != 1 or shares.shape[0] != x.shape[axis]:
+            raise InvalidArgumentError(
+                f"average: weights have the shape {shares.shape}, neither {x.shape} nor the length of one axis"
+            )
+        shares = reshape(shares, [-1 if place == axis % x.ndim else 1 for place in range(x.ndim)])
+        shares = broadcast_to(shares, x.shape)
+    x, shares = (part if is_floating(part.dtype) else cast(part, "float32") for part in (x, shares))
+    total = sum_of(shares, axis=axis, keepdims=keepdims)
+    return sum_of(x * shares, axis=axis, keepdims=keepdims) / total
+
+
+def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """Greatest minus least element over axes ("peak to peak").
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The differences.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, or has no elements.
+
+    Examples
+    --------
+    >>> fe.ptp(fe.asarray([3, 9, 4])).item()
+    6
+    """
+    x = as_operand("ptp", x)
+    return max_of(x, axis=axis, keepdims=keepdims) - min_of(x, axis=axis, keepdims=keepdims)
+
+
+def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: float | None = None) -> Array:
+    """Piecewise linear interpolation between points.
+
+    Parameters
+    ----------
+    x : Array
+        Where to interpolate.
+    xp : Array of shape (n,)
+        The places of the points, in ascending order.
+    fp : Array of shape (n,)
+        Their values.
+    left, right : number, optional
+        The results below xp[0] and above xp[-1]; by default fp[0] and fp[-1].
+
+    Returns
+    -------
+    Array
+        The interpolated values, in the shape of x; of integers in float32.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are no points, or their places and values are not of one length.
+
+    Examples
+    --------
+    >>> fe.interp(fe.asarray([0.5, 1.5, 9.0]), fe.asarray([0.0, 1.0, 2.0]), fe.asarray([0.0, 10.0, 30.0])).tolist()
+    [5.0, 20.0, 30.0]
+    """
+    arrays = [as_operand("interp", part, x, xp, fp) for part in (x, xp, fp)]
+    if arrays[1].ndim != 1 or arrays[1].shape != arrays[2].shape or arrays[1].shape[0] == 0:
+        raise InvalidArgumentError(
+            f"interp: xp and fp are vectors of one length, of at least 1, not {arrays[1].shape} and {arrays[2].shape}"
+        )
+    floats = [part.dtype for part in arrays if is_floating(part.dtype)]
+    dtype = np.dtype("float64" if np.dtype("float64") in floats else "float32")
+    at, places, values = (cast(part, dtype) for part in arrays)
+    last = places.shape[0] - 1
+    found = reshape(sorted_position(places, at, right=True), (at.size,))
+    before = apply("clip", (found - 1, 0, max(last - 1, 0)), {})
+    after = apply("minimum", (before + 1, last), {})
+    x0, x1 = (reshape(take(places, place, axis=0), at.shape) for place in (before, after))
+    y0, y1 = (reshape(take(values, place, axis=0), at.shape) for place in (before, after))
+    inside = y0 + (y1 - y0) / apply("where", (apply("equal", (x0, x1), {}), 1, x1 - x0), {}) * (at - x0)
+    inside = apply("where", (apply("equal", (at, x1), {}), y1, inside), {})
+    low = values[0] if left is None else left
+    high = values[-1] if right is None else right
+    result = apply("where", (apply("less", (at, places[0]), {}), low, inside), {})
+    return apply("where", (apply("greater", (at, places[-1]), {}), high, result), {})
