@@ -1,4 +1,6 @@
 // Reductions. An empty `axis` means all axes.
+#include <limits>
+
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -105,7 +107,9 @@ OP(mean)
     });
 
 OP(var)
-    .doc("Variance over axes: the squared distances to the mean, over their number less `correction`.")
+    .doc(
+        "Variance over axes: the squared distances to the mean, over their number less `correction`; NaN where that is "
+        "not positive.")
     .input("x", real_floating)
     .axes_attribute("axis")
     .real_attribute("correction", 0)
@@ -118,7 +122,7 @@ OP(var)
       const Value sum = b.apply("sum", {b.multiply(distance, distance)},
                                 {{"axis", axes}, {"keepdims", c.attribute().boolean("keepdims")}});
       const double count = static_cast<double>(reduced_count(b, c)) - c.attribute().real("correction");
-      return b.divide(sum, b.scalar_like(count > 0 ? count : 0, sum));
+      return b.divide(sum, b.scalar_like(count > 0 ? count : std::numeric_limits<double>::quiet_NaN(), sum));
     });
 
 }  // namespace ferrule::ops

@@ -120,6 +120,8 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over axes: the squared distances to the mean, over their number less `correction`.
 
+    It is NaN where that number is not positive.
+
     Parameters
     ----------
     x : Array

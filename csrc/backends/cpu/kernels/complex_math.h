@@ -93,13 +93,13 @@ struct Log1p {
   }
 };
 
-// e^x * (a + i b), where e^x may overflow although the product does not.
-inline Complex128 times_exp(double x, double a, double b) {
+// factor * e^x * (a + i b), where e^x may overflow although the product does not, and a or b may be subnormal.
+inline Complex128 times_exp(double x, double a, double b, double factor = 1) {
   if (x < 709 || x == HUGE_VAL) {
-    const double e = ::exp(x);
+    const double e = ::exp(x) * factor;
     return {e * a, e * b};
   }
-  const double part = ::exp(x - 512), rest = ::exp(512.0);  // x - 512 is exact
+  const double part = ::exp(x - 512), rest = ::exp(512.0) * factor;  // x - 512 is exact
   return {part * a * rest, part * b * rest};
 }
 
@@ -166,7 +166,7 @@ struct Sinh {
     const double sine = ::sin(y), cosine = ::cos(y);
     if (is_infinite(x)) return {x * cosine, HUGE_VAL * sine};
     if (__builtin_fabs(x) < far) return {::sinh(x) * cosine, ::cosh(x) * sine};
-    return times_exp(__builtin_fabs(x), with_sign(0.5, x) * cosine, 0.5 * sine);
+    return times_exp(__builtin_fabs(x), with_sign(cosine, x * cosine), sine, 0.5);
   }
 };
 struct Cosh {
@@ -182,7 +182,7 @@ struct Cosh {
     const double sine = ::sin(y), cosine = ::cos(y);
     if (is_infinite(x)) return {HUGE_VAL * cosine, x * sine};
     if (__builtin_fabs(x) < far) return {::cosh(x) * cosine, ::sinh(x) * sine};
-    return times_exp(__builtin_fabs(x), 0.5 * cosine, with_sign(0.5, x) * sine);
+    return times_exp(__builtin_fabs(x), cosine, with_sign(sine, x * sine), 0.5);
   }
 };
 struct Tanh {

@@ -153,7 +153,6 @@ def odd(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) 
     return np.asarray(drawn | drawn.dtype.type(1))
 
 
-# Corrections of 0 and 1 only: for fewer elements than the correction the standard requires NaN, NumPy gives infinity.
 CORRECTED = tuple(reduction().with_attributes(correction=correction) for correction in (0.0, 1.0))
 
 
@@ -167,8 +166,9 @@ def distances(x: Values, axis: Sequence[int]) -> Values:
 
 
 def var(x: Values, axis: Sequence[int], correction: float, keepdims: bool) -> Values:
-    squares = total(distances(x, axis) ** 2, axis, keepdims)
-    return np.asarray(squares / x.dtype.type(max(0.0, reduced_count(x, axis) - correction)))
+    """NaN if there are no more elements than `correction`, as the standard requires; NumPy has infinity."""
+    squares, count = total(distances(x, axis) ** 2, axis, keepdims), reduced_count(x, axis) - correction
+    return np.asarray(squares / x.dtype.type(count if count > 0 else np.nan))
 
 
 def mean_error(x: Values, axis: Sequence[int], dtype: str) -> Values:

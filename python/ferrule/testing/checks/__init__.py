@@ -44,5 +44,5 @@ def is_by_item_size(check: str) -> bool:
 def checks_of(level: str) -> list[str]:
     """The names of the checks of a level."""
     if level == "brief":
-        return ["values"]
+        return ["values", "special_cases"]
     return [name for name in all_checks() if name != "benchmark"]

@@ -161,8 +161,9 @@ class Attempt:
             )
         )
 
-    def fail(self, problem: Problem, what: str) -> Failed:
-        return Failed(self._text(problem, [("wrong", what)]))
+    def fail(self, problem: Problem, what: str, **more: str) -> Failed:
+        """Describe a failure; `more` are further lines, by name."""
+        return Failed(self._text(problem, [("wrong", what), *more.items()]))
 
     def describe(self, problem: Problem, inputs: Sequence[Values], verdict: Verdict, note: str = "") -> str:
         at = verdict.index
