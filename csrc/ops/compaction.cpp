@@ -54,8 +54,8 @@ OP(compress)
 
 OP(masked_scatter)
     .doc(
-        "x with the slices along the first axis for which the mask holds replaced by `values`, in their order. There "
-        "must be as many of both. If x has no other reader, only these slices are written.")
+        "x with the elements for which the mask holds replaced by `values`, in their order. A mask of fewer dimensions "
+        "chooses slices. There must be as many values as it chooses. If x has no other reader, only these are written.")
     .host()
     .input("x", any)
     .input("mask", boolean)
@@ -64,11 +64,13 @@ OP(masked_scatter)
       const TensorType &x = i.input(0), &values = i.input(2);
       const Shape& mask = i.input(1).shape;
       if (values.dtype != x.dtype) i.fail("x and values have two dtypes: {}", i.call());
-      if (x.shape.rank() == 0 || mask.rank() != 1 || mask[0] != x.shape[0])
-        i.fail("the mask has one bool for each slice along the first axis of x: {}", i.call());
-      bool fits = values.shape.rank() == x.shape.rank();
-      for (int axis = 1; fits && axis < x.shape.rank(); ++axis) fits = values.shape[axis] == x.shape[axis];
-      if (!fits) i.fail("values have other slices than x: {}", i.call());
+      bool fits = mask.rank() > 0 && mask.rank() <= x.shape.rank();
+      for (int axis = 0; fits && axis < mask.rank(); ++axis) fits = mask[axis] == x.shape[axis];
+      if (!fits) i.fail("the mask has the first sizes of x: {}", i.call());
+      fits = values.shape.rank() == x.shape.rank() - mask.rank() + 1;
+      for (int axis = 1; fits && axis < values.shape.rank(); ++axis)
+        fits = values.shape[axis] == x.shape[mask.rank() + axis - 1];
+      if (!fits) i.fail("values are a list of slices that the mask chooses: {}", i.call());
       i.output(x);
     });
 

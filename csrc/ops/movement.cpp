@@ -80,23 +80,30 @@ OP(pad)
 
 OP(scatter)
     .doc(
-        "x with `values` in the place of the elements at indices along an axis; a negative index counts from the end, "
-        "one out of bounds is an error. Of values at equal indices the last one stays. If x has no other reader, only "
-        "these elements are written.")
+        "x with `values` in the place of the elements at indices along an axis, or along the number of axes `joined` "
+        "from there on as if they were one. A negative index counts from the end, one out of bounds is an error. Of "
+        "values at equal indices the last one stays. If x has no other reader, only these elements are written.")
     .host()
     .input("x", any)
     .input("indices", index)
     .input("values", any)
     .integer_attribute("axis", 0)
+    .integer_attribute("joined", 1)
     .result([](Inference& i) {
       const TensorType &x = i.input(0), &values = i.input(2);
       const Shape& indices = i.input(1).shape;
       const int axis = i.axis("axis", x.shape.rank());
+      const int64_t joined = i.attribute().integer("joined");
       if (values.dtype != x.dtype) i.fail("x and values have two dtypes: {}", i.call());
-      bool fits = indices.rank() == 1 && values.shape.rank() == x.shape.rank();
-      for (int k = 0; fits && k < x.shape.rank(); ++k) fits = values.shape[k] == (k == axis ? indices[0] : x.shape[k]);
-      if (!fits)
-        i.fail("values have an element for each index along axis {}, and otherwise x's shape: {}", axis, i.call());
+      if (joined < 1 || joined > x.shape.rank() - axis)
+        i.fail("{} axes from {} on are none of {}", joined, axis, i.call());
+      Shape expected;
+      for (int k = 0; k < axis; ++k) expected.push_back(x.shape[k]);
+      if (indices.rank() == 1) expected.push_back(indices[0]);
+      for (int k = axis + static_cast<int>(joined); k < x.shape.rank(); ++k) expected.push_back(x.shape[k]);
+      if (indices.rank() != 1 || values.shape != expected)
+        i.fail("values have one element for each of the indices, in place of axis {}, and otherwise x's shape: {}",
+               axis, i.call());
       i.output(x);
     });
 

@@ -57,6 +57,11 @@ def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int =
     return tuple(indices[:, axis] for axis in range(x.ndim))
 
 
+def nonzero_count(x: Array) -> Array:
+    """Return the number of elements that are not zero."""
+    return recording.apply_all("nonzero", (reshape(x, (x.size,)),), {"size": 0})[1]
+
+
 def compress(
     condition: Array,
     x: Array,

@@ -24,7 +24,7 @@ from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
-from ferrule.functions import compaction, reduction
+from ferrule.functions import compaction
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
 from ferrule.functions.repetition import common_shape
@@ -143,15 +143,19 @@ class _Joined:
         """The shape of x[key] with one axis for the indices."""
         return self._with(self.indices.size)
 
+    def moved(self, x: Array) -> Array:
+        """Return x with the axes side by side."""
+        return x if self.order == sorted(self.order) else permute_dims(x, self.order)
+
     def joined(self, x: Array) -> Array:
-        moved = x if self.order == sorted(self.order) else permute_dims(x, self.order)
+        """Return x with the axes joined."""
+        moved = self.moved(x)
         return moved if len(self.sizes) == 1 else reshape(moved, self._with(math.prod(self.sizes)))
 
-    def apart(self, x: Array) -> Array:
-        """Return what `joined` makes x of."""
-        moved = x if len(self.sizes) == 1 else reshape(x, self.moved_shape)
-        back = sorted(range(moved.ndim), key=self.order.__getitem__)
-        return moved if back == sorted(back) else permute_dims(moved, back)
+    def back(self, x: Array) -> Array:
+        """Return what `moved` makes x of."""
+        order = sorted(range(x.ndim), key=self.order.__getitem__)
+        return x if order == sorted(order) else permute_dims(x, order)
 
     def _with(self, *sizes: int) -> tuple[int, ...]:
         return (*self.moved_shape[: self.place], *sizes, *self.moved_shape[self.place + len(self.sizes) :])
@@ -226,6 +230,7 @@ def _rows_of(caller: str, x: Array, mask: Array) -> Array:
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     """Return x with the value, or its next slice, where the mask is true."""
+    shape = x.shape
     rows = _rows_of("x[mask] = value", x, mask)
     own = rows.ndim - 1
     while value.ndim > own and value.shape[0] == 1:
@@ -234,16 +239,18 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
         value = _spread(value, list(rows.shape[1:]), "x[mask] = value", "a slice of x")
         flags = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
         return broadcast_to(recording.apply("where", (flags, value, x), {}), x.shape)
-    flags = reshape(mask, (mask.size,))
+    if mask.ndim == 0:
+        x, mask = rows, reshape(mask, (1,))
     if not isinstance(mask._handle, Symbol):
-        count = int(reduction.count_nonzero(flags))
+        count = int(compaction.nonzero_count(mask))
         if count != value.shape[0]:
             raise InvalidArgumentError(
                 f"x[mask] = value: the value has shape {value.shape}, and the mask chooses {count} "
                 f"{'elements' if own == 0 else f'slices of shape {rows.shape[1:]}'}"
             )
     values = _spread(value, [value.shape[0], *rows.shape[1:]], "x[mask] = value")
-    return reshape(recording.apply("masked_scatter", (rows, flags, values), {}), x.shape)
+    written = recording.apply("masked_scatter", (x, mask, values), {})
+    return written if written.shape == shape else reshape(written, shape)
 
 
 def put(x: Array, key: object, value: object) -> Array:
@@ -268,8 +275,11 @@ def put(x: Array, key: object, value: object) -> Array:
     if values.size == 0:
         return x
     indices = joined.indices if joined.indices.dtype.name == "int32" else as_int64(joined.indices)
-    operands = (joined.joined(target), reshape(indices, (indices.size,)), values)
-    target = joined.apart(recording.apply("scatter", operands, {"axis": joined.place}))
+    operands = (joined.moved(target), reshape(indices, (indices.size,)), values)
+    attributes = {"axis": joined.place, "joined": len(gathers)}
+    changed = joined.back(recording.apply("scatter", operands, attributes))
+    if target is x:
+        return changed
     basic = [
         None
         if isinstance(item, _NewAxis)
@@ -278,7 +288,7 @@ def put(x: Array, key: object, value: object) -> Array:
         else item
         for item in items
     ]
-    return _put_basic(x, basic, target)
+    return _put_basic(x, basic, changed)
 
 
 def _without_ones(value: Array, rank: int) -> Array:
@@ -352,7 +362,7 @@ def _spread(value: Array, shape: list[int], caller: str = "x[key] = value", what
             f"{caller}: the value has shape {value.shape}, which does not broadcast to {tuple(shape)}, the shape of "
             f"{what}"
         )
-    return broadcast_to(value, shape)
+    return value if value.shape == tuple(shape) else broadcast_to(value, shape)
 
 
 def _range_of(item: slice, size: int) -> range:

@@ -5,6 +5,8 @@
 #include "element_types.h"
 #include "strided_copy.h"
 
+#include <type_traits>
+
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
@@ -51,6 +53,20 @@ void write_indices(const Operand& x, int64_t element, int64_t* to) {
   }
 }
 
+// How many bytes are not zero.
+int64_t count_nonzero_bytes(const uint8_t* data, int64_t size) {
+  const hn::ScalableTag<uint8_t> d;
+  const hn::Repartition<uint64_t, decltype(d)> d64;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sums = hn::Zero(d64);
+  const auto one = hn::Set(d, uint8_t{1});
+  int64_t i = 0;
+  for (; i + lanes <= size; i += lanes) sums = hn::Add(sums, hn::SumsOf8(hn::Min(hn::LoadU(d, data + i), one)));
+  auto count = static_cast<int64_t>(hn::GetLane(hn::SumOfLanes(d64, sums)));
+  for (; i < size; ++i) count += data[i] != 0;
+  return count;
+}
+
 template <class T>
 fe_error* nonzero(const Call& call) {
   const Operand &x = call.in[0], &indices = call.out[0];
@@ -60,8 +76,12 @@ fe_error* nonzero(const Call& call) {
   int64_t* const places = reinterpret_cast<int64_t*>(call.scratch);
   fe_error* error = parallel(call, chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * chunk, last = smaller(total, first + chunk);
       int64_t found = 0;
-      for (int64_t k = i * chunk; k < smaller(total, (i + 1) * chunk); ++k) found += is_nonzero(data[k]);
+      if constexpr (sizeof(T) == 1 && !std::is_same_v<T, Float8>)
+        found = count_nonzero_bytes(reinterpret_cast<const uint8_t*>(data) + first, last - first);
+      else
+        for (int64_t k = first; k < last; ++k) found += is_nonzero(data[k]);
       places[i + 1] = found;
     }
   });
@@ -139,10 +159,10 @@ struct KeptScratch {
 
 uint64_t kept_size(const Call& call) { return KeptScratch::size(call.in[1].shape[0]); }
 
-// The bytes of a slice along the first axis.
-int64_t slice_bytes(const Operand& x) {
-  int64_t bytes = x.item_size;
-  for (int32_t i = 1; i < x.rank; ++i) bytes *= x.shape[i];
+// The bytes of a slice that one element of the mask chooses.
+int64_t slice_bytes(const Call& call) {
+  int64_t bytes = call.in[0].item_size;
+  for (int32_t i = call.in[1].rank; i < call.in[0].rank; ++i) bytes *= call.in[0].shape[i];
   return bytes;
 }
 
@@ -150,22 +170,8 @@ int64_t slice_bytes(const Operand& x) {
 int64_t slices_of_chunk(int64_t bytes) { return smaller(chunk, larger(16, 262144 / larger(1, bytes))); }
 
 uint64_t mask_places_size(const Call& call) {
-  const int64_t chunks = ceil_div(call.in[1].shape[0], slices_of_chunk(slice_bytes(call.in[0])));
+  const int64_t chunks = ceil_div(count_of(call.in[1]), slices_of_chunk(slice_bytes(call)));
   return static_cast<uint64_t>(chunks + 1) * sizeof(int64_t);
-}
-
-// How many bytes are not zero.
-int64_t count_nonzero_bytes(const uint8_t* data, int64_t size) {
-  const hn::ScalableTag<uint8_t> d;
-  const hn::Repartition<uint64_t, decltype(d)> d64;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto sums = hn::Zero(d64);
-  const auto one = hn::Set(d, uint8_t{1});
-  int64_t i = 0;
-  for (; i + lanes <= size; i += lanes) sums = hn::Add(sums, hn::SumsOf8(hn::Min(hn::LoadU(d, data + i), one)));
-  auto count = static_cast<int64_t>(hn::GetLane(hn::SumOfLanes(d64, sums)));
-  for (; i < size; ++i) count += data[i] != 0;
-  return count;
 }
 
 // Writes the number of bytes before each chunk of `size` that are not zero to `places`, and their total behind the
@@ -181,46 +187,70 @@ fe_error* count_chunks(const Call& call, const uint8_t* condition, int64_t lengt
   return error;
 }
 
-// A mask of lanes of T from as many bytes.
-template <class D>
-HWY_INLINE auto lanes_chosen(D d, const uint8_t* condition) {
-  using T = hn::TFromD<D>;
-  const hn::Rebind<uint8_t, D> bytes;
-  if constexpr (sizeof(T) == 8) {
-    const hn::Rebind<uint32_t, D> halves;
-    return hn::Ne(hn::PromoteTo(d, hn::PromoteTo(halves, hn::LoadU(bytes, condition))), hn::Zero(d));
-  } else {
-    return hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, condition)), hn::Zero(d));
+// Bit i is set if byte i of 64 is not zero.
+HWY_INLINE uint64_t bits_of(const uint8_t* condition) {
+  constexpr uint64_t low = 0x7f7f7f7f7f7f7f7f, ones = 0x0101010101010101, gather = 0x0102040810204080;
+  uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) {
+    uint64_t eight;
+    __builtin_memcpy(&eight, condition + i * 8, sizeof eight);
+    const uint64_t flags = ((((eight & low) + low) | eight) >> 7) & ones;
+    bits |= (flags * gather >> 56) << (i * 8);
   }
+  return bits;
 }
 
-template <class T>
-constexpr bool has_lanes = sizeof(T) == 4 || sizeof(T) == 8;
+HWY_INLINE uint64_t bits_of(const uint8_t* condition, int64_t count) {
+  if (count >= 64) return bits_of(condition);
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < count; ++i) bits |= static_cast<uint64_t>(condition[i] != 0) << i;
+  return bits;
+}
+
+// Calls f(first, count) for each run of set bits; not all 64 are set.
+template <class F>
+HWY_INLINE void for_each_run(uint64_t bits, F f) {
+  while (bits != 0) {
+    const int first = __builtin_ctzll(bits), count = __builtin_ctzll(~(bits >> first));
+    f(static_cast<int64_t>(first), static_cast<int64_t>(count));
+    bits &= ~(((uint64_t{1} << count) - 1) << first);
+  }
+}
 
 // Copies the items of `from` where the condition holds to [to, to + room), and returns how many there are; no more than
 // `room`.
 template <class T>
 int64_t keep_items(const T* from, const uint8_t* condition, int64_t count, T* to, int64_t room) {
-  int64_t i = 0, at = 0;
-  if constexpr (has_lanes<T>) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (; i + lanes <= count; i += lanes) {
-      const auto chosen = lanes_chosen(d, condition + i);
-      const auto found = static_cast<int64_t>(hn::CountTrue(d, chosen));
-      const auto items = hn::LoadU(d, from + i);
-      if (at + lanes <= room)
-        hn::StoreU(hn::Compress(items, chosen), d, to + at);
-      else if (at + found <= room)
-        hn::CompressBlendedStore(items, chosen, d, to + at);
-      else
-        break;
-      at += found;
+  int64_t at = 0;
+  for (int64_t i = 0; i < count; i += 64) {
+    uint64_t bits = bits_of(condition + i, count - i);
+    const int64_t found = hwy::PopCount(bits);
+    if (found == 64 && at + 64 <= room) {
+      __builtin_memcpy(to + at, from + i, 64 * sizeof(T));
+      at += 64;
+      continue;
     }
-  }
-  for (; i < count && at < room; ++i) {
-    to[at] = from[i];
-    at += condition[i] != 0;
+    if constexpr (sizeof(T) == 4) {                           // for other sizes, Highway looks the order up in tables
+      if (found > 8 && count - i >= 64 && at + 64 <= room) {  // a vector is written even if fewer items are kept
+        const hn::ScalableTag<T> d;
+        const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+        for (int64_t k = 0; k < 64; k += lanes) {
+          const uint64_t part = bits >> k;
+          const auto chosen = hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(&part));
+          hn::StoreU(hn::Compress(hn::LoadU(d, from + i + k), chosen), d, to + at);
+          at += static_cast<int64_t>(hn::CountTrue(d, chosen));
+        }
+        continue;
+      }
+    }
+    if (found > 44 && at + found <= room) {  // few, long runs
+      for_each_run(bits, [&](int64_t first, int64_t many) {
+        memcpy(to + at, from + i + first, static_cast<size_t>(many) * sizeof(T));
+        at += many;
+      });
+      continue;
+    }
+    for (; bits != 0 && at < room; bits &= bits - 1) to[at++] = from[i + __builtin_ctzll(bits)];
   }
   return at;
 }
@@ -229,13 +259,31 @@ int64_t keep_items(const T* from, const uint8_t* condition, int64_t count, T* to
 // from[i] stays.
 template <class T>
 void replace_items(const T* from, const uint8_t* condition, int64_t count, T* to, const T* values, int64_t room) {
-  int64_t i = 0, at = 0;
-  // Without branches, which a random mask would make slow. It reads the next value whether it is needed or not.
-  for (; i < count && at < room; ++i) {
-    to[i] = condition[i] != 0 ? values[at] : from[i];
-    at += condition[i] != 0;
+  int64_t at = 0;
+  for (int64_t i = 0; i < count; i += 64) {
+    const int64_t many = smaller(64, count - i);
+    uint64_t bits = bits_of(condition + i, count - i);
+    if (bits == ~uint64_t{0} && at + 64 <= room) {
+      __builtin_memcpy(to + i, values + at, 64 * sizeof(T));
+      at += 64;
+      continue;
+    }
+    if (to != from) {
+      if (many == 64)
+        __builtin_memcpy(to + i, from + i, 64 * sizeof(T));
+      else
+        memcpy(to + i, from + i, static_cast<size_t>(many) * sizeof(T));
+    }
+    const int64_t found = hwy::PopCount(bits);
+    if (found > 44 && at + found <= room) {  // few, long runs
+      for_each_run(bits, [&](int64_t first, int64_t run) {
+        memcpy(to + i + first, values + at, static_cast<size_t>(run) * sizeof(T));
+        at += run;
+      });
+      continue;
+    }
+    for (; bits != 0 && at < room; bits &= bits - 1) to[i + __builtin_ctzll(bits)] = values[at++];
   }
-  if (to != from) memcpy(to + i, from + i, static_cast<size_t>(count - i) * sizeof(T));
 }
 
 // As replace_items, for slices of `row` bytes.
@@ -271,10 +319,13 @@ fe_error* compress_items(const Call& call, const uint8_t* condition, int64_t len
 
 bool accepts_masked_scatter(const Call& call) {
   const Operand &x = call.in[0], &mask = call.in[1], &values = call.in[2], &out = call.out[0];
-  if (mask.dtype != DType::boolean || mask.rank != 1 || x.rank < 1 || mask.shape[0] != x.shape[0]) return false;
-  if (values.dtype != x.dtype || out.dtype != x.dtype || values.rank != x.rank || out.rank != x.rank) return false;
+  if (mask.dtype != DType::boolean || mask.rank < 1 || mask.rank > x.rank) return false;
+  if (values.dtype != x.dtype || out.dtype != x.dtype) return false;
+  if (values.rank != x.rank - mask.rank + 1 || out.rank != x.rank) return false;
   for (int32_t k = 0; k < x.rank; ++k)
-    if (out.shape[k] != x.shape[k] || (k > 0 && values.shape[k] != x.shape[k])) return false;
+    if (out.shape[k] != x.shape[k] || (k < mask.rank && mask.shape[k] != x.shape[k])) return false;
+  for (int32_t k = 1; k < values.rank; ++k)
+    if (values.shape[k] != x.shape[mask.rank + k - 1]) return false;
   return true;
 }
 
@@ -299,7 +350,8 @@ KERNEL(compress, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accep
   const int64_t row = slices.inner * x.item_size;
   if (row == 0) return nullptr;
   if (slices.outer == 1 && slices.inner == 1) {
-    memset(call.out[0].data + written * row, 0, static_cast<size_t>((slices.size - written) * row));
+    if (attributes_of<fe_compress_attributes>(call).size != -1)  // else the rest is cut off
+      memset(call.out[0].data + written * row, 0, static_cast<size_t>((slices.size - written) * row));
     return compress_items(call, condition, slices.length, slices.size, scratch.places);
   }
   int64_t* const kept = scratch.kept;
@@ -332,7 +384,8 @@ KERNEL(masked_scatter, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS, F
        .accepts = accepts_masked_scatter, .scratch_size = mask_places_size) {
   const Operand &x = call.in[0], &values = call.in[2], &out = call.out[0];
   const auto* const mask = reinterpret_cast<const uint8_t*>(call.in[1].data);
-  const int64_t length = x.shape[0], given = values.shape[0], row = slice_bytes(x), size = slices_of_chunk(row);
+  const int64_t length = count_of(call.in[1]), given = values.shape[0], row = slice_bytes(call),
+                size = slices_of_chunk(row);
   const int64_t chunks = ceil_div(length, size);
   int64_t* const places = reinterpret_cast<int64_t*>(call.scratch);
   if (fe_error* error = count_chunks(call, mask, length, size, places)) return error;

@@ -1,14 +1,14 @@
-"""Ops that keep some elements and count them. The cases give `size`, which a graph requires."""
+"""Ops that keep or replace the elements that a condition chooses. The cases give `size`, which a graph requires."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ferrule.testing.model.case import Case
+from ferrule.testing.model.case import Case, Failing
 from ferrule.testing.model.dtypes import ALL, Values
 from ferrule.testing.model.oracles import fitted
 from ferrule.testing.model.problem import Family, Problem
@@ -33,6 +33,30 @@ def kept(x: Values, condition: Values, axis: int, size: int) -> Values:
 
 def kept_count(x: Values, condition: Values, axis: int, size: int) -> Values:
     return np.asarray(np.count_nonzero(condition))
+
+
+def replaced(x: Values, mask: Values, values: Values) -> Values:
+    result = x.copy()
+    result[mask] = values
+    return result
+
+
+def mask_of_values(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Fill the mask: as many elements are true as there are values."""
+    if number != 1:
+        return drawn
+    mask = np.zeros(drawn.size, np.bool_)
+    mask[rng.permutation(drawn.size)[: problem.shapes[2][0]]] = True
+    return mask.reshape(drawn.shape)
+
+
+def other_counts(case: Case) -> Iterator[Failing]:
+    problem = Problem(((5, 3), (5,), (2, 3)))
+    rng = np.random.default_rng(0)
+    for count in (0, 1, 3, 5):
+        inputs = case.inputs(problem, rng)
+        inputs[1] = np.arange(5) < count
+        yield Failing(problem, inputs, f"{count} elements of a mask for 2 values")
 
 
 def half_zeros(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
@@ -109,7 +133,46 @@ def compress() -> Family:
     )
 
 
+def masked_scatter() -> Family:
+    """x, a mask of its first axes, and values."""
+
+    def problem(shape: Shape, rank: int, count: int) -> Problem:
+        return Problem((shape, shape[:rank], (count, *shape[rank:])))
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        @st.composite
+        def drawn(pick: DrawFn) -> Problem:
+            shape = pick(shapes.array_shapes(min_dims=1, max_dims=6, min_side=0, max_side=7))
+            rank = pick(st.integers(1, len(shape)))
+            return problem(shape, rank, pick(st.integers(0, math.prod(shape[:rank]))))
+
+        return drawn()
+
+    def sized(size: int) -> Sequence[Problem]:
+        return problem((size,), 1, size // 2), problem((3, size), 2, 2 * size), problem((size, 3), 1, size)
+
+    return Family(
+        sized=sized,
+        plain=(
+            problem((5, 7), 2, 12),
+            problem((5, 7), 1, 3),
+            problem((67,), 1, 40),
+            problem((2, 3, 4), 2, 5),
+            problem((3, 129), 2, 380),
+            problem(RANK_8, 7, 1),
+        ),
+        empty=(problem((0,), 1, 0), problem((3, 0), 1, 2), problem((4,), 1, 0)),
+        single=(problem((1,), 1, 1), problem((1, 1, 1), 2, 1)),
+        large=(problem((70_001,), 1, 50_000), problem((61, 1_003), 2, 60_000), problem((301, 203), 1, 150)),
+        draw=draw,
+    )
+
+
 NONZERO = nonzero()
+MASKED_SCATTER = masked_scatter()
 COMPRESS = compress()
 
 COUNTED = ("bool", "float32", "complex128")  # the cases of the other outputs cover all dtypes
@@ -119,4 +182,8 @@ CASES = [
     *(Case("nonzero", (d,), "int64", NONZERO, count, fill=half_zeros, output="count") for d in COUNTED),
     *(Case("compress", (d, "bool"), d, COMPRESS, kept, output="slices") for d in ALL),
     *(Case("compress", (d, "bool"), "int64", COMPRESS, kept_count, output="count") for d in COUNTED),
+    *(
+        Case("masked_scatter", (d, "bool", d), d, MASKED_SCATTER, replaced, fill=mask_of_values, errors=other_counts)
+        for d in ALL
+    ),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,36 @@ def out_of_bounds(case: Case) -> Iterator[Failing]:
         x, places = case.inputs(problem, rng)
         places[..., 3] = wrong
         yield Failing(problem, [x, places], f"index {wrong} of an axis of 4")
+
+
+def scattered(x: Values, indices: Values, values: Values, axis: int, joined: int) -> Values:
+    shape = x.shape
+    axis %= x.ndim
+    result = x.reshape(
+        *shape[:axis], -1 if x.size else int(np.prod(shape[axis : axis + joined])), *shape[axis + joined :]
+    )
+    result = result.copy()
+    key: Any = (*(slice(None),) * axis, indices)
+    result[key] = values
+    return result.reshape(shape)
+
+
+def joined_indices(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Fill the indices: within the joined axes, including negative and repeated ones."""
+    if number != 1 or not drawn.size:
+        return drawn
+    shape, axis = problem.shapes[0], problem.attributes["axis"] % len(problem.shapes[0])
+    size = int(np.prod(shape[axis : axis + problem.attributes["joined"]]))
+    return rng.integers(-size, size, drawn.shape, drawn.dtype)
+
+
+def scattered_out_of_bounds(case: Case) -> Iterator[Failing]:
+    problem = Problem(((3, 4), (5,), (3, 5)), {"axis": 1, "joined": 1})
+    rng = np.random.default_rng(0)
+    for wrong in (4, -5, int(np.iinfo(case.dtypes[1]).max), int(np.iinfo(case.dtypes[1]).min)):
+        x, places, values = case.inputs(problem, rng)
+        places[3] = wrong
+        yield Failing(problem, [x, places, values], f"index {wrong} of an axis of 4")
 
 
 def sliced(x: Values, *starts: Values, sizes: Sequence[int]) -> Values:
@@ -140,6 +171,20 @@ CASES = [
             domains=(ANY, INDEX),
             fill=indices,
             errors=out_of_bounds,
+        )
+        for d in ALL
+        for i in ("int32", "int64")
+    ),
+    *(
+        Case(
+            "scatter",
+            (d, i, d),
+            d,
+            problems.scatters(),
+            scattered,
+            domains=(ANY, INDEX, ANY),
+            fill=joined_indices,
+            errors=scattered_out_of_bounds,
         )
         for d, i in (*((d, "int64") for d in ALL), ("float32", "int32"))
     ),

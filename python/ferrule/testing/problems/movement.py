@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -120,6 +121,41 @@ def paddings() -> Family:
             Batch(problem((67, 33), (0, 2), (0, 1)), (0, None)),
             Batch(problem((5, 67), (1, 0), (1, 0)), (1, None), 1),
         ),
+    )
+
+
+def scatters() -> Family:
+    """The array, the indices and the values; attributes `axis` and `joined`."""
+
+    def problem(shape: Shape, count: int, axis: int, joined: int = 1) -> Problem:
+        place = axis % len(shape)
+        values = (*shape[:place], count, *shape[place + joined :])
+        return Problem((shape, (count,), values), {"axis": axis, "joined": joined})
+
+    def make(pick: DrawFn, shape: Shape) -> Problem:
+        import hypothesis.strategies as st
+
+        axis = pick(st.integers(-len(shape), len(shape) - 1))
+        joined = pick(st.integers(1, len(shape) - axis % len(shape)))
+        size = math.prod(shape[axis % len(shape) : axis % len(shape) + joined])
+        return problem(shape, pick(st.integers(0, 6)) if size else 0, axis, joined)
+
+    return Family(
+        sized=lambda size: (problem((4, size), 3, 0), problem((7, 3), size, 0, 2), problem((3, size), size, -1)),
+        plain=(
+            problem((5, 7), 4, 0),
+            problem((5, 7), 9, 1),
+            problem((67,), 15, -1),
+            problem((3, 4, 5), 6, 0, 2),
+            problem((3, 4, 5), 7, 1, 2),
+            problem((40, 33), 1, 0),
+            problem((2, 9, 65), 6, -2),
+            problem(RANK_8, 3, 2, 4),
+        ),
+        empty=(problem((5, 7), 0, 0), problem((5, 0), 3, 0), problem((0, 3), 0, 0, 2)),
+        single=(problem((1,), 1, 0), problem((1, 1), 1, 0, 2), problem((4,), 1, 0)),
+        large=(problem((301, 203), 70, 0), problem((61, 1_003), 301, 1), problem((5, 70_001), 9, 0)),
+        draw=drawn_of_shape(make, least=1),
     )
 
 

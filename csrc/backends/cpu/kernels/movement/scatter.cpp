@@ -20,19 +20,29 @@ fe_error* out_of_bounds(const Call& call, int64_t index, int64_t axis, int64_t s
   return call.host->error_create(FE_INVALID_ARGUMENT, message);
 }
 
+// x as [outer][size][inner]: `size` is that of the joined axes, of which `after` is the first one behind.
+struct Axes {
+  int64_t axis, after, outer = 1, size = 1, inner = 1;
+  explicit Axes(const Call& call) {
+    const Operand& x = call.in[0];
+    const auto& attributes = attributes_of<fe_scatter_attributes>(call);
+    axis = attributes.axis;
+    after = axis + attributes.joined;
+    for (int32_t i = 0; i < x.rank; ++i) (i < axis ? outer : i < after ? size : inner) *= x.shape[i];
+  }
+};
+
 // Writes in order, so that of values at equal indices the last one stays. Threads share the other axes: each writes
 // some of the outer slices, or some bytes of every inner row.
 template <class I>
 fe_error* scatter(const Call& call) {
   const Operand &x = call.in[0], &indices = call.in[1], &values = call.in[2], &out = call.out[0];
-  const int64_t axis = attributes_of<fe_scatter_attributes>(call).axis, size = x.shape[axis];
+  const Axes axes(call);
+  const int64_t axis = axes.axis, size = axes.size, outer = axes.outer, inner = axes.inner;
   const I* const index = reinterpret_cast<const I*>(indices.data);
   const int64_t count = indices.shape[0];
   for (int64_t i = 0; i < count; ++i)
     if (const int64_t at = index[i]; at < -size || at >= size) return out_of_bounds(call, at, axis, size);
-  int64_t outer = 1, inner = 1;
-  for (int32_t i = 0; i < axis; ++i) outer *= x.shape[i];
-  for (int32_t i = static_cast<int32_t>(axis) + 1; i < x.rank; ++i) inner *= x.shape[i];
   const int64_t row = inner * x.item_size;
   if (outer == 0 || row == 0) return nullptr;
   if (out.data != x.data) {
@@ -66,11 +76,17 @@ fe_error* scatter(const Call& call) {
 
 bool accepts(const Call& call) {
   const Operand &x = call.in[0], &indices = call.in[1], &values = call.in[2], &out = call.out[0];
-  const int64_t axis = attributes_of<fe_scatter_attributes>(call).axis;
+  const Axes axes(call);
   if (indices.rank != 1 || (indices.dtype != DType::i32 && indices.dtype != DType::i64)) return false;
-  if (values.dtype != x.dtype || out.dtype != x.dtype || values.rank != x.rank || out.rank != x.rank) return false;
+  if (values.dtype != x.dtype || out.dtype != x.dtype || out.rank != x.rank) return false;
+  if (axes.axis >= axes.after || axes.after > x.rank || values.rank != x.rank - (axes.after - axes.axis) + 1)
+    return false;
   for (int32_t k = 0; k < x.rank; ++k)
-    if (out.shape[k] != x.shape[k] || values.shape[k] != (k == axis ? indices.shape[0] : x.shape[k])) return false;
+    if (out.shape[k] != x.shape[k]) return false;
+  for (int32_t k = 0; k < values.rank; ++k) {
+    const int64_t own = k < axes.axis ? k : k + (axes.after - axes.axis) - 1;
+    if (values.shape[k] != (k == axes.axis ? indices.shape[0] : x.shape[own])) return false;
+  }
   return true;
 }
 

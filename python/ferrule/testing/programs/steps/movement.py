@@ -101,14 +101,20 @@ def a_key(scope: Scope, x: Values) -> Any:
 
 
 def draw_key(scope: Scope, shape: Sequence[int], arrays: bool = True, repeats: bool = True) -> str:
-    """Draw the text of an index: slices, integers, None, an Ellipsis, one list of integers. Without `repeats` no
+    """Draw the text of an index: slices, integers, None, an Ellipsis, lists of integers, a mask. Without `repeats` no
     element is selected twice."""
     items: list[str] = []
-    gather = scope.below(len(shape)) if arrays and shape and scope.one_in(4) else -1
+    gathers = {scope.below(len(shape))} if arrays and shape and scope.one_in(4) else set()
+    if gathers and scope.one_in(3):
+        gathers.add(scope.below(len(shape)))
+    is_mask = len(gathers) == 1 and scope.one_in(3)
+    fewest = min([4, *(shape[axis] for axis in gathers if shape[axis])])
+    count = scope.between(0 if scope.one_in(8) else 1, 4 if repeats else fewest)
     plain = all(size > 0 for size in shape)
     for axis, size in enumerate(shape):
-        if axis == gather and size > 0:
-            count = scope.between(0 if scope.one_in(8) else 1, 4 if repeats else min(size, 4))
+        if axis in gathers and size > 0 and is_mask:
+            items.append(f"[{', '.join(str(bool(flag)) for flag in scope.rng.integers(0, 2, size))}]")
+        elif axis in gathers and size > 0:
             chosen = scope.rng.integers(-size, size, count) if repeats else scope.rng.permutation(size)[:count]
             items.append(f"[{', '.join(str(int(i)) for i in chosen)}]")
         elif size > 0 and scope.one_in(6):
@@ -121,7 +127,7 @@ def draw_key(scope: Scope, shape: Sequence[int], arrays: bool = True, repeats: b
         whole -= 1
     if len(items) == len(shape) and ":" in items and plain and scope.one_in(4):
         items[items.index(":")] = "..."
-    if gather < 0 and scope.one_in(6) and len(shape) < 6:
+    if not gathers and scope.one_in(6) and len(shape) < 6:
         items.insert(scope.below(len(items) + 1), "None")
     return ", ".join(items) or "..."
 
