@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <utility>
 
 namespace ferrule::conformance {
 namespace {
@@ -203,6 +204,17 @@ Bytes numbers(const char* dtype, uint64_t size, std::mt19937_64& generator) {
   return bytes;  // zeros for any other dtype
 }
 
+// The number of elements that a mask in this storage must choose, if there must be as many as there are values; else
+// -1.
+int64_t chosen_elements(const fe_graph_view& view, uint32_t storage) {
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    const fe_node& node = *view.nodes[i];
+    if (node.op != op_id("masked_scatter")) continue;
+    if (view.values[node.inputs[1]]->storage == storage) return view.values[node.inputs[2]]->shape[0];
+  }
+  return -1;
+}
+
 }  // namespace
 
 Bound::Bound(const Device& device, fe_module_queue* queue, Graph& graph, const Executable& executable, uint64_t seed)
@@ -218,7 +230,9 @@ Bound::Bound(const Device& device, fe_module_queue* queue, Graph& graph, const E
     const char* dtype = "float32";
     for (uint32_t value = 0; value < view.value_count; ++value)
       if (view.values[value]->storage == i) dtype = dtype_name(view.values[value]->dtype);
-    const Bytes bytes = numbers(dtype, storage.size, generator);
+    Bytes bytes = numbers(dtype, storage.size, generator);
+    if (const int64_t chosen = chosen_elements(view, i); chosen >= 0)
+      for (size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<char>(std::cmp_less(k, chosen));
     write_bytes(device, queue, buffers_.back(), bytes);
   }
   if (view.workspace_size > 0) workspace_ = std::make_unique<Buffer>(device, view.workspace_size);

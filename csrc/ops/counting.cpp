@@ -10,7 +10,7 @@ OP(bincount)
         "order in float64. Other integers do not count.")
     .host()
     .input("x", index)
-    .promoted("weights", numeric)
+    .promoted("weights", real_numeric)
     .attribute("size", AttributeType::integer)
     .result([](Inference& i) {
       const Shape& shape = i.input(0).shape;

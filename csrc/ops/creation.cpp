@@ -10,7 +10,7 @@ OP(iota)
     .result([](Inference& i) {
       const DType dtype = i.attribute().dtype("dtype");
       const int64_t size = i.attribute().integer("size");
-      if (dtype == DType::none || !accepts(numeric, dtype)) i.fail("needs a {} dtype", name_of(numeric));
+      if (dtype == DType::none || !accepts(real_numeric, dtype)) i.fail("needs a {} dtype", name_of(real_numeric));
       if (size < 0) i.fail("size {} is negative", size);
       i.output({dtype, Shape{size}});
     });
@@ -19,14 +19,14 @@ OP(arange)
     .doc(
         "start, start + step, start + 2 * step, ... of the given size; computed in float64 for floating-point numbers.")
     .host()
-    .input("start", numeric)
-    .input("step", numeric)
+    .input("start", real_numeric)
+    .input("step", real_numeric)
     .attribute("size", AttributeType::integer)
     .attribute("dtype", AttributeType::dtype)
     .result([](Inference& i) {
       const DType dtype = i.attribute().dtype("dtype");
       const int64_t size = i.attribute().integer("size");
-      if (dtype == DType::none || !accepts(numeric, dtype)) i.fail("needs a {} dtype", name_of(numeric));
+      if (dtype == DType::none || !accepts(real_numeric, dtype)) i.fail("needs a {} dtype", name_of(real_numeric));
       if (size < 0) i.fail("size {} is negative", size);
       const DType wide = is_integer(dtype) ? DType::int64 : DType::float64;
       for (std::size_t k = 0; k < 2; ++k)
