@@ -74,6 +74,8 @@ def _takes(case: Case, number: int) -> bool:
 
 def _refused(op: str, name: str) -> set[str]:
     """A mask is bool or has the query's dtype, and a key is uint32: the op's rule narrows the dtypes of the row."""
+    if op == "arange":  # its numbers are int64 or float64
+        return set(NUMERIC) - {"int64", "float64"}
     if (op, name) == ("random_bits", "key"):
         return set(INTEGERS) - {"uint32"}
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()

@@ -103,12 +103,12 @@ struct FloorDivide {
       return static_cast<T>(a / b);
     }
   }
-  // As NumPy: starts from the exact remainder, so that a quotient just below an integer is not rounded up to it.
+  // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. Of infinities it is
+  // floor(a / b), which the array API standard prefers to Python's results.
   template <class T>
   static T run(T a, T b, T (*mod)(T, T), T (*floor)(T)) {
-    if (b == T(0)) return a / b;
+    if (b == T(0) || a - a != T(0) || b - b != T(0)) return a / b;
     T rest = mod(a, b);
-    if (rest != rest) return rest;
     T q = (a - rest) / b;
     if (rest != T(0) && ((b < T(0)) != (rest < T(0)))) q -= T(1);
     if (q != T(0)) {

@@ -200,13 +200,13 @@ inf, inf -> nan
 >0, -0 -> -inf
 <0, +0 -> -inf
 <0, -0 -> +inf
-+inf, +fin -> +inf or nan
-+inf, -fin -> -inf or nan
--inf, +fin -> -inf or nan
--inf, -fin -> +inf or nan
++inf, +fin -> +inf
++inf, -fin -> -inf
+-inf, +fin -> -inf
+-inf, -fin -> +inf
 +fin, +inf -> +0
-+fin, -inf -> -0 or -1
--fin, +inf -> -0 or -1
++fin, -inf -> -0
+-fin, +inf -> -0
 -fin, -inf -> +0
 nonzero, nonzero&like x1 -> positive
 nonzero, nonzero&unlike x1 -> negative

@@ -13,9 +13,9 @@ FLOATING OF(remainder)(FLOATING a, FLOATING b) {
   return is_below_zero(rest) != is_below_zero(b) ? OF(add)(rest, b) : rest;
 }
 FLOATING OF(floor_divide)(FLOATING a, FLOATING b) {
-  if (is_zero(b)) return OF(divide)(a, b);
+  // Of infinities it is floor(a / b), as the array API standard prefers.
+  if (is_zero(b) || is_nan(a) || is_infinite(a) || is_nan(b) || is_infinite(b)) return OF(divide)(a, b);
   FLOATING rest = OF(fmod)(a, b);
-  if (is_nan(rest)) return rest;
   FLOATING quotient = OF(divide)(OF(subtract)(a, rest), b);
   if (!is_zero(rest) && is_below_zero(rest) != is_below_zero(b)) quotient = OF(subtract)(quotient, FLOATING(1));
   if (is_zero(quotient)) return sign_bit(a) != sign_bit(b) ? OF(negative)(FLOATING(0)) : FLOATING(0);
