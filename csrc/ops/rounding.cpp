@@ -7,7 +7,11 @@ OP(floor).doc("The greatest integer not above x.").elementwise().input("x", real
 
 OP(ceil).doc("The least integer not below x.").elementwise().input("x", real_numeric).result(same_shape_and_dtype);
 
-OP(trunc).doc("The integer nearest to x towards zero.").elementwise().input("x", real_numeric).result(same_shape_and_dtype);
+OP(trunc)
+    .doc("The integer nearest to x towards zero.")
+    .elementwise()
+    .input("x", real_numeric)
+    .result(same_shape_and_dtype);
 
 OP(round).doc("The integer nearest to x, ties to even.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 

@@ -12,13 +12,15 @@ namespace ferrule::ops {
 namespace {
 
 const std::vector<std::vector<Shape>>& candidate_shapes() {
-  static const Shape all{4, 6}, turned{6, 4}, row{6}, column{4}, part{2}, scalar{};
+  static const Shape all{4, 6}, turned{6, 4}, row{6}, column{4}, square{4, 4}, part{2}, scalar{};
   static const std::vector<std::vector<Shape>> list = {
       {},
       {all},
       {all, all},
       {all, all, all},
       {all, turned},
+      {square},
+      {square, square},
       {all, row},
       {all, column},
       {all, row, row},

@@ -149,8 +149,7 @@ std::string result_dtype(const Row& row, std::size_t output) {
   if (!row.inputs[model].promoted) model = 0;
   for (const Sample& sample : samples) {
     same = same && !sample.inputs.empty() && sample.outputs[output].dtype == sample.inputs[model].dtype;
-    real = real && !sample.inputs.empty() &&
-           sample.outputs[output].dtype == real_dtype_of(sample.inputs[model].dtype);
+    real = real && !sample.inputs.empty() && sample.outputs[output].dtype == real_dtype_of(sample.inputs[model].dtype);
     fixed = fixed && sample.outputs[output].dtype == samples[0].outputs[output].dtype;
   }
   if (samples.empty() || same) return "ResultDType::same, nullptr";
