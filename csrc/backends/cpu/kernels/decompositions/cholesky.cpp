@@ -98,12 +98,13 @@ bool accepts(const Call& call) {
   return x.rank >= 2 && rows_of(x) == columns_of(x) && call.out[0].dtype == x.dtype;
 }
 
+uint64_t scratch_size(const Call& call) { return stack_of(call).scratch_size(); }
+LocalScratch local_scratch(const Call& call) { return stack_of(call).local_scratch(); }
+
 }  // namespace
 
-KERNEL(
-    cholesky, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
-    .scratch_size = [](const Call& call) { return stack_of(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return stack_of(call).local_scratch(); }) {
+KERNEL(cholesky, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
+       .scratch_size = scratch_size, .local_scratch = local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = cholesky<decltype(zero)>(call); });
   return error;

@@ -162,21 +162,22 @@ bool accepts_eigvalsh(const Call& call) {
   return x.rank >= 2 && rows_of(x) == columns_of(x) && call.out[0].dtype == real_dtype(x.dtype);
 }
 
+uint64_t vectors_scratch_size(const Call& call) { return stack_of(call, true).scratch_size(); }
+LocalScratch vectors_local_scratch(const Call& call) { return stack_of(call, true).local_scratch(); }
+uint64_t values_scratch_size(const Call& call) { return stack_of(call, false).scratch_size(); }
+LocalScratch values_local_scratch(const Call& call) { return stack_of(call, false).local_scratch(); }
+
 }  // namespace
 
-KERNEL(
-    eigh, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_eigh,
-    .scratch_size = [](const Call& call) { return stack_of(call, true).scratch_size(); },
-    .local_scratch = [](const Call& call) { return stack_of(call, true).local_scratch(); }) {
+KERNEL(eigh, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_eigh,
+       .scratch_size = vectors_scratch_size, .local_scratch = vectors_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = eigh<decltype(zero)>(call, true); });
   return error;
 }
 
-KERNEL(
-    eigvalsh, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_eigvalsh,
-    .scratch_size = [](const Call& call) { return stack_of(call, false).scratch_size(); },
-    .local_scratch = [](const Call& call) { return stack_of(call, false).local_scratch(); }) {
+KERNEL(eigvalsh, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_eigvalsh,
+       .scratch_size = values_scratch_size, .local_scratch = values_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = eigh<decltype(zero)>(call, false); });
   return error;

@@ -312,39 +312,38 @@ bool accepts_slogdet(const Call& call) {
          call.out[1].dtype == real_dtype(call.in[0].dtype);
 }
 
+uint64_t solve_scratch_size(const Call& call) { return solve_stack(call).scratch_size(); }
+LocalScratch solve_local_scratch(const Call& call) { return solve_stack(call).local_scratch(); }
+uint64_t inverse_scratch_size(const Call& call) { return inverse_stack(call).scratch_size(); }
+LocalScratch inverse_local_scratch(const Call& call) { return inverse_stack(call).local_scratch(); }
+uint64_t determinant_scratch_size(const Call& call) { return determinant_stack(call).scratch_size(); }
+LocalScratch determinant_local_scratch(const Call& call) { return determinant_stack(call).local_scratch(); }
+
 }  // namespace
 
-KERNEL(
-    solve, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_solve,
-    .scratch_size = [](const Call& call) { return solve_stack(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return solve_stack(call).local_scratch(); }) {
+KERNEL(solve, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_solve,
+       .scratch_size = solve_scratch_size, .local_scratch = solve_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = solve<decltype(zero)>(call); });
   return error;
 }
 
-KERNEL(
-    inv, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_inverse,
-    .scratch_size = [](const Call& call) { return inverse_stack(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return inverse_stack(call).local_scratch(); }) {
+KERNEL(inv, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_inverse,
+       .scratch_size = inverse_scratch_size, .local_scratch = inverse_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = inv<decltype(zero)>(call); });
   return error;
 }
 
-KERNEL(
-    det, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_inverse,
-    .scratch_size = [](const Call& call) { return determinant_stack(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return determinant_stack(call).local_scratch(); }) {
+KERNEL(det, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_inverse,
+       .scratch_size = determinant_scratch_size, .local_scratch = determinant_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = det<decltype(zero)>(call); });
   return error;
 }
 
-KERNEL(
-    slogdet, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_slogdet,
-    .scratch_size = [](const Call& call) { return determinant_stack(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return determinant_stack(call).local_scratch(); }) {
+KERNEL(slogdet, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_slogdet,
+       .scratch_size = determinant_scratch_size, .local_scratch = determinant_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = slogdet<decltype(zero)>(call); });
   return error;

@@ -68,13 +68,13 @@ bool accepts(const Call& call) {
          call.out[0].rank == x.rank && call.out[1].rank == x.rank;
 }
 
+uint64_t scratch_size(const Call& call) { return stack_of(call).scratch_size(); }
+LocalScratch local_scratch(const Call& call) { return stack_of(call).local_scratch(); }
+
 }  // namespace
 
-KERNEL(
-    qr, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
-    .scratch_size = [](const Call& call) { return stack_of(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return stack_of(call).local_scratch(); },
-    .string_attributes = {offsetof(fe_qr_attributes, mode)}) {
+KERNEL(qr, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .string_attributes = {offsetof(fe_qr_attributes, mode)}) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = qr<decltype(zero)>(call); });
   return error;

@@ -159,8 +159,9 @@ void add_scaled(int64_t n, Cx<R> a, const Cx<R>* HWY_RESTRICT x, Cx<R>* HWY_REST
   for (i /= 2; i < n; ++i) y[i] = y[i] + a * x[i];
 }
 
-template <class R>
-HWY_INLINE R sum_of_lanes(Full<R> d, hn::VFromD<Full<R>> v) {
+template <class R, class V>
+HWY_INLINE R sum_of_lanes(V v) {
+  const Full<R> d;
   alignas(64) R lanes[lanes_of<R>];
   hn::Store(v, d, lanes);
   R sum = 0;
@@ -182,7 +183,7 @@ R dot_of(int64_t n, const R* HWY_RESTRICT x, const R* HWY_RESTRICT y) {
     sum3 = hn::MulAdd(hn::LoadU(d, x + i + 3 * lanes), hn::LoadU(d, y + i + 3 * lanes), sum3);
   }
   for (; i + lanes <= n; i += lanes) sum0 = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), sum0);
-  R sum = sum_of_lanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)));
+  R sum = sum_of_lanes<R>(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)));
   for (; i < n; ++i) sum += x[i] * y[i];
   return sum;
 }
@@ -208,7 +209,7 @@ Cx<R> dot_of(int64_t n, const Cx<R>* HWY_RESTRICT x, const Cx<R>* HWY_RESTRICT y
     cross = hn::Mul(cross, odd_negative);
   else
     same = hn::Mul(same, odd_negative);
-  Cx<R> sum{sum_of_lanes(d, same), sum_of_lanes(d, cross)};
+  Cx<R> sum{sum_of_lanes<R>(same), sum_of_lanes<R>(cross)};
   for (i /= 2; i < n; ++i) sum = sum + (conjugated ? conj(x[i]) : x[i]) * y[i];
   return sum;
 }

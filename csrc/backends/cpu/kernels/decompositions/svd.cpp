@@ -272,21 +272,22 @@ bool accepts_values(const Call& call) {
   return call.in[0].rank >= 2 && call.out[0].dtype == real_dtype(call.in[0].dtype);
 }
 
+uint64_t svd_scratch_size(const Call& call) { return svd_stack(call).scratch_size(); }
+LocalScratch svd_local_scratch(const Call& call) { return svd_stack(call).local_scratch(); }
+uint64_t values_scratch_size(const Call& call) { return values_stack(call).scratch_size(); }
+LocalScratch values_local_scratch(const Call& call) { return values_stack(call).local_scratch(); }
+
 }  // namespace
 
-KERNEL(
-    svd, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_svd,
-    .scratch_size = [](const Call& call) { return svd_stack(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return svd_stack(call).local_scratch(); }) {
+KERNEL(svd, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_svd,
+       .scratch_size = svd_scratch_size, .local_scratch = svd_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = svd<decltype(zero)>(call); });
   return error;
 }
 
-KERNEL(
-    svdvals, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_values,
-    .scratch_size = [](const Call& call) { return values_stack(call).scratch_size(); },
-    .local_scratch = [](const Call& call) { return values_stack(call).local_scratch(); }) {
+KERNEL(svdvals, .dtypes = decomposable, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_values,
+       .scratch_size = values_scratch_size, .local_scratch = values_local_scratch) {
   fe_error* error = nullptr;
   with_number(call.in[0].dtype, [&](auto zero) { error = svdvals<decltype(zero)>(call); });
   return error;
