@@ -20,6 +20,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, all, all},
       {all, turned},
       {square},
+      {part},
       {square, square},
       {all, row},
       {all, column},

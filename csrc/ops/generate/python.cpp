@@ -13,14 +13,41 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr auto by_hand = std::to_array<std::string_view>(
-    {"astype",       "broadcast_to", "cholesky", "compress",      "concat",
-     "conj",         "copy",         "det",      "dynamic_slice", "eigh",
-     "eigvalsh",     "fft_complex",  "fft_real", "fft_to_real",   "fused",
-     "imag",         "inv",          "iota",     "nonzero",       "pad",
-     "permute_dims", "qr",           "real",     "reshape",       "scaled_dot_product_attention",
-     "slice",        "slogdet",      "solve",    "svd",           "svdvals",
-     "take",         "update_slice"});
+constexpr auto by_hand = std::to_array<std::string_view>({"astype",
+                                                          "broadcast_to",
+                                                          "cholesky",
+                                                          "compress",
+                                                          "concat",
+                                                          "conj",
+                                                          "copy",
+                                                          "det",
+                                                          "dynamic_slice",
+                                                          "eigh",
+                                                          "eigvalsh",
+                                                          "fft_complex",
+                                                          "fft_real",
+                                                          "fft_to_real",
+                                                          "fft_complex",
+                                                          "fft_real",
+                                                          "fft_to_real",
+                                                          "fused",
+                                                          "imag",
+                                                          "inv",
+                                                          "iota",
+                                                          "nonzero",
+                                                          "pad",
+                                                          "permute_dims",
+                                                          "qr",
+                                                          "real",
+                                                          "reshape",
+                                                          "scaled_dot_product_attention",
+                                                          "slice",
+                                                          "slogdet",
+                                                          "solve",
+                                                          "svd",
+                                                          "svdvals",
+                                                          "take",
+                                                          "update_slice"});
 
 constexpr std::size_t widest_line = 120;
 
