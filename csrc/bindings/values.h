@@ -25,7 +25,7 @@ inline nb::tuple shape_tuple(const fe_array_info& info) {
 std::vector<int64_t> shape_of(nb::handle sizes);
 
 // Largest number of outputs of an op.
-inline constexpr std::size_t max_outputs = 4;
+inline constexpr std::size_t max_outputs = 5;
 
 // Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.
 fe_scalar scalar_of(nb::handle value, fe_dtype dtype);

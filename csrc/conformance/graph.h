@@ -51,7 +51,7 @@ struct AttributeValue {
 // A small, valid call of an op.
 struct Sample {
   const char* op;
-  Few<TensorSample, 4> inputs, outputs;
+  Few<TensorSample, 5> inputs, outputs;
   Few<AttributeValue, 8> attributes;
 };
 // Samples of each op that devices may be given, in each dtype that it accepts; from op_samples.inc.

@@ -1,4 +1,4 @@
-// Ops that keep some of the elements; how many is known only after they are computed.
+// Ops that keep, or replace, the elements that a condition chooses; how many is known only after they are computed.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -51,5 +51,25 @@ OP(compress)
           i.output({DType::int64, {}});
         },
         "slices", "count");
+
+OP(masked_scatter)
+    .doc(
+        "x with the slices along the first axis for which the mask holds replaced by `values`, in their order. There "
+        "must be as many of both. If x has no other reader, only these slices are written.")
+    .host()
+    .input("x", any)
+    .input("mask", boolean)
+    .input("values", any)
+    .result([](Inference& i) {
+      const TensorType &x = i.input(0), &values = i.input(2);
+      const Shape& mask = i.input(1).shape;
+      if (values.dtype != x.dtype) i.fail("x and values have two dtypes: {}", i.call());
+      if (x.shape.rank() == 0 || mask.rank() != 1 || mask[0] != x.shape[0])
+        i.fail("the mask has one bool for each slice along the first axis of x: {}", i.call());
+      bool fits = values.shape.rank() == x.shape.rank();
+      for (int axis = 1; fits && axis < x.shape.rank(); ++axis) fits = values.shape[axis] == x.shape[axis];
+      if (!fits) i.fail("values have other slices than x: {}", i.call());
+      i.output(x);
+    });
 
 }  // namespace ferrule::ops

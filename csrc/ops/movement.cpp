@@ -20,6 +20,23 @@ OP(take)
       i.output({i.input(0).dtype, out});
     });
 
+OP(take_along_axis)
+    .doc(
+        "Elements of x at indices along an axis, where the other axes of x and the indices are the same; a negative "
+        "index counts from the end, one out of bounds is an error.")
+    .host()
+    .input("x", any)
+    .input("indices", index)
+    .integer_attribute("axis", -1)
+    .result([](Inference& i) {
+      const Shape &x = i.input(0).shape, &indices = i.input(1).shape;
+      const int axis = i.axis("axis", x.rank());
+      bool same = indices.rank() == x.rank();
+      for (int k = 0; same && k < x.rank(); ++k) same = k == axis || indices[k] == x[k];
+      if (!same) i.fail("the shapes differ in other axes than {}: {}", axis, i.call());
+      i.output({i.input(0).dtype, indices});
+    });
+
 OP(concat)
     .doc("Arrays joined along an axis.")
     .variadic("arrays", any)
@@ -59,6 +76,28 @@ OP(pad)
         out[k] += a + b;
       }
       i.output({i.input(0).dtype, out});
+    });
+
+OP(scatter)
+    .doc(
+        "x with `values` in the place of the elements at indices along an axis; a negative index counts from the end, "
+        "one out of bounds is an error. Of values at equal indices the last one stays. If x has no other reader, only "
+        "these elements are written.")
+    .host()
+    .input("x", any)
+    .input("indices", index)
+    .input("values", any)
+    .integer_attribute("axis", 0)
+    .result([](Inference& i) {
+      const TensorType &x = i.input(0), &values = i.input(2);
+      const Shape& indices = i.input(1).shape;
+      const int axis = i.axis("axis", x.shape.rank());
+      if (values.dtype != x.dtype) i.fail("x and values have two dtypes: {}", i.call());
+      bool fits = indices.rank() == 1 && values.shape.rank() == x.shape.rank();
+      for (int k = 0; fits && k < x.shape.rank(); ++k) fits = values.shape[k] == (k == axis ? indices[0] : x.shape[k]);
+      if (!fits)
+        i.fail("values have an element for each index along axis {}, and otherwise x's shape: {}", axis, i.call());
+      i.output(x);
     });
 
 OP(update_slice)

@@ -129,13 +129,13 @@ struct Call {
 };
 
 using ResultRule = void (*)(Inference&);
-// The axis of a bounded output, along which its size is only known after computation.
+// The axis of bounded outputs, along which their size is only known after computation.
 using BoundedAxis = int64_t (*)(const AttributeReader&);
 using Decomposition = Value (*)(Builder&, const Call&);
 
 inline constexpr std::size_t max_inputs = 64;
 inline constexpr std::size_t max_attributes = 16;
-inline constexpr std::size_t max_outputs = 4;
+inline constexpr std::size_t max_outputs = 5;
 
 struct Row {
   const char* name = nullptr;
@@ -150,6 +150,7 @@ struct Row {
   std::size_t output_count = 1;
   ResultRule rule = nullptr;
   BoundedAxis bounded_axis = nullptr;  // null: no output is bounded
+  std::size_t bounded_outputs = 0;     // how many are: the first ones
   Decomposition decomposition = nullptr;
   bool may_have_epilogue = false;
 
@@ -256,10 +257,14 @@ struct Row {
     });
   }
 
-  // Makes output 0 bounded: the rule gives its largest size along an axis. The last output, one int64, is its actual
-  // size; zeros follow. A positive attribute `size` sets the size.
-  constexpr Row bounded(BoundedAxis axis) const {
-    return with([&](Row& r) { r.bounded_axis = axis; }).integer_attribute("size", -1);
+  // Makes the first outputs bounded: the rule gives their largest size along an axis. The last output, one int64, is
+  // their actual size; zeros follow. A positive attribute `size` sets the size.
+  constexpr Row bounded(BoundedAxis axis, std::size_t count = 1) const {
+    return with([&](Row& r) {
+             r.bounded_axis = axis;
+             r.bounded_outputs = count;
+           })
+        .integer_attribute("size", -1);
   }
 
   // A function of (Builder&, const Call&), or of (Builder&, Value...) with one Value per input.
@@ -285,7 +290,7 @@ struct Row {
 // default, so a module that is older than the attribute can still compute such calls.
 uint32_t lowest_revision(const Row& row, const Attributes& attributes);
 
-// Whether the size of output 0 is only known after computation: see Row::bounded.
+// Whether the size of the bounded outputs is only known after computation: see Row::bounded.
 bool is_open_ended(const Row& row, const Attributes& attributes);
 
 // Checks the attributes and the number and dtypes of the inputs, which are already promoted and widened, and runs the

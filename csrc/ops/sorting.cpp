@@ -2,6 +2,32 @@
 #include "ops/rules.h"
 
 namespace ferrule::ops {
+namespace {
+
+void of_last_axis(Inference& i, DType result) {
+  if (i.input(0).shape.rank() == 0) i.fail("{} has no axis", i.call());
+  i.output({result, i.input(0).shape});
+}
+
+}  // namespace
+
+OP(sort)
+    .doc(
+        "The elements of x sorted along the last axis. Equal elements keep their order, also zeros of both signs and "
+        "with `descending`. NaN counts as greatest.")
+    .host()
+    .input("x", real)
+    .boolean_attribute("descending", false)
+    .result([](Inference& i) { of_last_axis(i, i.input(0).dtype); });
+
+OP(argsort)
+    .doc(
+        "The indices that sort x along the last axis. Equal elements keep their order, also zeros of both signs and "
+        "with `descending`. NaN counts as greatest.")
+    .host()
+    .input("x", real)
+    .boolean_attribute("descending", false)
+    .result([](Inference& i) { of_last_axis(i, DType::int64); });
 
 OP(topk)
     .doc(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,8 @@ from ferrule.functions.creation import (
     zeros,
     zeros_like,
 )
-from ferrule.functions.linear_algebra import matmul
+from ferrule.functions.limits import clip
+from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import (
     broadcast_to,
     concat,
@@ -69,20 +71,29 @@ from ferrule.functions.movement import (
     squeeze,
     stack,
     take,
+    take_along_axis,
 )
-from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+from ferrule.functions.reduction import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, std, sum, var
 from ferrule.loading.device_lookup import best_device, device, devices
 from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
 
 if TYPE_CHECKING:
-    from ferrule import io, testing
+    from ferrule import io, random, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
+    from ferrule.functions.arrangement import diff, roll, tril, triu, unstack
     from ferrule.functions.attention import scaled_dot_product_attention
     from ferrule.functions.compaction import compress, nonzero
     from ferrule.functions.complex_parts import conj, imag, real
+    from ferrule.functions.cumulative import cumulative_prod, cumulative_sum
+    from ferrule.functions.namespace_info import __array_namespace_info__
+    from ferrule.functions.repetition import broadcast_arrays, meshgrid, repeat, tile
+    from ferrule.functions.searching import searchsorted
+    from ferrule.functions.sets import unique_all, unique_counts, unique_inverse, unique_values
     from ferrule.functions.slicing import dynamic_slice, update_slice
+    from ferrule.functions.sorting import argsort, sort
+    from ferrule.functions.type_information import can_cast, finfo, iinfo, isdtype, result_type
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -102,6 +113,8 @@ _methods.attach()
 
 __version__ = _ferrule.version()  # of libferrule and of this package: "major.minor.patch"
 
+__array_api_version__ = "2024.12"  # of the Python array API standard, whose names this module has
+
 # Dtypes are NumPy's; bfloat16 and the float8 dtypes (below) are those of ml_dtypes.
 bool = _np.dtype("bool")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
@@ -117,23 +130,34 @@ _LATER = {
     "LoadError": "ferrule.loading.load_error",
     "LoadReport": "ferrule.loading.load_report",
     "MemoryStats": "ferrule.loading.statistics",
+    "argsort": "ferrule.functions.sorting",
+    "__array_namespace_info__": "ferrule.functions.namespace_info",
     "bfloat16": "ferrule.dtypes.narrow_floats",
+    "broadcast_arrays": "ferrule.functions.repetition",
     "buffer_from_host_ptr": "ferrule.io.host_buffers",
+    "can_cast": "ferrule.functions.type_information",
     "compress": "ferrule.functions.compaction",
     "conj": "ferrule.functions.complex_parts",
+    "cumulative_prod": "ferrule.functions.cumulative",
+    "cumulative_sum": "ferrule.functions.cumulative",
     "default_roots": "ferrule.loading.search_folders",
+    "diff": "ferrule.functions.arrangement",
     "dynamic_slice": "ferrule.functions.slicing",
     "executable_dir": "ferrule.loading.search_folders",
     "explain": "ferrule.loading.explain",
+    "finfo": "ferrule.functions.type_information",
     "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
     "from_dlpack": "ferrule.io.dlpack",
     "graph": "ferrule.graphs.tracing",
     "imag": "ferrule.functions.complex_parts",
+    "iinfo": "ferrule.functions.type_information",
     "io": "",
+    "isdtype": "ferrule.functions.type_information",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
     "memory_stats": "ferrule.loading.statistics",
+    "meshgrid": "ferrule.functions.repetition",
     "nonzero": "ferrule.functions.compaction",
     "profile": "ferrule.profiling.profile",
     "q4_0": "ferrule.dtypes.blocks",
@@ -141,17 +165,31 @@ _LATER = {
     "q6_K": "ferrule.dtypes.blocks",
     "q8_0": "ferrule.dtypes.blocks",
     "real": "ferrule.functions.complex_parts",
+    "random": "",
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
+    "repeat": "ferrule.functions.repetition",
+    "result_type": "ferrule.functions.type_information",
+    "roll": "ferrule.functions.arrangement",
     "scaled_dot_product_attention": "ferrule.functions.attention",
+    "searchsorted": "ferrule.functions.searching",
     "set_log_level": "ferrule.process.log_lines",
     "set_thread_count": "ferrule.loading.statistics",
     "shutdown": "ferrule.loading.load",
+    "sort": "ferrule.functions.sorting",
     "stats": "ferrule.loading.statistics",
     "testing": "",
     "thread_count": "ferrule.loading.statistics",
+    "tile": "ferrule.functions.repetition",
     "trace": "ferrule.profiling.trace",
+    "unique_all": "ferrule.functions.sets",
+    "unique_counts": "ferrule.functions.sets",
+    "unique_inverse": "ferrule.functions.sets",
+    "unique_values": "ferrule.functions.sets",
+    "tril": "ferrule.functions.arrangement",
+    "triu": "ferrule.functions.arrangement",
     "unload": "ferrule.loading.load",
+    "unstack": "ferrule.functions.arrangement",
     "update_slice": "ferrule.functions.slicing",
 }
 
@@ -198,28 +236,38 @@ __all__ = [
     "TimeoutError_",
     "TracingError",
     "UnsupportedError",
+    "__array_api_version__",
+    "__array_namespace_info__",
     "__version__",
     "all",
     "any",
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "asarray",
     "astype",
     "backends",
     "best_device",
     "bfloat16",
     "bool",
+    "broadcast_arrays",
     "broadcast_to",
     "buffer_from_host_ptr",
+    "can_cast",
+    "clip",
     "complex64",
     "complex128",
     "compress",
     "concat",
     "conj",
+    "count_nonzero",
+    "cumulative_prod",
+    "cumulative_sum",
     "default_roots",
     "device",
     "devices",
+    "diff",
     "dynamic_slice",
     "e",
     "empty",
@@ -229,6 +277,7 @@ __all__ = [
     "expand_dims",
     "explain",
     "eye",
+    "finfo",
     "flip",
     "float8_e4m3fn",
     "float8_e5m2",
@@ -241,6 +290,7 @@ __all__ = [
     "full_like",
     "graph",
     "host_empty",
+    "iinfo",
     "imag",
     "inf",
     "int8",
@@ -248,6 +298,7 @@ __all__ = [
     "int32",
     "int64",
     "io",
+    "isdtype",
     "linspace",
     "load",
     "load_all",
@@ -256,6 +307,7 @@ __all__ = [
     "max",
     "mean",
     "memory_stats",
+    "meshgrid",
     "min",
     "moveaxis",
     "nan",
@@ -272,14 +324,20 @@ __all__ = [
     "q4_K",
     "q6_K",
     "q8_0",
+    "random",
     "real",
     "refresh",
     "reload",
+    "repeat",
     "reshape",
+    "result_type",
+    "roll",
     "scaled_dot_product_attention",
+    "searchsorted",
     "set_log_level",
     "set_thread_count",
     "shutdown",
+    "sort",
     "split",
     "squeeze",
     "stack",
@@ -288,20 +346,32 @@ __all__ = [
     "sum",
     "synchronize",
     "take",
+    "take_along_axis",
+    "tensordot",
     "testing",
     "thread_count",
+    "tile",
     "to_packed",
     "trace",
+    "tril",
     "trim",
+    "triu",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unload",
+    "unstack",
     "update_slice",
     "var",
+    "vecdot",
     "zeros",
     "zeros_like",
 ]
 __all__ = sorted({*__all__, *_ops.__all__})  # some names are in both lists
 Array._public_names = __all__
+Array._namespace = _sys.modules[__name__]

@@ -45,7 +45,7 @@ class DTypeError(InvalidArgumentError, TypeError):
     --------
     >>> fe.zeros(3, dtype="flaot32")
     Traceback (most recent call last):
-    ferrule.errors.DTypeError: 'flaot32' is not a dtype; did you mean 'float32'...
+    ferrule.errors.DTypeError: zeros: 'flaot32' is not a dtype; did you mean 'float32'...
     """
 
 
@@ -76,10 +76,9 @@ class UnsupportedError(Error, NotImplementedError):
 
     Examples
     --------
-    >>> x = fe.arange(3)
-    >>> x[fe.asarray([True, False, True])]
+    >>> fe.ones(3).to_device("cpu", stream=1)
     Traceback (most recent call last):
-    ferrule.errors.UnsupportedError: x[mask]: ...
+    ferrule.errors.UnsupportedError: to_device: takes no stream, ...
     """
 
     code = "unsupported"

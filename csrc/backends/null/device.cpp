@@ -46,7 +46,8 @@ std::vector<sdk::OptionDescription> Device::options() {
       {"memory", "integer", "bytes of memory; 0 = no limit"},
       {"hidden", "boolean", "the host cannot reach its memory"},
       {"host_memory", "boolean", "it has host memory that its copies do not wait for (default: true)"},
-      {"computes_with", "text", "the file of another module, as the CPU's, whose kernels compute its graphs"}};
+      {"computes_with", "text", "the file of another module, as the CPU's, whose kernels compute its graphs"},
+      {"without", "text", "the name of an op that it does not support, so that its decomposition is computed"}};
   all.insert(all.end(), others);
   return all;
 }
@@ -55,6 +56,7 @@ Device::Device(const sdk::Options& options, uint32_t index, std::shared_ptr<Sche
     : index_(index),
       is_hidden_(options.boolean("hidden", false)),
       has_host_memory_(options.boolean("host_memory", true)),
+      without_(options.text("without", "")),
       budget_(std::make_shared<MemoryBudget>(natural(options, "memory", 0))),
       shared_(std::make_shared<Shared>(std::move(schedule), options, pace_of(options))) {
   shared_->schedule->set_seed(natural(options, "seed", 0));
@@ -139,6 +141,7 @@ void Device::fill(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, std::s
 }
 
 sdk::Support Device::supports(const sdk::Node& node) {
+  if (node.op() == without_) return {.supported = false, .reason = "the option without names it"};
   if (computer_) return computer_->supports(node);
   return {.kernel = "nothing", .revision = node.youngest_revision()};
 }

@@ -1,10 +1,11 @@
-// A slice update writes only the slice if nothing reads the updated value afterwards; its result is then that value
-// with other bytes. After this pass, nodes of one segment may write a value more than once. An update of an input may
-// use its memory if the caller donates it.
+// An op that replaces some elements of its first input writes only these if nothing reads the updated value afterwards;
+// its result is then that value with other bytes. After this pass, nodes of one segment may write a value more than
+// once. An update of an input may use its memory if the caller donates it.
 #include "core/compiler/layout.h"
 #include "ops/table.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ferrule {
 namespace {
@@ -29,8 +30,9 @@ std::vector<std::size_t> last_reads_of(const LoweredGraph& lowered) {
 }  // namespace
 
 void write_in_place(LoweredGraph& lowered) {
-  const ops::Row* const update = &ops::op_named("update_slice");
-  const auto updates = [&](const LoweredNode& node) { return node.op == update; };
+  const std::array updating{&ops::op_named("update_slice"), &ops::op_named("scatter"),
+                            &ops::op_named("masked_scatter")};
+  const auto updates = [&](const LoweredNode& node) { return std::ranges::find(updating, node.op) != updating.end(); };
   if (std::none_of(lowered.nodes.begin(), lowered.nodes.end(), updates)) return;
   const std::vector<std::size_t> segments = segments_of(lowered.nodes);
   std::vector<std::size_t> last_reads = last_reads_of(lowered), written(lowered.graph.values.size(), 0);

@@ -162,19 +162,21 @@ std::vector<ArrayPointer> Array::cut_to_length(const ops::Row& op, const ops::At
   int64_t length = 0;
   read_to_host(outputs.back()->strided_array(), &length, sizeof length);
   const auto axis = static_cast<int>(op.bounded_axis({op, attributes}));
-  const Shape bound = outputs[0]->type().shape;
-  if (length < 0 || length > bound[axis])
-    fail(FE_INTERNAL, "{}: {} counted {}, of {} at most", op.name, outputs[0]->device()->name(), length, bound[axis]);
-  const auto rank = static_cast<std::size_t>(bound.rank());
-  std::vector<int64_t> sizes(bound.begin(), bound.end());
-  sizes[static_cast<std::size_t>(axis)] = length;
-  ArrayPointer cut = record(ops::op_named("slice"), {outputs[0]}, {},
-                            {{"starts", std::vector<int64_t>(rank, 0)},
-                             {"sizes", std::move(sizes)},
-                             {"steps", std::vector<int64_t>(rank, 1)}});
-  // A short result does not keep the memory of the whole.
-  if (length < bound[axis] / 2) cut = record(ops::op_named("copy"), {cut}, {}, {});
-  outputs[0] = std::move(cut);
+  for (std::size_t i = 0; i < op.bounded_outputs; ++i) {
+    const Shape bound = outputs[i]->type().shape;
+    if (length < 0 || length > bound[axis])
+      fail(FE_INTERNAL, "{}: {} counted {}, of {} at most", op.name, outputs[i]->device()->name(), length, bound[axis]);
+    const auto rank = static_cast<std::size_t>(bound.rank());
+    std::vector<int64_t> sizes(bound.begin(), bound.end());
+    sizes[static_cast<std::size_t>(axis)] = length;
+    ArrayPointer cut = record(ops::op_named("slice"), {outputs[i]}, {},
+                              {{"starts", std::vector<int64_t>(rank, 0)},
+                               {"sizes", std::move(sizes)},
+                               {"steps", std::vector<int64_t>(rank, 1)}});
+    // A short result does not keep the memory of the whole.
+    if (length < bound[axis] / 2) cut = record(ops::op_named("copy"), {cut}, {}, {});
+    outputs[i] = std::move(cut);
+  }
   return outputs;
 }
 

@@ -16,6 +16,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
   static const std::vector<std::vector<Shape>> list = {
       {},
       {all},
+      {row},
       {all, all},
       {all, all, all},
       {all, turned},
@@ -27,7 +28,10 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, row, row},
       {all, scalar},
       {row, scalar},
+      {scalar, scalar},
+      {all, column, all},
       {row, part, scalar},
+      {part},
   };
   return list;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -13,45 +14,58 @@
 namespace ferrule::ops {
 namespace {
 
-constexpr auto by_hand = std::to_array<std::string_view>({"astype",
-                                                          "broadcast_to",
-                                                          "cholesky",
-                                                          "compress",
-                                                          "concat",
-                                                          "conj",
-                                                          "copy",
-                                                          "det",
-                                                          "dynamic_slice",
-                                                          "eigh",
-                                                          "eigvalsh",
-                                                          "fft_complex",
-                                                          "fft_real",
-                                                          "fft_to_real",
-                                                          "fft_complex",
-                                                          "fft_real",
-                                                          "fft_to_real",
-                                                          "fused",
-                                                          "imag",
-                                                          "inv",
-                                                          "iota",
-                                                          "nonzero",
-                                                          "pad",
-                                                          "permute_dims",
-                                                          "qr",
-                                                          "real",
-                                                          "reshape",
-                                                          "scaled_dot_product_attention",
-                                                          "slice",
-                                                          "slogdet",
-                                                          "solve",
-                                                          "svd",
-                                                          "svdvals",
-                                                          "take",
-                                                          "update_slice"});
+constexpr std::string_view by_hand[] = {
+    "arange",
+    "argsort",
+    "astype",
+    "broadcast_to",
+    "cholesky",
+    "compress",
+    "concat",
+    "conj",
+    "copy",
+    "cumulative_prod",
+    "cumulative_sum",
+    "det",
+    "dynamic_slice",
+    "eigh",
+    "eigvalsh",
+    "fft_complex",
+    "fft_real",
+    "fft_to_real",
+    "fused",
+    "imag",
+    "inv",
+    "iota",
+    "masked_scatter",
+    "nonzero",
+    "pad",
+    "permute_dims",
+    "qr",
+    "random_bits",
+    "real",
+    "reshape",
+    "scaled_dot_product_attention",
+    "scatter",
+    "searchsorted",
+    "slice",
+    "slogdet",
+    "solve",
+    "sort",
+    "svd",
+    "svdvals",
+    "take",
+    "take_along_axis",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "update_slice",
+};
 
 constexpr std::size_t widest_line = 120;
 
-bool is_generated(const Row& row) { return std::find(by_hand.begin(), by_hand.end(), row.name) == by_hand.end(); }
+bool is_generated(const Row& row) { return std::ranges::find(by_hand, row.name) == std::end(by_hand); }
 
 const char* python_type(AttributeType type) {
   switch (type) {

@@ -10,7 +10,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
-from ferrule.errors import InvalidArgumentError
+from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError, UnsupportedError
 from ferrule.later import later
 from ferrule.loading import device_lookup
 from ferrule.loading.devices import Device
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 else:
     other_names = later("ferrule.text.other_names")  # for messages
 
+# The versions of the Python array API standard whose functions the module ferrule has.
+_STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 Axes = int | tuple[int, ...] | None
 
 
@@ -48,7 +50,9 @@ class Array(_ferrule.Operators):
     __slots__ = ("__weakref__",)
     _handle: _ferrule.Array | Symbol
     __array_priority__ = 1000.0  # `numpy_array + array` calls this class's operator
-    _public_names: ClassVar[Collection[str]] = ()  # of ferrule, for messages; ferrule/__init__.py sets it
+    # ferrule/__init__.py sets these two.
+    _public_names: ClassVar[Collection[str]] = ()  # of ferrule, for messages
+    _namespace: ClassVar[Any] = None  # the module ferrule
 
     @classmethod
     def _of(cls, handle: _ferrule.Array | Symbol) -> Array:
@@ -134,13 +138,15 @@ class Array(_ferrule.Operators):
         """
         return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
 
-    def to_device(self, device: Device | str) -> Array:
+    def to_device(self, device: Device | str, /, *, stream: object = None) -> Array:
         """Return the array on another device.
 
         Parameters
         ----------
         device : Device or str
             The target device, or its name.
+        stream : None
+            Not supported: ferrule orders copies by itself.
 
         Returns
         -------
@@ -151,6 +157,8 @@ class Array(_ferrule.Operators):
         ------
         NotFoundError
             There is no such device.
+        UnsupportedError
+            A stream is given.
         TracingError
             The array is being traced.
 
@@ -159,6 +167,8 @@ class Array(_ferrule.Operators):
         >>> fe.ones(3).to_device("cpu").device
         Device('cpu:0')
         """
+        if stream is not None:
+            raise UnsupportedError(f"to_device: takes no stream, as ferrule orders copies by itself: {stream!r}")
         handle = self._concrete("to_device()")
         target = device_lookup.device(device)
         if handle.device.same_as(target._handle):
@@ -282,16 +292,41 @@ class Array(_ferrule.Operators):
         """
         return self._host("tolist()").tolist()
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return the module `ferrule`, which has the functions of the Python array API standard.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The module does not follow that version of the standard.
+        """
+        if api_version is not None and api_version not in _STANDARD_VERSIONS:
+            raise InvalidArgumentError(
+                f"__array_namespace__: api_version {api_version!r} is not one of {', '.join(_STANDARD_VERSIONS)}"
+            )
+        return self._namespace
+
     def __bool__(self) -> bool:
         if self.size != 1:
             raise InvalidArgumentError(f"the truth of an array of {self.size} elements is ambiguous: use any or all")
         return bool(self._host("bool()").item())
 
     def __int__(self) -> int:
-        return int(self._one("int()"))
+        value = self._one("int()")
+        if isinstance(value, complex):
+            raise DTypeError(f"int(): {value} is complex")
+        try:
+            return int(value)
+        except OverflowError as error:
+            raise NumberOverflowError(f"int(): {error}") from error
+        except ValueError as error:
+            raise InvalidArgumentError(f"int(): {error}") from error
 
     def __float__(self) -> float:
-        return float(self._one("float()"))
+        value = self._one("float()")
+        if isinstance(value, complex):
+            raise DTypeError(f"float(): {value} is complex")
+        return float(value)
 
     def __complex__(self) -> complex:
         return complex(self._one("complex()"))
@@ -377,19 +412,102 @@ class Array(_ferrule.Operators):
         @property
         def mT(self) -> Array: ...  # noqa: N802
         def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...]) -> Array: ...
-        def astype(self, dtype: Any, *, copy: bool = True) -> Array: ...
+        def astype(self, dtype: Any, *, copy: bool = True, device: Device | str | None = None) -> Array: ...
         def flatten(self) -> Array: ...
-        def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def prod(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
-        def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...
-        def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...
+        def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any: ...
+        def sum(
+            self,
+            axis: Axes = None,
+            *,
+            dtype: Any = None,
+            out: None = None,
+            keepdims: bool = False,
+            initial: float | None = None,
+            where: Any = True,
+        ) -> Array: ...
+        def prod(
+            self,
+            axis: Axes = None,
+            *,
+            dtype: Any = None,
+            out: None = None,
+            keepdims: bool = False,
+            initial: float | None = None,
+            where: Any = True,
+        ) -> Array: ...
+        def mean(
+            self, axis: Axes = None, *, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = True
+        ) -> Array: ...
+        def var(
+            self,
+            axis: Axes = None,
+            *,
+            dtype: Any = None,
+            out: None = None,
+            ddof: float = 0.0,
+            keepdims: bool = False,
+            where: Any = True,
+            mean: Any = None,
+            correction: float | None = None,
+        ) -> Array: ...
+        def std(
+            self,
+            axis: Axes = None,
+            *,
+            dtype: Any = None,
+            out: None = None,
+            ddof: float = 0.0,
+            keepdims: bool = False,
+            where: Any = True,
+            mean: Any = None,
+            correction: float | None = None,
+        ) -> Array: ...
+        def max(
+            self,
+            axis: Axes = None,
+            *,
+            out: None = None,
+            keepdims: bool = False,
+            initial: float | None = None,
+            where: Any = True,
+        ) -> Array: ...
+        def min(
+            self,
+            axis: Axes = None,
+            *,
+            out: None = None,
+            keepdims: bool = False,
+            initial: float | None = None,
+            where: Any = True,
+        ) -> Array: ...
+        def all(self, axis: Axes = None, *, out: None = None, keepdims: bool = False, where: Any = True) -> Array: ...
+        def any(self, axis: Axes = None, *, out: None = None, keepdims: bool = False, where: Any = True) -> Array: ...
+        def argmax(self, axis: int | None = None, *, out: None = None, keepdims: bool = False) -> Array: ...
+        def argmin(self, axis: int | None = None, *, out: None = None, keepdims: bool = False) -> Array: ...
+        def clip(self, min: Any = None, max: Any = None, *, out: None = None) -> Array: ...
+        def round(self, decimals: SupportsIndex = 0, *, out: None = None) -> Array: ...
+        def take(
+            self, indices: Any, axis: SupportsIndex | None = None, *, out: None = None, mode: str = "raise"
+        ) -> Array: ...
+        def ravel(self, order: str = "C") -> Array: ...
+        def transpose(self, *axes: Any) -> Array: ...
+        def squeeze(self, axis: Axes = None) -> Array: ...
+        def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Array: ...
         def __truediv__(self, other: object) -> Array: ...
         def __rtruediv__(self, other: object) -> Array: ...
+        def __iadd__(self, other: object) -> Array: ...
+        def __isub__(self, other: object) -> Array: ...
+        def __imul__(self, other: object) -> Array: ...
+        def __itruediv__(self, other: object) -> Array: ...
+        def __ifloordiv__(self, other: object) -> Array: ...
+        def __imod__(self, other: object) -> Array: ...
+        def __ipow__(self, other: object) -> Array: ...
+        def __imatmul__(self, other: object) -> Array: ...
+        def __iand__(self, other: object) -> Array: ...
+        def __ior__(self, other: object) -> Array: ...
+        def __ixor__(self, other: object) -> Array: ...
+        def __ilshift__(self, other: object) -> Array: ...
+        def __irshift__(self, other: object) -> Array: ...
         def __lt__(self, other: object) -> Array: ...
         def __le__(self, other: object) -> Array: ...
         def __gt__(self, other: object) -> Array: ...

@@ -28,27 +28,31 @@ _classes: dict[np.dtype[Any], str] = {}
 _KINDS = ("bool", "unsigned", "signed", "float", "complex")
 
 
-def as_dtype(dtype: Any) -> np.dtype[Any]:
+def as_dtype(dtype: Any, caller: str = "") -> np.dtype[Any]:
     """Return `numpy.dtype(dtype)`, and also accept the names of ml_dtypes before it is imported.
 
-    A block dtype is returned as it is, and annotated as the NumPy dtype that callers use it as.
+    A block dtype is returned as it is, and annotated as the NumPy dtype that callers use it as. With `caller`, whose
+    name begins the message, a dtype that ferrule does not have is an error.
     """
+    prefix = f"{caller}: " if caller else ""
     if dtype is None:  # NumPy would make it float64
-        raise DTypeError(f"None is not a dtype{_near(dtype)}")
+        raise DTypeError(f"{prefix}None is not a dtype{_near(dtype)}")
     if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
         return _ferrule.dtype(dtype)
     if is_block(dtype):
         return cast("np.dtype[Any]", dtype)
     try:
         known: np.dtype[Any] = np.dtype(dtype)
-        return known
-    except TypeError as error:
-        raise DTypeError(f"{dtype!r} is not a dtype{_near(dtype)}") from error
+    except (TypeError, ValueError) as error:
+        raise DTypeError(f"{prefix}{dtype!r} is not a dtype{_near(dtype)}") from error
+    if caller and not class_of(known):
+        raise DTypeError(f"{caller}: dtype {known} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
+    return known
 
 
 def numpy_dtype(caller: str, dtype: Any) -> np.dtype[Any]:
     """Like `as_dtype`, but refuse block dtypes: for functions whose values NumPy computes."""
-    known = as_dtype(dtype)
+    known = as_dtype(dtype, caller)
     if is_block(known):
         raise DTypeError(f"{caller}: dtype {known} is made of float32 by astype, or of bytes by ferrule.from_packed")
     return known

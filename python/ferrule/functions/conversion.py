@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.recording import as_operand
-from ferrule.array.symbols import Symbol, on_thread
+from ferrule.array.symbols import Symbol, on_thread, refuse
 from ferrule.dtypes.classification import as_dtype, is_block
+from ferrule.loading import device_lookup
+
+if TYPE_CHECKING:
+    from ferrule.loading.devices import Device
 
 
-def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
     """Cast an array to another dtype.
 
     Floating-point numbers are truncated to integers; for bool, the result is x != 0.
@@ -27,6 +31,8 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     copy : bool
         Matters if x has the dtype already. True gives the current value of x, even if x borrows memory that its owner
         writes to later; False gives the same array. Both return a new object.
+    device : Device or str, optional
+        The device of the result; by default that of x.
 
     Returns
     -------
@@ -36,7 +42,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     Raises
     ------
     DTypeError
-        The dtype does not exist.
+        The dtype does not exist, or x is complex and the dtype is real: `real` and `abs` say which part is wanted.
 
     Notes
     -----
@@ -48,15 +54,26 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     >>> fe.astype(fe.asarray([1.5, -1.5]), "int32").tolist()
     [1, -1]
     """
-    target = as_dtype(dtype)
-    if is_number(x):
-        return recording.array_of_number(x, target)
-    x = as_operand("astype", x)
+    target = as_dtype(dtype, "astype")
+    is_traced_number = isinstance(x, Array) and is_number(x)
+    x = recording.array_of_number(x, target) if is_traced_number else as_operand("astype", x)
+    if device is not None:
+        x = moved("astype", x, device)
     if target != x.dtype:
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
             x = on_thread.graph.constant(x)  # the graph then keeps the blocks instead of the float numbers
         return recording.apply("astype", (x,), {"dtype": target})
     return x._snapshot("astype") if copy else x._another("astype")
+
+
+def moved(caller: str, x: Array, device: Device | str) -> Array:
+    """Return x on a device; x itself if it is there already."""
+    target = device_lookup.device(device)
+    if target == x.device:
+        return x
+    if isinstance(x._handle, Symbol):
+        refuse(f"{caller} to another device", x._handle)
+    return x.to_device(target)
 
 
 def cast(x: Array, dtype: Any) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
-from ferrule.array.attributes import Shape, refuse_more, sizes
+from ferrule.array.attributes import Shape, one_integer, refuse_more, sizes
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.recording import check_range
@@ -70,34 +70,51 @@ def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device
     >>> fe.full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
+    return _full("full", shape, fill_value, dtype, device)
+
+
+def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device | str | None) -> Array:
     if isinstance(fill_value, (Array, np.generic)):
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, complex)):
-        raise InvalidArgumentError(f"full: the value is a number, not {fill_value!r}")
+        raise InvalidArgumentError(f"{caller}: the value is a number, not {fill_value!r}")
     if dtype is None:
         dtype = next(own for kind, own in _OF_NUMBERS.items() if isinstance(fill_value, kind))
-    wanted = sizes(shape, "full")
-    if any(size < 0 for size in wanted):
-        raise InvalidArgumentError(f"full: shape ({', '.join(map(shown, wanted))}) has a negative size")
-    element = as_dtype(dtype)
+    wanted = _shape_of(caller, shape)
+    element = as_dtype(dtype, caller)
     if isinstance(fill_value, complex) and not is_complex(element):
-        raise DTypeError(f"full: {fill_value} is complex, but the dtype is {element}")
+        raise DTypeError(f"{caller}: {fill_value} is complex, but the dtype is {element}")
     operation = None if element.kind == "b" else conversion(type(fill_value).__name__, element, exact=True)
     if operation is not None:
         assert isinstance(fill_value, (bool, int, float))  # complex numbers have no conversion
-        fill_value = perform(operation, fill_value)
+        try:
+            fill_value = perform(operation, fill_value)
+        except NumberOverflowError:
+            raise NumberOverflowError(f"{caller}: {shown(fill_value)} does not fit into {element}") from None
+    if type(fill_value) is int and element.kind in "iu":
+        check_range(caller, fill_value, element)
     return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, element))
 
 
-def zeros(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:
+    wanted = sizes(shape, caller)
+    if any(size < 0 for size in wanted):
+        raise InvalidArgumentError(f"{caller}: shape ({', '.join(map(shown, wanted))}) has a negative size")
+    check_ndim(caller, len(wanted))
+    if math.prod(size for size in wanted if size) >= 2**63:
+        raise OutOfMemoryError(f"{caller}: no machine has the memory for shape ({', '.join(map(shown, wanted))})")
+    return wanted
+
+
+def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros.
 
     Parameters
     ----------
     shape : int or sequence of int
         The shape.
-    dtype : dtype or str
-        The dtype.
+    dtype : dtype or str, optional
+        The dtype; by default float32.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -119,15 +136,15 @@ def zeros(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | 
     return _filled("zeros", shape, more, 0, dtype, device)
 
 
-def ones(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones.
 
     Parameters
     ----------
     shape : int or sequence of int
         The shape.
-    dtype : dtype or str
-        The dtype.
+    dtype : dtype or str, optional
+        The dtype; by default float32.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -149,15 +166,15 @@ def ones(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | s
     return _filled("ones", shape, more, 1, dtype, device)
 
 
-def empty(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of a shape whose values do not matter.
 
     Parameters
     ----------
     shape : int or sequence of int
         The shape.
-    dtype : dtype or str
-        The dtype.
+    dtype : dtype or str, optional
+        The dtype; by default float32.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -183,7 +200,7 @@ def _filled(
     caller: str, shape: Shape, more: tuple[object, ...], number: int, dtype: Any, device: Device | str | None
 ) -> Array:
     refuse_more(more, caller, f"pass the shape as one tuple, {caller}((2, 3)), and the dtype by its name: dtype=...")
-    return full(sizes(shape, caller), number, dtype=dtype or np.float32, device=device)
+    return _full(caller, shape, number, np.float32 if dtype is None else dtype, device)
 
 
 def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
@@ -215,8 +232,13 @@ def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: D
     >>> fe.full_like(fe.arange(3), 5).tolist()
     [5, 5, 5]
     """
+    return _full_like("full_like", x, fill_value, dtype, device)
+
+
+def _full_like(caller: str, x: object, fill_value: Any, dtype: Any, device: Device | str | None) -> Array:
     like = x if isinstance(x, Array) else asarray(x)
-    return full(like.shape, fill_value, dtype=dtype or like.dtype, device=device or _device_of(like))
+    element = like.dtype if dtype is None else dtype
+    return _full(caller, like.shape, fill_value, element, device_of(like) if device is None else device)
 
 
 def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
@@ -241,7 +263,7 @@ def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     >>> fe.zeros_like(fe.arange(3)).tolist()
     [0, 0, 0]
     """
-    return full_like(x, 0, dtype=dtype, device=device)
+    return _full_like("zeros_like", x, 0, dtype, device)
 
 
 def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
@@ -266,7 +288,7 @@ def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = 
     >>> fe.ones_like(fe.arange(3), dtype="float32").tolist()
     [1.0, 1.0, 1.0]
     """
-    return full_like(x, 1, dtype=dtype, device=device)
+    return _full_like("ones_like", x, 1, dtype, device)
 
 
 def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
@@ -291,7 +313,7 @@ def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     >>> fe.empty_like(fe.arange(3)).dtype
     dtype('int64')
     """
-    return full_like(x, 0, dtype=dtype, device=device)
+    return _full_like("empty_like", x, 0, dtype, device)
 
 
 def arange(
@@ -364,12 +386,12 @@ def arange(
 
 
 def linspace(
-    start: float,
-    stop: float,
+    start: complex,
+    stop: complex,
     /,
     num: int,
     *,
-    dtype: Any = np.float32,
+    dtype: Any = None,
     device: Device | str | None = None,
     endpoint: bool = True,
 ) -> Array:
@@ -383,8 +405,9 @@ def linspace(
         The last number, or the end that is not included if `endpoint` is false.
     num : int
         The number of elements.
-    dtype : dtype or str
-        The dtype. For an integer dtype, the numbers are rounded down.
+    dtype : dtype or str, optional
+        The dtype; by default float32, or complex64 if a number is complex. For an integer dtype, the numbers are
+        rounded down.
     device : Device or str, optional
         The device; by default the default device.
     endpoint : bool
@@ -407,44 +430,49 @@ def linspace(
     >>> fe.linspace(0, 1, 5).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    element = numpy_dtype("linspace", dtype or np.float32)
-    num = _count("linspace", "num", num)
-    for name, number in (("start", start), ("stop", stop)):
-        _is_finite("linspace", name, number)
-    with enough_memory(f"linspace of {num} numbers"):
+    first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
+    has_complex = isinstance(first, complex) or isinstance(last, complex)
+    element = numpy_dtype("linspace", dtype if dtype is not None else np.complex64 if has_complex else np.float32)
+    if has_complex and not is_complex(element):
+        raise DTypeError(f"linspace: the numbers from {first} to {last} are complex, but the dtype is {element}")
+    count = _count("linspace", "num", num)
+    wide = complex if has_complex else float
+    with enough_memory(f"linspace: {count} numbers"), np.errstate(all="ignore"):
         try:
-            host = np.linspace(float(start), float(stop), num, endpoint=endpoint)
-            if element.kind in "iu":  # as in NumPy
-                host = np.floor(host)
+            host: NDArray[Any] = np.linspace(wide(first), wide(last), count, endpoint=bool(endpoint))  # type: ignore[arg-type]
         except OverflowError as error:
             raise NumberOverflowError(f"linspace: {error}") from error
+        if element.kind in "iu":  # as in NumPy
+            host = np.floor(host)
     for number in host[[0, -1]] if element.kind in "iu" and host.size else ():
-        check_range("linspace", perform("int", number), element)
-    with np.errstate(over="ignore"):
+        if not math.isfinite(number):
+            raise NumberOverflowError(f"linspace: {number} does not fit into {element}")
+        check_range("linspace", int(number), element)
+    with np.errstate(all="ignore"):
         return _owned(host.astype(element), device)
 
 
 def eye(
-    rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = np.float32, device: Device | str | None = None
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Device | str | None = None
 ) -> Array:
     """Make a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
-    rows : int
+    n_rows : int
         The number of rows.
-    columns : int, optional
+    n_cols : int, optional
         The number of columns; by default that of rows.
     k : int
         The diagonal: 0 is the main one, positive numbers are above it, negative ones below.
-    dtype : dtype or str
-        The dtype.
+    dtype : dtype or str, optional
+        The dtype; by default float32.
     device : Device or str, optional
         The device; by default the default device.
 
     Returns
     -------
-    Array of shape (rows, columns)
+    Array of shape (n_rows, n_cols)
         The matrix.
 
     Raises
@@ -457,10 +485,12 @@ def eye(
     >>> fe.eye(2, 3, k=1).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    rows = _count("eye", "rows", rows)
-    columns = rows if columns is None else _count("eye", "columns", columns)
-    with enough_memory(f"eye of shape {(rows, columns)}"):
-        host = np.eye(rows, columns, k=k, dtype=numpy_dtype("eye", dtype or np.float32))
+    rows = _count("eye", "n_rows", n_rows)
+    columns = rows if n_cols is None else _count("eye", "n_cols", n_cols)
+    diagonal = max(-rows, min(one_integer(k, "eye", "k"), columns))
+    element = numpy_dtype("eye", np.float32 if dtype is None else dtype)
+    with enough_memory(f"eye: shape {(rows, columns)}"):
+        host = np.eye(rows, columns, k=diagonal, dtype=element)
     return _owned(host, device)
 
 
@@ -471,8 +501,8 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     ----------
     shape : int or sequence of int
         The shape.
-    dtype : dtype or str
-        The dtype.
+    dtype : dtype or str, optional
+        The dtype; by default float32.
     device : Device or str, optional
         The device that will copy or borrow the memory; by default the default device.
 
@@ -526,6 +556,15 @@ def _is_finite(caller: str, name: str, value: Any) -> bool:
         raise InvalidArgumentError(f"{caller}: {name} must be a number, not {type(value).__name__}") from error
 
 
+def _number(caller: str, name: str, value: Any) -> complex:
+    """Return a Python number for a number of any class."""
+    if isinstance(value, (Array, np.ndarray, np.generic)):
+        value = value.item() if value.ndim == 0 else value
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    raise InvalidArgumentError(f"{caller}: {name} must be a number, not {type(value).__name__}")
+
+
 def _count(caller: str, name: str, value: Any) -> int:
     try:
         count = operator.index(value)
@@ -540,5 +579,6 @@ def _owned(host: NDArray[Any], device: Device | str | None) -> Array:
     return Array._of(from_host(host, handle_of(device), None, "asarray", owned=True))
 
 
-def _device_of(x: Array) -> Device | None:
+def device_of(x: Array) -> Device:
+    """Return the device that an array is on, or on which the graph of a traced array will be computed."""
     return x._handle.graph.device if isinstance(x._handle, Symbol) else x.device

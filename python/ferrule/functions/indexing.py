@@ -1,13 +1,18 @@
-"""`x[key]` and `x[key] = value`: integers, slices, None, Ellipsis, and one integer array.
+"""`x[key]` and `x[key] = value`: integers, slices, None, Ellipsis, integer arrays and masks.
 
 As in NumPy, an integer beside an index array counts as an index array. If slices or None separate the index arrays,
-the axes of the indices come first in the result.
+the axes of the indices come first in the result. A mask beside other items counts as the index arrays of its true
+elements.
+
+A key is taken apart into its *basic* part, which has a full slice for each index array, and the index arrays. Several
+index arrays become one, along the axes that they index, joined to one axis.
 """
 
 from __future__ import annotations
 
+import math
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -19,28 +24,54 @@ from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
-from ferrule.functions.conversion import cast
+from ferrule.functions import compaction, reduction
+from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
+from ferrule.functions.repetition import common_shape
 from ferrule.functions.slicing import cut, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EVERYTHING = slice(None)
+_MASK_LENGTH = "x[mask], whose length depends on values (that of ferrule.compress(mask, x, axis=0, size=n) does not),"
+
+
+class _NewAxis(NamedTuple):
+    """A mask of 0 dimensions in a key: a new axis of length 1, and the indices along it."""
+
+    indices: Array
+
+
+_Gather = tuple[int, Array]  # an axis, and the indices along it
 
 
 def get(x: Array, key: object) -> Array:
-    """Return `x[key]`: a view, or a `take` if the key has an integer array."""
+    """Return `x[key]`: a view, or the elements that index arrays or a mask choose."""
     if isinstance(key, slice) or type(key) is int:
         key = (key,)
     given = _items(x, key)
-    items = _complete(x, given)
+    if len(given) == 1 and _is_mask(given[0]):
+        return _chosen_by_mask(x, given[0])
+    items, is_separated = _complete(x, given)
+    result, gathers = _basic(x, items)
+    if gathers:
+        return _gathered(result, gathers, is_separated)
+    return x._snapshot("x[key]") if result is x else result
+
+
+def _basic(x: Array, items: list[Any]) -> tuple[Array, list[_Gather]]:
+    """Return the view that the items without index arrays make, and the axes of it that index arrays apply to."""
     starts, lengths, steps, shape = [], [], [], []
     moving: dict[int, tuple[Array, int]] = {}  # start and length of axes whose start is a number of a traced call
-    gather: tuple[int, Array] | None = None
+    gathers: list[_Gather] = []
     axis = 0
     for item in items:
         if item is None:
+            shape.append(1)
+            continue
+        if isinstance(item, _NewAxis):
+            gathers.append((len(shape), item.indices))
             shape.append(1)
             continue
         size = x.shape[axis]
@@ -59,9 +90,7 @@ def get(x: Array, key: object) -> Array:
             starts.append(0)
             length, step = size, 1
         elif isinstance(item, Array):
-            if gather is not None:
-                raise UnsupportedError("x[key]: a key takes at most one integer array; index one axis at a time")
-            gather = (len(shape), item)
+            gathers.append((len(shape), item))
             starts.append(0)
             length, step = size, 1
             shape.append(size)
@@ -78,17 +107,147 @@ def get(x: Array, key: object) -> Array:
         begins = [moving[axis][0] if axis in moving else 0 for axis in range(x.ndim)]
         lengths = [moving[axis][1] if axis in moving else length for axis, length in enumerate(lengths)]
         result = cut("x[key]", result, begins, lengths)
-    if tuple(shape) != result.shape:
-        result = reshape(result, shape)
-    if gather is None:
-        return x._snapshot("x[key]") if result is x else result
-    place, indices = gather
-    taken = take(result, indices, axis=place)
-    return _moved_to_front(taken, place, indices.ndim) if _comes_first(given) else taken
+    return (result if tuple(shape) == result.shape else reshape(result, shape)), gathers
+
+
+def _gathered(x: Array, gathers: list[_Gather], is_separated: bool) -> Array:
+    """Return the elements at index arrays: their axes replace the indexed ones, or come first if they are separated."""
+    if len(gathers) == 1:
+        place, indices = gathers[0]
+        taken = take(x, indices, axis=place)
+        return _moved_to_front(taken, place, indices.ndim) if is_separated else taken
+    joined = _Joined(x, gathers, is_separated)
+    return take(joined.joined(x), joined.indices, axis=joined.place)
+
+
+class _Joined:
+    """The axes of x that index arrays apply to, joined to one axis, and the indices along it."""
+
+    def __init__(self, x: Array, gathers: list[_Gather], is_separated: bool, caller: str = "x[key]") -> None:
+        axes = [axis for axis, _ in gathers]
+        is_moved = is_separated or axes != list(range(axes[0], axes[0] + len(axes)))
+        others = [axis for axis in range(x.ndim) if axis not in axes]
+        self.place = 0 if is_moved else axes[0]
+        self.order = [*others[: self.place], *axes, *others[self.place :]]
+        self.moved_shape = tuple(x.shape[axis] for axis in self.order)
+        self.sizes = [x.shape[axis] for axis in axes]
+        self.indices = _joined_indices(caller, [indices for _, indices in gathers], self.sizes, axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of x[key]."""
+        return self._with(*self.indices.shape)
+
+    @property
+    def flat_shape(self) -> tuple[int, ...]:
+        """The shape of x[key] with one axis for the indices."""
+        return self._with(self.indices.size)
+
+    def joined(self, x: Array) -> Array:
+        moved = x if self.order == sorted(self.order) else permute_dims(x, self.order)
+        return moved if len(self.sizes) == 1 else reshape(moved, self._with(math.prod(self.sizes)))
+
+    def apart(self, x: Array) -> Array:
+        """Return what `joined` makes x of."""
+        moved = x if len(self.sizes) == 1 else reshape(x, self.moved_shape)
+        back = sorted(range(moved.ndim), key=self.order.__getitem__)
+        return moved if back == sorted(back) else permute_dims(moved, back)
+
+    def _with(self, *sizes: int) -> tuple[int, ...]:
+        return (*self.moved_shape[: self.place], *sizes, *self.moved_shape[self.place + len(self.sizes) :])
+
+
+def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: list[int]) -> Array:
+    """Return indices along the joined axes, of the shape that the arrays broadcast to.
+
+    Known indices are checked. Others become out of bounds for the joined axis where one is out of bounds for its own.
+    """
+    shape = common_shape(f"{caller}: index arrays", *(array.shape for array in arrays))
+    known = [_known(array) for array in arrays]
+    for places, size, axis in zip(known, sizes, axes, strict=True):
+        if places is not None:
+            _check_known(caller, places, axis, size)
+    if len(arrays) == 1:
+        return arrays[0]
+    if not any(places is None for places in known):
+        joined = np.zeros(shape, np.int64)
+        for places, size in zip(known, sizes, strict=True):
+            positions = np.asarray(places, np.int64)
+            joined = joined * size + np.where(positions < 0, positions + size, positions)
+        return as_operand(caller, joined, *arrays)
+    flat: Array | None = None
+    outside: Array | None = None
+    for array, size in zip(arrays, sizes, strict=True):
+        indices = as_int64(array)
+        indices = recording.apply("where", (indices < 0, indices + size, indices), {})
+        wrong = (indices < 0) | (indices >= size)
+        outside = wrong if outside is None else outside | wrong
+        flat = indices if flat is None else flat * size + indices
+    assert flat is not None
+    return broadcast_to(recording.apply("where", (outside, math.prod(sizes), flat), {}), shape)
+
+
+def _known(indices: Array) -> NDArray[Any] | None:
+    """Return the values of indices that can be read without computing or copying them."""
+    if isinstance(indices._handle, Symbol) or not indices._handle.ready:
+        return None
+    return indices._host_view("x[key]")
+
+
+def _check_known(caller: str, places: NDArray[Any], axis: int, size: int) -> None:
+    outside = places[(places < -size) | (places >= size)]
+    if outside.size:
+        raise OutOfRangeError(
+            f"{caller}: index {shown(int(outside[0]))} is out of range for axis {axis} with {size} elements"
+        )
+
+
+def _is_mask(item: object) -> bool:
+    return isinstance(item, Array) and item.dtype.kind == "b"
+
+
+def _chosen_by_mask(x: Array, mask: Array) -> Array:
+    """Return the elements, or slices, where the mask is true, in their order."""
+    rows = _rows_of("x[mask]", x, mask)
+    if isinstance(mask._handle, Symbol):
+        refuse(_MASK_LENGTH, mask._handle)
+    flags = reshape(mask, (mask.size,))
+    if isinstance(x._handle, Symbol):
+        return take(rows, compaction.nonzero(flags)[0], axis=0)
+    return recording.apply_all("compress", (rows, flags), {"axis": 0, "size": -1})[0]
+
+
+def _rows_of(caller: str, x: Array, mask: Array) -> Array:
+    """Return x with one axis in place of those of the mask."""
+    if mask.shape != x.shape[: mask.ndim]:
+        raise OutOfRangeError(f"{caller}: the mask has shape {mask.shape}, and x has {x.shape}")
+    return reshape(x, (mask.size, *x.shape[mask.ndim :]))
+
+
+def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
+    """Return x with the value, or its next slice, where the mask is true."""
+    rows = _rows_of("x[mask] = value", x, mask)
+    own = rows.ndim - 1
+    while value.ndim > own and value.shape[0] == 1:
+        value = reshape(value, value.shape[1:])
+    if value.ndim <= own:
+        value = _spread(value, list(rows.shape[1:]), "x[mask] = value", "a slice of x")
+        flags = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
+        return broadcast_to(recording.apply("where", (flags, value, x), {}), x.shape)
+    flags = reshape(mask, (mask.size,))
+    if not isinstance(mask._handle, Symbol):
+        count = int(reduction.count_nonzero(flags))
+        if count != value.shape[0]:
+            raise InvalidArgumentError(
+                f"x[mask] = value: the value has shape {value.shape}, and the mask chooses {count} "
+                f"{'elements' if own == 0 else f'slices of shape {rows.shape[1:]}'}"
+            )
+    values = _spread(value, [value.shape[0], *rows.shape[1:]], "x[mask] = value")
+    return reshape(recording.apply("masked_scatter", (rows, flags, values), {}), x.shape)
 
 
 def put(x: Array, key: object, value: object) -> Array:
-    """Return x with `value` at `key`: a slice is written, or `where` selects from x and the broadcast value."""
+    """Return x with `value` at `key`: a slice is written, or elements at indices, or `where` selects by a mask."""
     if is_block(x.dtype):
         raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
     if is_number(value):
@@ -97,14 +256,40 @@ def put(x: Array, key: object, value: object) -> Array:
         value = recording.complex_like("x[key] = value", value, x)
     else:
         value = cast(as_operand("x[key] = value", value, x), x.dtype)
-    if isinstance(key, list):
-        key = _as_indices(key)
-    if isinstance(key, (Array, np.ndarray)) and key.dtype.kind == "b":
-        return _put_by_mask(x, as_operand("x[mask] = value", key, x), value)
     given = _items(x, key)
-    items = _complete(x, given)
-    gathered: tuple[int, int] | None = None  # the first axis of x[key] that the index array gives, and their number
-    positions: list[range | NDArray[np.int64] | None] = []  # the indices along each axis of x; None for all
+    if len(given) == 1 and _is_mask(given[0]):
+        return _put_by_mask(x, given[0], value)
+    items, is_separated = _complete(x, given)
+    if not any(isinstance(item, (Array, _NewAxis)) and not _is_traced_int(item) for item in items):
+        return _put_basic(x, items, value)
+    target, gathers = _basic(x, items)
+    joined = _Joined(target, gathers, is_separated, "x[key] = value")
+    values = reshape(_spread(_without_ones(value, len(joined.shape)), list(joined.shape)), joined.flat_shape)
+    if values.size == 0:
+        return x
+    indices = joined.indices if joined.indices.dtype.name == "int32" else as_int64(joined.indices)
+    operands = (joined.joined(target), reshape(indices, (indices.size,)), values)
+    target = joined.apart(recording.apply("scatter", operands, {"axis": joined.place}))
+    basic = [
+        None
+        if isinstance(item, _NewAxis)
+        else _EVERYTHING
+        if isinstance(item, Array) and not _is_traced_int(item)
+        else item
+        for item in items
+    ]
+    return _put_basic(x, basic, target)
+
+
+def _without_ones(value: Array, rank: int) -> Array:
+    """Return the value without leading axes of length 1, as far as it has more axes than `rank`."""
+    while value.ndim > rank and value.shape[0] == 1:
+        value = reshape(value, value.shape[1:])
+    return value
+
+
+def _put_basic(x: Array, items: list[Any], value: Array) -> Array:
+    positions: list[range | None] = []  # the indices along each axis of x; None for all
     starts: list[int | Array] = []  # the start along each axis, as long as the elements written form one slice
     shape: list[int] = []  # of x[key]
     kept: list[int] = []  # the shape of x[key] with length 1 for each axis that an integer removes
@@ -128,37 +313,21 @@ def put(x: Array, key: object, value: object) -> Array:
         elif _is_traced_int(item):
             kept.append(1)
             starts.append(recording.number_of("index", item, size))
-        elif isinstance(item, Array):
-            if gathered is not None:
-                raise UnsupportedError("x[key] = value: a key takes at most one integer array")
-            places = _known_indices(item, axis, size)
-            gathered = (len(shape), places.ndim)
-            shape.extend(places.shape)
-            positions.append(places.reshape(-1))
-            kept.append(places.size)
         else:
             place = _in_range(item, axis, size)
-            positions.append(np.asarray([place]))
+            positions.append(range(place, place + 1))
             kept.append(1)
             starts.append(place)
         axis += 1
-    while value.ndim > len(shape) and value.shape[0] == 1:
-        value = reshape(value, value.shape[1:])
-    if gathered is not None and _comes_first(given):
-        place, rank = gathered
-        front = shape[place : place + rank]
-        spread = _moved_from_front(_spread(value, [*front, *shape[:place], *shape[place + rank :]]), place, rank)
-    else:
-        spread = _spread(value, shape)
-    spread = reshape(spread, kept)
+    spread = reshape(_spread(_without_ones(value, len(shape)), shape), kept)
     if 0 in kept:
         return x
     if len(starts) == x.ndim:
         return spread if tuple(kept) == x.shape else written("x[key] = value", x, spread, starts)
     if len(positions) < x.ndim:
         raise UnsupportedError(
-            "x[key] = value: a number of a traced call can be combined with integers and slices of step 1, not with "
-            "index arrays or other slices"
+            "x[key] = value: a number of a traced call can be combined with integers, index arrays and slices of step "
+            "1, not with other slices"
         )
     mask: Array | None = None
     for place, some in enumerate(positions):
@@ -167,7 +336,7 @@ def put(x: Array, key: object, value: object) -> Array:
         with enough_memory(f"x[key] = value for x of shape {x.shape}"):
             source = np.zeros(x.shape[place], dtype=np.int64)
             hit = np.zeros(x.shape[place], dtype=np.bool_)
-            places = np.arange(some.start, some.stop, some.step) if isinstance(some, range) else some
+            places = np.arange(some.start, some.stop, some.step)
             source[places] = np.arange(len(places))
             hit[places] = True
         spread = take(spread, source, axis=place)
@@ -176,12 +345,12 @@ def put(x: Array, key: object, value: object) -> Array:
     return spread if mask is None else recording.apply("where", (mask, spread, x), {})
 
 
-def _spread(value: Array, shape: list[int]) -> Array:
+def _spread(value: Array, shape: list[int], caller: str = "x[key] = value", what: str = "x[key]") -> Array:
     missing = len(shape) - value.ndim
     if missing < 0 or any(have not in (1, want) for have, want in zip(value.shape, shape[missing:], strict=True)):
         raise InvalidArgumentError(
-            f"x[key] = value: the value has shape {value.shape}, which does not broadcast to {tuple(shape)}, the shape "
-            "of x[key]"
+            f"{caller}: the value has shape {value.shape}, which does not broadcast to {tuple(shape)}, the shape of "
+            f"{what}"
         )
     return broadcast_to(value, shape)
 
@@ -220,29 +389,9 @@ def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
     return recording.number_of("slice_start", item.start, size, length), length
 
 
-def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
-    if mask.shape != x.shape[: mask.ndim]:
-        raise InvalidArgumentError(f"x[mask] = value: the mask has shape {mask.shape}, x has {x.shape}")
-    if value.ndim > x.ndim - mask.ndim and value.size != 1:
-        raise UnsupportedError(
-            f"x[mask] = value: a value of shape {value.shape} has an element for each place that the mask chooses, "
-            "whose number is not known before it is computed; use where"
-        )
-    if value.size == 1:
-        value = reshape(value, ())
-    mask = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
-    return broadcast_to(recording.apply("where", (mask, value, x), {}), x.shape)
-
-
 def _items(x: Array, key: object) -> list[Any]:
-    """Return the key as slices, integers, None, Ellipsis and integer arrays."""
+    """Return the key as slices, integers, None, Ellipsis, integer arrays and masks."""
     return [_item(x, item) for item in (key if isinstance(key, tuple) else (key,))]
-
-
-def _comes_first(items: list[Any]) -> bool:
-    """Whether other items separate the indices, of which one is an array."""
-    places = [place for place, item in enumerate(items) if isinstance(item, (int, Array))]
-    return places[-1] - places[0] >= len(places)
 
 
 def _moved_to_front(x: Array, place: int, rank: int) -> Array:
@@ -250,21 +399,48 @@ def _moved_to_front(x: Array, place: int, rank: int) -> Array:
     return x if order == sorted(order) else permute_dims(x, order)
 
 
-def _moved_from_front(x: Array, place: int, rank: int) -> Array:
-    order = [*range(rank, rank + place), *range(rank), *range(rank + place, x.ndim)]
-    return x if order == sorted(order) else permute_dims(x, order)
+def _complete(x: Array, given: list[Any]) -> tuple[list[Any], bool]:
+    """Return one item for each axis of x, and the None items, and whether other items separate the index arrays.
 
-
-def _complete(x: Array, items: list[Any]) -> list[Any]:
-    """Return one item for each axis of x, and the None items: Ellipsis and missing items become full slices."""
-    ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+    Ellipsis and missing items become full slices, and masks become index arrays.
+    """
+    ellipses = [place for place, item in enumerate(given) if item is Ellipsis]
     if len(ellipses) > 1:
         raise OutOfRangeError("x[key]: more than one Ellipsis")
-    axes = sum(item is not None and item is not Ellipsis for item in items)
+    axes = sum(_axes_of(item) for item in given)
     if axes > x.ndim:
         raise OutOfRangeError(f"x[key]: {axes} indices for an array of {x.ndim} dimensions")
-    place = ellipses[0] if ellipses else len(items)
-    return [*items[:place], *[_EVERYTHING] * (x.ndim - axes), *items[place + 1 :]]
+    place = ellipses[0] if ellipses else len(given)
+    full = [*given[:place], *[_EVERYTHING] * (x.ndim - axes), *given[place + 1 :]]
+    if not any(isinstance(item, Array) for item in given):
+        return full, False
+    advanced = [place for place, item in enumerate(given) if isinstance(item, (int, Array))]
+    is_separated = advanced[-1] - advanced[0] >= len(advanced) and any(
+        isinstance(item, Array) and not _is_traced_int(item) for item in given
+    )
+    if not any(map(_is_mask, given)):
+        return full, is_separated
+    items: list[Any] = []
+    axis = 0
+    for item in full:
+        items += _indices_of_mask(x, item, axis) if _is_mask(item) else [item]
+        axis += _axes_of(item)
+    return items, is_separated
+
+
+def _axes_of(item: Any) -> int:
+    """Return the number of axes of x that an item of a key applies to."""
+    return item.ndim if _is_mask(item) else int(item is not None and item is not Ellipsis)
+
+
+def _indices_of_mask(x: Array, mask: Array, axis: int) -> list[Any]:
+    if mask.shape != x.shape[axis : axis + mask.ndim]:
+        raise OutOfRangeError(f"x[mask]: the mask has shape {mask.shape}, and x has {x.shape} from axis {axis} on")
+    if isinstance(mask._handle, Symbol):
+        refuse(_MASK_LENGTH, mask._handle)
+    if mask.ndim == 0:
+        return [_NewAxis(compaction.nonzero(reshape(mask, (1,)))[0])]
+    return list(compaction.nonzero(mask))
 
 
 def _item(x: Array, item: object) -> object:
@@ -272,20 +448,17 @@ def _item(x: Array, item: object) -> object:
         return item
     if isinstance(item, (list, np.ndarray)):
         item = _as_indices(item)
-    if isinstance(item, (bool, np.bool_)) or (isinstance(item, (Array, np.ndarray)) and item.dtype.kind == "b"):
-        raise UnsupportedError(
-            "x[mask]: how many elements a mask chooses is not known before it is computed; use ferrule.where(mask, x, "
-            "other), or ferrule.compress(mask, x, axis=0, size=n) with a mask of one dimension (size= only in a traced "
-            "function)"
-        )
+    if isinstance(item, (bool, np.bool_)):
+        item = np.asarray(item)
     if isinstance(item, (Array, np.ndarray)):
-        if item.dtype.kind not in "iu":
-            raise OutOfRangeError(f"x[key]: an index array has integers, not dtype {item.dtype}")
+        if item.dtype.kind not in "biu":
+            raise OutOfRangeError(f"x[key]: an index array has integers or bools, not dtype {item.dtype}")
         return as_operand("x[key]", item, x)
     if isinstance(item, SupportsIndex):
         return operator.index(item)
     raise OutOfRangeError(
-        f"x[key]: a {type(item).__name__} is not an index; indices are integers, slices, None, ... and integer arrays"
+        f"x[key]: a {type(item).__name__} is not an index; indices are integers, slices, None, ..., integer arrays and "
+        "masks"
     )
 
 
@@ -300,14 +473,3 @@ def _in_range(index: int, axis: int, size: int) -> int:
     if not -size <= index < size:
         raise OutOfRangeError(f"x[key]: index {shown(index)} is out of range for axis {axis} with {size} elements")
     return index % size
-
-
-def _known_indices(indices: Array, axis: int, size: int) -> NDArray[np.int64]:
-    if isinstance(indices._handle, Symbol):
-        refuse("x[indices] = value", indices._handle)
-    places = np.asarray(indices)
-    outside = places[(places < -size) | (places >= size)]
-    if outside.size:
-        _in_range(int(outside[0]), axis, size)
-    places = places.astype(np.int64)
-    return np.where(places < 0, places + size, places)

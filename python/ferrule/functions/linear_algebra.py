@@ -1,11 +1,19 @@
-"""Matrix products."""
+"""Products of matrices and vectors."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import SupportsIndex
+
 from ferrule.array.array import Array
+from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.host_memory import check_ndim
+from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand
-from ferrule.errors import InvalidArgumentError
-from ferrule.functions.movement import reshape
+from ferrule.dtypes.classification import is_complex
+from ferrule.errors import InvalidArgumentError, OutOfRangeError
+from ferrule.functions.movement import expand_dims, moveaxis, permute_dims, reshape
 
 
 def matmul(x1: object, x2: object, /) -> Array:
@@ -49,3 +57,111 @@ def matmul(x1: object, x2: object, /) -> Array:
     if left.ndim == 1:
         del shape[-1 if right.ndim == 1 else -2]
     return reshape(product, tuple(shape))
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Array:
+    """Sum of products over axes of two arrays.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        The arrays.
+    axes : int or pair of sequences of int
+        The axes to sum over: a number means as many last axes of x1 and first axes of x2; a pair names those of x1 and
+        those of x2, in the order in which they belong together.
+
+    Returns
+    -------
+    Array
+        The remaining axes of x1, followed by those of x2.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The sizes of axes that belong together differ, or `axes` names different numbers of them.
+    OutOfRangeError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.tensordot(fe.ones((2, 3, 4)), fe.ones((3, 4, 5))).shape
+    (2, 5)
+    >>> fe.tensordot(fe.asarray([1, 2]), fe.asarray([3, 4]), axes=0).tolist()
+    [[3, 4], [6, 8]]
+    """
+    left, right = as_operand("tensordot", x1, x2), as_operand("tensordot", x2, x1)
+    if isinstance(axes, SupportsIndex):
+        count = one_integer(axes, "tensordot", "axes")
+        if not 0 <= count <= min(left.ndim, right.ndim):
+            raise OutOfRangeError(f"tensordot: {shown(count)} axes of shapes {left.shape} and {right.shape}")
+        ours, theirs = list(range(left.ndim - count, left.ndim)), list(range(count))
+    else:
+        try:
+            first, second = axes
+        except (TypeError, ValueError) as error:
+            raise InvalidArgumentError(f"tensordot: axes must be a number or a pair of tuples, not {axes!r}") from error
+        ours = [axis_of("tensordot", axis, left.ndim) for axis in sizes(first, "tensordot", "axes")]
+        theirs = [axis_of("tensordot", axis, right.ndim) for axis in sizes(second, "tensordot", "axes")]
+    if len({*ours}) != len(ours) or len({*theirs}) != len(theirs):
+        raise InvalidArgumentError(f"tensordot: axes {ours} and {theirs} name an axis twice")
+    if [left.shape[axis] for axis in ours] != [right.shape[axis] for axis in theirs]:
+        raise InvalidArgumentError(
+            f"tensordot: axes {tuple(ours)} of {left.shape} and {tuple(theirs)} of {right.shape} differ in size"
+        )
+    rows = [axis for axis in range(left.ndim) if axis not in ours]
+    columns = [axis for axis in range(right.ndim) if axis not in theirs]
+    depth = math.prod(left.shape[axis] for axis in ours)
+    height, width = (math.prod(x.shape[axis] for axis in kept) for x, kept in ((left, rows), (right, columns)))
+    shape = (*(left.shape[axis] for axis in rows), *(right.shape[axis] for axis in columns))
+    check_ndim("tensordot", len(shape))
+    matrices = (
+        reshape(permute_dims(left, [*rows, *ours]), (height, depth)),
+        reshape(permute_dims(right, [*theirs, *columns]), (depth, width)),
+    )
+    return reshape(apply("matmul", matrices, {}), shape)
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Dot product of vectors along an axis: the sum of conj(x1) * x2.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        The vectors. Their other axes broadcast.
+    axis : int
+        The axis of the vectors; it counts from the end, or from the front where both arrays have the same number of
+        dimensions.
+
+    Returns
+    -------
+    Array
+        The broadcast shape without the axis, in the dtype that x1 and x2 promote to.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The lengths of the vectors differ, or the other axes do not broadcast.
+    OutOfRangeError
+        The axis is out of range.
+
+    Examples
+    --------
+    >>> fe.vecdot(fe.asarray([[1, 2], [3, 4]]), fe.asarray([1, 10])).tolist()
+    [21, 43]
+    """
+    left, right = as_operand("vecdot", x1, x2), as_operand("vecdot", x2, x1)
+    place = one_integer(axis, "vecdot", "axis")
+    if place >= 0 and left.ndim != right.ndim:
+        raise OutOfRangeError(
+            f"vecdot: axis {shown(place)} is not negative, and {left.ndim} dimensions are not {right.ndim}"
+        )
+    lengths = [x.shape[axis_of("vecdot", place, x.ndim)] for x in (left, right)]
+    if lengths[0] != lengths[1]:
+        raise InvalidArgumentError(f"vecdot: lengths differ: {left.shape} and {right.shape}, axis {place}")
+    rows = moveaxis(left, place, -1)
+    if is_complex(left.dtype):
+        rows = apply("conj", (rows,), {})
+    columns = moveaxis(right, place, -1)
+    # A row times a column: products of half-precision numbers are then added in float32.
+    product = matmul(expand_dims(rows, axis=-2), expand_dims(columns, axis=-1))
+    return reshape(product, product.shape[:-2])

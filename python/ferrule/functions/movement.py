@@ -9,6 +9,7 @@ from typing import Never, SupportsIndex
 
 import numpy as np
 
+from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer, refuse_more, sizes
@@ -19,7 +20,7 @@ from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverfl
 from ferrule.functions.conversion import as_int64
 
 
-def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
+def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -> Array:
     """Return the elements of x in another shape, in C order.
 
     Parameters
@@ -28,16 +29,19 @@ def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
         The array.
     shape : int or sequence of int
         The shape, with as many elements as x. One size may be -1: it is computed from the others.
+    copy : bool, optional
+        True copies the elements. None and False give a view where the strides allow it, as no array ever sees changes
+        of another one; where they do not, False raises an error.
 
     Returns
     -------
     Array
-        An array of the shape; a view where the strides allow it.
+        An array of the shape.
 
     Raises
     ------
     InvalidArgumentError
-        The shape has another number of elements, or is not one tuple.
+        The shape has another number of elements, or is not one tuple; or `copy=False`, and a copy is needed.
 
     Examples
     --------
@@ -45,7 +49,32 @@ def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
     [[0, 1, 2], [3, 4, 5]]
     """
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
-    return recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
+    reshaped = recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
+    if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
+        raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")
+    return recording.apply("copy", (reshaped,), {}) if copy else reshaped
+
+
+def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
+    """Whether strides can express x in another shape. A traced or pending array counts as dense."""
+    strides = x._handle.strides if isinstance(x._handle, _ferrule.Array) else None
+    if strides is None or x.size == 0:
+        return True
+    # The runs of axes of x that lie one after the other in memory, and how many elements each has.
+    runs: list[int] = []
+    for place, (size, stride) in enumerate(zip(x.shape, strides, strict=True)):
+        if place and stride * size == strides[place - 1]:
+            runs[-1] *= size
+        else:
+            runs.append(size)
+    left = 1
+    for size in shape:
+        left *= size
+        while runs and left % runs[0] == 0 and left >= runs[0] > 0:
+            left //= runs.pop(0)
+            if left == 1:
+                break
+    return all(run == 1 for run in runs)
 
 
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
@@ -100,6 +129,7 @@ def matrix_transpose(x: Array, /) -> Array:
     >>> fe.matrix_transpose(fe.asarray([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
     """
+    x = as_operand("matrix_transpose", x)
     if x.ndim < 2:
         raise InvalidArgumentError(f"matrix_transpose: needs at least 2 dimensions, not {x.ndim}")
     axes = list(range(x.ndim))
@@ -107,17 +137,22 @@ def matrix_transpose(x: Array, /) -> Array:
     return permute_dims(x, axes)
 
 
-def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> Array:
-    """Return a view of x with one axis moved; the others stay in order.
+def moveaxis(
+    x: Array,
+    source: SupportsIndex | Sequence[SupportsIndex],
+    destination: SupportsIndex | Sequence[SupportsIndex],
+    /,
+) -> Array:
+    """Return a view of x with axes moved; the others stay in order.
 
     Parameters
     ----------
     x : Array
         The array.
-    source : int
-        The axis to move.
-    destination : int
-        Its position in the result.
+    source : int or sequence of int
+        The axes to move.
+    destination : int or sequence of int
+        Their positions in the result.
 
     Returns
     -------
@@ -126,6 +161,8 @@ def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> 
 
     Raises
     ------
+    InvalidArgumentError
+        `source` and `destination` differ in length, or name an axis twice.
     OutOfRangeError
         An axis is out of range.
 
@@ -133,10 +170,21 @@ def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> 
     --------
     >>> fe.moveaxis(fe.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
+    >>> fe.moveaxis(fe.ones((2, 3, 4)), (0, 1), (-1, 0)).shape
+    (3, 4, 2)
     """
-    axes = list(range(x.ndim))
-    axes.insert(axis_of("moveaxis", destination, x.ndim), axes.pop(axis_of("moveaxis", source, x.ndim)))
-    return permute_dims(x, axes)
+    x = as_operand("moveaxis", x)
+    moved = [axis_of("moveaxis", axis, x.ndim) for axis in sizes(source, "moveaxis", "source")]
+    places = [axis_of("moveaxis", axis, x.ndim) for axis in sizes(destination, "moveaxis", "destination")]
+    if len(moved) != len(places):
+        raise InvalidArgumentError(f"moveaxis: {len(moved)} axes to move to {len(places)} places")
+    for axes in (moved, places):
+        if len({*axes}) != len(axes):
+            raise InvalidArgumentError(f"moveaxis: an axis is named twice in {tuple(axes)}")
+    order = [axis for axis in range(x.ndim) if axis not in moved]
+    for place, axis in sorted(zip(places, moved, strict=True)):
+        order.insert(place, axis)
+    return permute_dims(x, order)
 
 
 def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
@@ -164,6 +212,7 @@ def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     >>> fe.expand_dims(fe.ones(3), axis=1).shape
     (3, 1)
     """
+    x = as_operand("expand_dims", x)
     place = axis_of("expand_dims", axis, x.ndim + 1)
     return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
@@ -195,6 +244,7 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     >>> fe.squeeze(fe.ones((1, 3, 1))).shape
     (3,)
     """
+    x = as_operand("squeeze", x)
     if axis is None:
         return reshape(x, tuple(size for size in x.shape if size != 1))
     gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis, "squeeze", "axis")}
@@ -337,6 +387,8 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     """
     refuse_more(more, "stack", "pass the arrays as one list or tuple: stack([x, y], axis=0)")
     inputs = _operands("stack", arrays)
+    if not inputs:
+        raise InvalidArgumentError("stack: there are no arrays")
     if len({array.shape for array in inputs}) > 1:
         raise InvalidArgumentError(f"stack: the shapes differ: {', '.join(str(array.shape) for array in inputs)}")
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)
@@ -463,32 +515,96 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     >>> fe.take(fe.asarray([10, 20, 30]), [2, 0, -2]).tolist()
     [30, 10, 20]
     """
+    x = as_operand("take", x, indices)
     if axis is None:
         if x.ndim != 1:
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
         axis = 0
+    places = _indices("take", indices, x)
+    place = axis_of("take", axis, x.ndim)
+    if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
+        _check_bounds("take", places, place, x.shape[place])  # no kernel will run that checks them
+    return recording.apply("take", (x, places), {"axis": place})
+
+
+def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -> Array:
+    """Take elements at indices along an axis, with other indices at each place of the other axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    indices : array_like of int
+        The indices, with as many dimensions as x; negative ones count from the end. The other axes of x and the indices
+        are broadcast.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    Array
+        The elements, in the broadcast shape, with the length of the indices along the axis.
+
+    Raises
+    ------
+    DTypeError
+        The indices are not integers.
+    InvalidArgumentError
+        The indices have another number of dimensions, or their shape does not broadcast; or an index is out of range,
+        which is raised when the result is computed.
+    OutOfRangeError
+        The axis is out of range.
+
+    Examples
+    --------
+    >>> x = fe.asarray([[3, 1, 2], [4, 6, 5]])
+    >>> fe.take_along_axis(x, fe.argsort(x)).tolist()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    x = as_operand("take_along_axis", x)
+    places = _indices("take_along_axis", indices, x)
+    place = axis_of("take_along_axis", axis, x.ndim)
+    if places.ndim != x.ndim:
+        raise InvalidArgumentError(
+            f"take_along_axis: x has {x.ndim} dimensions and the indices have {places.ndim}; they need equally many"
+        )
+    try:
+        shape = list(np.broadcast_shapes(*((*a.shape[:place], 1, *a.shape[place + 1 :]) for a in (x, places))))
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"take_along_axis: the shapes {x.shape} and {places.shape} do not broadcast in the axes other than {place}"
+        ) from error
+    size, count = x.shape[place], places.shape[place]
+    x = _broadcast(x, (*shape[:place], size, *shape[place + 1 :]))
+    places = _broadcast(places, (*shape[:place], count, *shape[place + 1 :]))
+    if size == 0 and places.size and not isinstance(places._handle, Symbol):
+        _check_bounds("take_along_axis", places, place, 0)
+    return recording.apply("take_along_axis", (x, places), {"axis": place})
+
+
+def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else broadcast_to(x, shape)
+
+
+def _indices(op: str, indices: object, x: Array) -> Array:
+    """Return indices as an array of int32 or int64."""
     if isinstance(indices, (list, tuple)):
         try:
             indices = np.asarray(indices, dtype=np.int64)
         except OverflowError as error:
-            raise NumberOverflowError("take: an index does not fit into int64") from error
+            raise NumberOverflowError(f"{op}: an index does not fit into int64") from error
         except (TypeError, ValueError) as error:
             if isinstance(error, Error):
                 raise
-            raise InvalidArgumentError(f"take: the indices are not integers: {error}") from error
-    places = as_operand("take", indices, x)
+            raise InvalidArgumentError(f"{op}: the indices are not integers: {error}") from error
+    places = as_operand(op, indices, x)
     if places.dtype.kind not in "iu":
-        raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")
-    if places.dtype.name != "int32":
-        places = as_int64(places)
-    place = axis_of("take", axis, x.ndim)
-    if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
-        _check_bounds(places, place, x.shape[place])  # no kernel will run that checks them
-    return recording.apply("take", (x, places), {"axis": place})
+        raise DTypeError(f"{op}: indices are integers, not dtype {places.dtype}")
+    return places if places.dtype.name == "int32" else as_int64(places)
 
 
-def _check_bounds(places: Array, axis: int, size: int) -> None:
+def _check_bounds(op: str, places: Array, axis: int, size: int) -> None:
     known = np.asarray(places)
     outside = known[(known < -size) | (known >= size)]
     if outside.size:
-        raise OutOfRangeError(f"take: index {int(outside[0])} is out of range for axis {axis} with {size} elements")
+        raise OutOfRangeError(f"{op}: index {int(outside[0])} is out of range for axis {axis} with {size} elements")

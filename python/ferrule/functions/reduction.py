@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import one_integer, sizes
+from ferrule.array.attributes import axis_of, one_integer, sizes
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex, is_floating
-from ferrule.errors import InvalidArgumentError
+from ferrule.dtypes.classification import is_complex, is_floating, numpy_dtype
+from ferrule.errors import DTypeError, Error, InvalidArgumentError
 from ferrule.functions.conversion import astype, cast
 from ferrule.functions.movement import reshape
 
 Axes = int | Sequence[int] | None
 
 
-def sum(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Sum over axes.
 
     Parameters
@@ -25,16 +25,21 @@ def sum(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
         The array.
     axis : int or sequence of int, optional
         The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype of the result, which x is cast to first; by default integers narrower than 64 bits become int64 or
+        uint64, and other dtypes stay.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
     Returns
     -------
     Array
-        The sums. Integers are added in 64 bits.
+        The sums. Integers are added in 64 bits, and overflow wraps around.
 
     Raises
     ------
+    DTypeError
+        `dtype` is not a dtype of numbers.
     InvalidArgumentError
         An axis is out of range.
 
@@ -43,10 +48,10 @@ def sum(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     >>> fe.sum(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
     [4, 6]
     """
-    return _reduce("sum", x, axis, keepdims)
+    return _widened("sum", x, axis, dtype, keepdims)
 
 
-def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Product over axes.
 
     Parameters
@@ -55,16 +60,21 @@ def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
         The array.
     axis : int or sequence of int, optional
         The axes to reduce; by default all.
+    dtype : dtype or str, optional
+        The dtype of the result, which x is cast to first; by default integers narrower than 64 bits become int64 or
+        uint64, and other dtypes stay.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
     Returns
     -------
     Array
-        The products. Integers are multiplied in 64 bits.
+        The products. Integers are multiplied in 64 bits, and overflow wraps around.
 
     Raises
     ------
+    DTypeError
+        `dtype` is not a dtype of numbers.
     InvalidArgumentError
         An axis is out of range.
 
@@ -73,7 +83,7 @@ def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     >>> fe.prod(fe.asarray([[1, 2], [3, 4]]), axis=1).tolist()
     [2, 12]
     """
-    return _reduce("prod", x, axis, keepdims)
+    return _widened("prod", x, axis, dtype, keepdims)
 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -136,9 +146,7 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     >>> fe.var(fe.asarray([1.0, 2.0, 3.0]), correction=1).item()
     1.0
     """
-    if not isinstance(correction, SupportsFloat):
-        raise InvalidArgumentError(f"var: correction is a number, not {correction!r}")
-    return _reduce("var", _floating("var", x), axis, keepdims, correction=float(correction))
+    return _reduce("var", _floating("var", x), axis, keepdims, correction=_correction("var", correction))
 
 
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
@@ -171,9 +179,11 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     >>> fe.std(fe.asarray([1.0, 3.0])).item()
     1.0
     """
-    x = _floating("std", x)
+    x, correction = _floating("std", x), _correction("std", correction)
     wide = astype(x, "float32") if x.dtype.itemsize < 4 else x
-    root = apply("sqrt", (var(wide, axis=axis, correction=correction, keepdims=keepdims),), {})
+    if axis is not None:
+        axis = tuple(axis_of("std", place, x.ndim) for place in sizes(axis, "std", "axis"))
+    root = apply("sqrt", (_reduce("var", wide, axis, keepdims, correction=correction),), {})
     return cast(root, x.dtype)
 
 
@@ -264,7 +274,7 @@ def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     >>> fe.all(fe.asarray([[1, 0], [3, 4]]), axis=1).tolist()
     [False, True]
     """
-    return _reduce("all", cast(x, "bool"), axis, keepdims)
+    return _reduce("all", _as_bools("all", x), axis, keepdims)
 
 
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -294,7 +304,7 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     >>> fe.any(fe.asarray([[0, 0], [3, 4]]), axis=1).tolist()
     [False, True]
     """
-    return _reduce("any", cast(x, "bool"), axis, keepdims)
+    return _reduce("any", _as_bools("any", x), axis, keepdims)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
@@ -355,6 +365,63 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     [0, 1]
     """
     return _index("argmin", x, axis, keepdims)
+
+
+def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Number of elements over axes that are not zero.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The int64 numbers. NaN is not zero.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.count_nonzero(fe.asarray([[0, 2], [3, 4]]), axis=0).tolist()
+    [1, 2]
+    """
+    if axis is not None:
+        x = as_operand("count_nonzero", x)
+        axis = tuple(axis_of("count_nonzero", place, x.ndim) for place in sizes(axis, "count_nonzero", "axis"))
+    return _reduce("sum", _as_bools("count_nonzero", x), axis, keepdims)
+
+
+def _widened(op: str, x: Array, axis: Axes, dtype: Any, keepdims: bool) -> Array:
+    """Reduce in another dtype. Integers are reduced in 64 bits, and cast to the dtype at the end."""
+    if dtype is None:
+        return _reduce(op, x, axis, keepdims)
+    target = numpy_dtype(op, dtype)
+    if target.kind == "b":
+        raise DTypeError(f"{op}: dtype bool has no sums or products")
+    return cast(_reduce(op, cast(as_operand(op, x), target), axis, keepdims), target)
+
+
+def _as_bools(op: str, x: Array) -> Array:
+    return cast(as_operand(op, x), "bool")
+
+
+def _correction(op: str, correction: object) -> float:
+    try:
+        if isinstance(correction, SupportsFloat):
+            return float(correction)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, Error):
+            raise
+    raise InvalidArgumentError(f"{op}: correction is a number, not {correction!r}")
 
 
 def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object) -> Array:

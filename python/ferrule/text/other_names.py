@@ -62,10 +62,8 @@ _METHODS = {
     "half": 'x.astype("float16")',
     "mm": "x @ y",
     "numpy": "numpy.asarray(x)",
-    "ravel": "x.reshape(-1)",
     "to": "x.to_device(device) or x.astype(dtype)",
     "tobytes": "numpy.asarray(x).tobytes()",
-    "transpose": "x.T or ferrule.permute_dims(x, axes)",
     "view": "x.reshape(shape)",
 }
 

@@ -1,4 +1,4 @@
-"""complex64 and complex128, against NumPy: moves, casts, equality, exchange."""
+"""complex64 and complex128: moves, casts, equality and exchange against NumPy, functions against mpmath."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ferrule as fe
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -103,12 +104,110 @@ def test_an_imaginary_part_is_never_lost(dtype: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "compute", [lambda x: x + x, lambda x: x < x, lambda x: fe.sum(x), lambda x: fe.exp(x), lambda x: x @ x]
+    "compute",
+    [
+        lambda x: x < x,
+        lambda x: fe.max(x),
+        lambda x: fe.floor(x),
+        lambda x: x // x,
+        lambda x: x % x,
+        lambda x: fe.atan2(x, x),
+        lambda x: fe.var(x),
+        lambda x: fe.softmax(x),
+    ],
 )
-def test_ops_without_complex_support_report_it(compute: Callable[[fe.Array], fe.Array], dtype: str) -> None:
+def test_ops_on_real_numbers_refuse_complex_ones(compute: Callable[[fe.Array], fe.Array], dtype: str) -> None:
     with pytest.raises(fe.DTypeError, match=dtype) as caught:
         compute(fe.zeros((2,), dtype=dtype))
     assert "astype('float32')" not in str(caught.value)
+
+
+UNARY = ("exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+INVERSE = ("acos", "asin", "atan", "acosh", "asinh", "atanh")
+
+
+@pytest.mark.parametrize("name", [*UNARY, *INVERSE])
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 0.5, 1.0, 1.1, 8.0])
+def test_elementary_functions_match_mpmath(name: str, scale: float, dtype: str) -> None:
+    """Random numbers, and numbers near the branch points 1, -1, i and -i, where naive formulas lose all digits."""
+    rng = np.random.default_rng(5)
+    z = (rng.uniform(-1, 1, 40) + 1j * rng.uniform(-1, 1, 40)) * scale
+    z = np.concatenate([z, *(point + z * 1e-4 for point in (1, -1, 1j, -1j))]).astype(dtype)
+    got = np.asarray(getattr(fe, name)(fe.asarray(z)))
+    assert got.dtype == dtype
+    unit = np.finfo(dtype).eps
+    with mpmath.workprec(200):
+        for x, y in zip(z.tolist(), got.tolist(), strict=True):
+            truth = MPMATH[name](mpmath.mpc(x))
+            assert abs(truth - mpmath.mpc(y)) <= 10 * unit * abs(truth), (x, y, truth)
+
+
+MPMATH: dict[str, Callable[[Any], Any]] = {
+    **{name: getattr(mpmath, name) for name in ("exp", "expm1", "log", "log1p", "log10", "sqrt", *UNARY[7:], *INVERSE)},
+    "log2": lambda x: mpmath.log(x) / mpmath.log(2),
+}
+
+
+def test_exponential_functions_overflow_only_where_the_result_does() -> None:
+    big = np.array([710.0 + 3.1j, -711 + 1.5j, 720 + 1.5707963267948966j])
+    huge = np.array([1.5e308 + 1.5e308j, -1.7e308 + 1e300j, 5e-324 + 5e-324j, 1e-310 - 3e-311j])
+    for op, oracle, values in (
+        ("sinh", np.sinh, big),
+        ("exp", np.exp, big),
+        ("sqrt", np.sqrt, huge),
+        ("log", np.log, huge),
+    ):
+        with np.errstate(over="ignore"):
+            wanted = oracle(values.astype(np.clongdouble)).astype(np.complex128)
+        got = np.asarray(getattr(fe, op)(fe.asarray(values)))
+        np.testing.assert_allclose(got.real, wanted.real, rtol=1e-13)
+        np.testing.assert_allclose(got.imag, wanted.imag, rtol=1e-13)
+    assert np.isfinite(np.asarray(fe.sign(fe.asarray(huge)))).all()
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 2)), ((2, 3, 4), (4,)), ((1, 1), (1, 1))]
+)
+def test_matrix_products_of_any_layout(shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    x, y = ((rng.normal(size=s) + 1j * rng.normal(size=s)).astype(dtype) for s in shapes)
+    tolerance = 100 * np.finfo(dtype).eps
+    np.testing.assert_allclose(np.asarray(fe.asarray(x) @ fe.asarray(y)), x @ y, rtol=tolerance, atol=tolerance)
+    if x.ndim == 2 and y.ndim == 2:
+        turned = fe.asarray(np.ascontiguousarray(y.T)).T
+        np.testing.assert_allclose(
+            np.asarray(fe.asarray(x)[::-1] @ turned), x[::-1] @ y, rtol=tolerance, atol=tolerance
+        )
+        mixed = fe.asarray(x.real.copy()) @ fe.asarray(y)
+        np.testing.assert_allclose(np.asarray(mixed), x.real @ y, rtol=tolerance, atol=tolerance)
+
+
+def test_parts_of_real_numbers() -> None:
+    x = fe.asarray([1, -2])
+    assert (fe.real(x).tolist(), fe.imag(x).tolist(), fe.conj(x).tolist()) == ([1, -2], [0, 0], [1, -2])
+    assert fe.real(x).dtype == fe.imag(x).dtype == fe.int64
+    with pytest.raises(fe.DTypeError, match="real: x is bool"):
+        fe.real(fe.asarray([True]))
+
+
+def test_arithmetic_promotes_and_traces(dtype: str) -> None:
+    def f(x: fe.Array, y: fe.Array) -> fe.Array:
+        return fe.abs(x * y - 2j) + fe.real(x / (y + 1))
+
+    rng = np.random.default_rng(2)
+    x = (rng.normal(size=(50, 3)) + 1j * rng.normal(size=(50, 3))).astype(dtype)
+    y = rng.normal(size=3).astype(PARTS[dtype])
+    wanted = np.abs(x * y - dtype_of(dtype)(2j)) + (x / (y + 1)).real
+    for run in (f, fe.graph(f)):
+        got = np.asarray(run(fe.asarray(x), fe.asarray(y)))
+        assert got.dtype == PARTS[dtype]
+        np.testing.assert_allclose(got, wanted, rtol=50 * np.finfo(dtype).eps)
+    assert (fe.asarray([1, 2]) * 1j).dtype == fe.complex64
+    assert (fe.asarray([1.0], dtype="float64") + 1j).dtype == fe.complex128
+
+
+def dtype_of(name: str) -> Any:
+    return np.dtype(name).type
 
 
 @pytest.mark.parametrize(

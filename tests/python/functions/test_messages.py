@@ -154,14 +154,14 @@ def assign(x: fe.Array, value: object) -> None:
         (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
         (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]
         (lambda: fe.full(2, "a"), "full: the value is a number, not 'a'"),  # type: ignore[arg-type]
-        (lambda: fe.full_like(fe.ones(2), [1, 2]), r"full: the value is a number, not \[1, 2\]"),  # type: ignore[arg-type]
+        (lambda: fe.full_like(fe.ones(2), [1, 2]), r"full_like: the value is a number, not \[1, 2\]"),  # type: ignore[arg-type]
         (lambda: fe.softmax(fe.ones(2), axis=[None]), "attribute 'axis' holds numbers, not None"),  # type: ignore[arg-type]
         (lambda: fe.graph(fe.exp, cache_size=-1), "graph: cache_size is a number of graphs, not -1"),
         (lambda: fe.mean([1.0, 2.0]), "mean: takes arrays, not list; ferrule.asarray.x. makes one"),
         (lambda: FE.topk(X, 2.0), "topk: k must be one integer, not 2.0"),
         (lambda: FE.softmax(X, axis=np.float64(1)), r"softmax: axis must be one integer, not np.float64\(1.0\)"),
         (lambda: FE.layer_norm(X, epsilon="a"), "layer_norm: epsilon must be a number, not 'a'"),
-        (lambda: fe.ones(3).astype(None), "None is not a dtype; there are bool, .*"),
+        (lambda: fe.ones(3).astype(None), "astype: None is not a dtype; there are bool, .*"),
         (lambda: FE.graph(3), "graph: takes a function, and 3 is not callable"),
         (lambda: FE.graph(donate=0)("f"), "graph: takes a function, and 'f' is not callable"),
         (lambda: fe.argmax(fe.ones(2), keepdims="a"), "argmax: keepdims must be True or False, not 'a'"),  # type: ignore[arg-type]
@@ -212,10 +212,8 @@ def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("clip", r"; it is ferrule.clip\(x\) here"),
-        ("std", r"; it is ferrule.std\(x\) here"),
+        ("softmax", r"; it is ferrule.softmax\(x\) here"),
         ("numpy", r"; it is numpy.asarray\(x\) here"),
-        ("transpose", r"; it is x.T or ferrule.permute_dims\(x, axes\) here"),
         ("concatenate", r"; it is ferrule.concat\(x\) here"),
         ("shap", "; did you mean 'shape'?"),
         ("zzz", ""),
@@ -229,12 +227,8 @@ def test_attributes_of_other_libraries_arrays_are_explained(name: str, words: st
     assert not hasattr(fe.ones(3), name)
 
 
-def test_reading_by_a_mask_names_the_alternatives() -> None:
+def test_reading_by_a_traced_mask_names_the_alternatives() -> None:
     x = fe.asarray([1.0, 2, 3])
-    reads: list[Callable[[fe.Array], Any]] = [lambda x: x[x > 1], fe.graph(lambda x: x[x > 1])]
-    for read in reads:
-        with pytest.raises(
-            fe.UnsupportedError, match=r"use ferrule.where\(mask, x, other\), or ferrule.compress\(mask, x, "
-        ):
-            read(x)
-    assert fe.compress(x > 1, x, axis=0, size=2).tolist() == [2, 3]
+    with pytest.raises(fe.TracingError, match=r"^x\[mask\], .* ferrule.compress\(mask, x, .* use ferrule.where"):
+        fe.graph(lambda x: x[x > 1])(x)
+    assert fe.graph(lambda x: fe.compress(x > 1, x, axis=0, size=2))(x).tolist() == [2, 3]

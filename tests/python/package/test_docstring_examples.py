@@ -64,6 +64,7 @@ def _public() -> Iterator[tuple[str, Any]]:
     """The public functions and classes, without those generated from op rows, and the members of the classes."""
     values = [(name, getattr(fe, name)) for name in fe.__all__]
     values += [(f"io.{name}", getattr(fe.io, name)) for name in fe.io.__all__]
+    values += [(f"random.{name}", getattr(fe.random, name)) for name in fe.random.__all__]
     for path in RETURNED:
         module, _, name = path.rpartition(".")
         values.append((name, getattr(importlib.import_module(module), name)))

@@ -40,6 +40,7 @@ ORDER = (
     "array",
     "io",
     "functions",
+    "random",
     "graphs",
     "profiling",
     "ferrule",

@@ -226,8 +226,7 @@ void multiply_complex(const void* const* in, void* out, size_t count, const void
     return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
   };
   size_t i = 0;
-  for (; i + n <= 2 * count; i += n)
-    hn::StoreU(product(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
+  for (; i + n <= 2 * count; i += n) hn::StoreU(product(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
   if (const size_t rest = 2 * count - i; rest > 0) {
     const auto a = load_first<T>(d, x + i, rest, T(1)), b = load_first<T>(d, y + i, rest, T(1));
     store_first<T>(d, product(d, a, b), z + i, rest);
@@ -243,19 +242,23 @@ constexpr auto complex_products = blocks(Block{multiply_complex<float>, {DType::
 constexpr auto complex_squares = blocks(Block{square_complex<float>, {DType::c64}, 1, DType::c64},
                                         Block{square_complex<double>, {DType::c128}, 1, DType::c128});
 struct Magnitude {
-  float operator()(Complex64 z) const { return static_cast<float>((*this)(Complex128(z))); }
-  double operator()(Complex128 z) const { return ::hypot(z.real, z.imaginary); }
+  float operator()(Complex64 z) const {
+    const double a = z.real, b = z.imaginary;
+    const bool is_endless = (__builtin_fabs(a) == HUGE_VAL) | (__builtin_fabs(b) == HUGE_VAL);
+    return static_cast<float>(is_endless ? HUGE_VAL : ::sqrt(a * a + b * b));
+  }
+  double operator()(Complex128 z) const { return magnitude(z.real, z.imaginary); }
 };
 // z / |z|, with NumPy's results for zero and infinities.
 struct ComplexSign {
   Complex128 operator()(Complex128 z) const {
-    const double size = ::hypot(z.real, z.imaginary);
+    const double size = magnitude(z.real, z.imaginary);
     if (size != size) return {size, size};
     if (size == 0) return {0, 0};
     if (z.real - z.real == 0 && z.imaginary - z.imaginary == 0) {
       // A magnitude that overflows or is subnormal would lose digits.
       const double factor = size < 0x1p-1000 ? 0x1p200 : 0.5;
-      const double scaled = ::hypot(z.real * factor, z.imaginary * factor);
+      const double scaled = magnitude(z.real * factor, z.imaginary * factor);
       return {z.real * factor / scaled, z.imaginary * factor / scaled};
     }
     const bool real = z.real - z.real != 0, imaginary = z.imaginary - z.imaginary != 0;

@@ -1,8 +1,9 @@
 // Elementary functions of complex numbers in double precision.
 //
-// Branch cuts and special cases are those of C (ISO/IEC 9899:2018, annex G), as the Python array API standard demands. The
-// formulas: W. Kahan, Branch cuts for complex elementary functions (1987), for sqrt, tanh and atanh; T. E. Hull, T. F.
-// Fairgrieve and P. T. P. Tang, Implementing the complex arcsine and arccosine functions using exception handling (1997).
+// Branch cuts and special cases are those of C (ISO/IEC 9899:2018, annex G), as the Python array API standard demands.
+// The formulas: W. Kahan, Branch cuts for complex elementary functions (1987), for sqrt, tanh and atanh; T. E. Hull, T.
+// F. Fairgrieve and P. T. P. Tang, Implementing the complex arcsine and arccosine functions using exception handling
+// (1997).
 #pragma once
 
 #include <numbers>
@@ -50,8 +51,9 @@ inline double log_of_magnitude(Complex128 z) {
   const double large = a > b ? a : b, small = a > b ? b : a;
   if (is_infinite(a) || is_infinite(b)) return HUGE_VAL;
   if (is_nan(a) || is_nan(b)) return not_a_number();
-  if (large > 1e300) return ::log(::hypot(a / 4, b / 4)) + 2 * std::numbers::ln2;
-  if (large < 1e-290) return large == 0 ? -HUGE_VAL : ::log(::hypot(a * 0x1p200, b * 0x1p200)) - 200 * std::numbers::ln2;
+  if (large > 1e300) return ::log(magnitude(a / 4, b / 4)) + 2 * std::numbers::ln2;
+  if (large < 1e-290)
+    return large == 0 ? -HUGE_VAL : ::log(magnitude(a * 0x1p200, b * 0x1p200)) - 200 * std::numbers::ln2;
   if (large > 0.5 && large < 1.5 && small < 1.5) {
     const double rough = a * a + b * b;
     if (rough > 0.5 && rough < 2) {
@@ -59,7 +61,7 @@ inline double log_of_magnitude(Complex128 z) {
       return ::log1p(sum_with_squares(-1, 0, large, small)) / 2;
     }
   }
-  return ::log(::hypot(a, b));
+  return ::log(magnitude(a, b));
 }
 
 struct Log {
@@ -142,7 +144,7 @@ struct Sqrt {
     } else if (size < 0x1p-960) {
       x *= 0x1p100, y *= 0x1p100, back = 0x1p-50;
     }
-    const double t = ::sqrt((__builtin_fabs(x) + ::hypot(x, y)) * 0.5);
+    const double t = ::sqrt((__builtin_fabs(x) + magnitude(x, y)) * 0.5);
     if (x >= 0) return {t * back, y / (2 * t) * back};
     return {__builtin_fabs(y) / (2 * t) * back, with_sign(t, y) * back};
   }
@@ -207,8 +209,8 @@ struct Tan {
   Complex128 operator()(Complex128 z) const { return swapped(Tanh{}(swapped(z))); }
 };
 
-// What asinh of x + i y is made of, for x and y from 0 on, neither tiny nor huge: the real part, and either b = sin of the
-// imaginary part, or the two arguments of atan2 that give it.
+// What asinh of x + i y is made of, for x and y from 0 on, neither tiny nor huge: the real part, and either b = sin of
+// the imaginary part, or the two arguments of atan2 that give it.
 struct InverseParts {
   double real, b, opposite, adjacent;
   bool has_b;
@@ -220,7 +222,7 @@ inline double half_excess(double a, double b, double hypotenuse) {
   return a * a / (hypotenuse + b) / 2;
 }
 inline InverseParts inverse_parts(double x, double y) {
-  const double r = ::hypot(x, y + 1), s = ::hypot(x, y - 1);
+  const double r = magnitude(x, y + 1), s = magnitude(x, y - 1);
   double a = (r + s) / 2;
   if (a < 1) a = 1;
   InverseParts parts = {};
@@ -324,7 +326,7 @@ struct Atanh {
     }
     if (a > 1 / epsilon || b > 1 / epsilon) {
       const bool is_endless = is_infinite(a) || is_infinite(b);
-      const double size = is_endless ? 1 : ::hypot(a / 2, b / 2);
+      const double size = is_endless ? 1 : magnitude(a / 2, b / 2);
       return {is_endless ? with_sign(0, x) : x / 4 / size / size, with_sign(half_pi, y)};
     }
     if (a < 0x1p-28 && b < 0x1p-28) return z;

@@ -308,74 +308,92 @@ void prepare(const Call& call, uint32_t, void* to) {
 }
 
 // A product of complex matrices is one of real matrices of twice the width: the rows of A and of C are read as real
-// numbers, real and imaginary parts in turn, and each element a + b i of B becomes the block (a, b; -b, a). The number of
-// real multiplications is that of the complex product.
+// numbers, real and imaginary parts in turn, and each element a + b i of B becomes the block (a, b; -b, a), which
+// exists in packed panels only. The number of real multiplications is that of the complex product.
+template <class T>
 struct RealProduct {
   Operand in[2], out;
   Call call;
 
-  template <class T>
-  RealProduct(const Call& complex, T) : call(complex) {
+  explicit RealProduct(const Call& complex) : call(complex) {
     in[0] = complex.in[0];
     in[1] = complex.in[1];
     out = complex.out[0];
     Operand &a = in[0], &b = in[1];
     a.shape[a.rank - 1] *= 2;
+    int64_t stride = 1;
+    for (int32_t axis = a.rank; axis-- > 0; stride *= a.shape[axis]) a.strides[axis] = stride;
     if (b.rank == 1) {  // a column
       b.shape[1] = 1;
       b.rank = 2;
     }
+    // Where B lies does not matter, as it is packed; only which of its batches are the same.
     b.shape[b.rank - 2] *= 2;
     b.shape[b.rank - 1] *= 2;
-    make_contiguous(a);
-    make_contiguous(b);
+    b.strides[b.rank - 1] = 1;
+    b.strides[b.rank - 2] = b.shape[b.rank - 1];
     a.dtype = b.dtype = out.dtype = dtype_of<T>;
     a.item_size = b.item_size = out.item_size = sizeof(T);
+    b.prepared = true;
     call.in = in;
     call.out = &out;
   }
   RealProduct(const RealProduct&) = delete;
-
-  static void make_contiguous(Operand& x) {
-    int64_t stride = 1;
-    for (int32_t axis = x.rank; axis-- > 0; stride *= x.shape[axis]) x.strides[axis] = stride;
-  }
-  int64_t b_bytes() const {
-    int64_t bytes = in[1].item_size;
-    for (int32_t axis = 0; axis < in[1].rank; ++axis) bytes *= in[1].shape[axis];
-    return round_up(bytes, 64);
-  }
 };
+
+// Packs panels [first, last) of the real form of a complex K x N matrix.
+template <class T>
+void pack_complex_panels(const Complex<T>* b, int64_t k_stride, int64_t n_stride, int64_t k, int64_t n, int64_t first,
+                         int64_t last, T* to) {
+  constexpr int64_t width = Tile<T>::columns / 2;
+  static_assert(Tile<T>::columns % 2 == 0);
+  for (int64_t panel = first; panel < last; ++panel) {
+    const Complex<T>* from = b + panel * width * n_stride;
+    const int64_t count = smaller(width, n - panel * width);
+    auto* row = reinterpret_cast<Complex<T>*>(to + panel * 2 * width * 2 * k);
+    for (int64_t i = 0; i < k; ++i, from += k_stride, row += 2 * width) {
+      if (count == width && n_stride == 1) {
+        for (int64_t j = 0; j < width; ++j) row[j] = from[j];
+      } else {
+        for (int64_t j = 0; j < width; ++j) row[j] = j < count ? from[j * n_stride] : Complex<T>(0);
+      }
+      for (int64_t j = 0; j < width; ++j) row[width + j] = {-row[j].imaginary, row[j].real};
+    }
+  }
+}
+
+template <class T>
+uint64_t packed_complex_bytes(const Product& p) {
+  return static_cast<uint64_t>(packed_elements<T>(2 * p.k, 2 * p.n)) * sizeof(T);
+}
 
 template <class T>
 uint64_t complex_scratch(const Call& call) {
-  const RealProduct real(call, T(0));
-  return static_cast<uint64_t>(real.b_bytes() + scratch_of<T>(real.call));
+  if (call.in[1].prepared) return 0;
+  const Product p = product_of(call);
+  return packed_complex_bytes<T>(p) * static_cast<uint64_t>(p.shared_b ? 1 : p.batches);
 }
 
 template <class T>
 fe_error* multiply_complex(const Call& call) {
-  RealProduct real(call, T(0));
-  const Operand& b = call.in[1];
-  const int64_t columns = b.rank > 1 ? b.shape[b.rank - 1] : 1;
-  int64_t rows = 1;
-  for (int32_t axis = 0; axis < b.rank; ++axis) rows *= b.shape[axis];
-  if (columns > 0) rows /= columns;
-  const auto* const from = reinterpret_cast<const Complex<T>*>(b.data);
-  auto* const to = reinterpret_cast<Complex<T>*>(call.scratch);
-  fe_error* error = parallel(call, rows, larger(1, 16384 / larger(1, columns)), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const Complex<T>* x = from + row * columns;
-      Complex<T>* y = to + 2 * row * columns;
-      for (int64_t j = 0; j < columns; ++j) {
-        y[j] = x[j];
-        y[columns + j] = {-x[j].imaginary, x[j].real};
+  const Product p = product_of(call);
+  if (is_empty(p)) return nullptr;
+  RealProduct<T> real(call);
+  if (!call.in[1].prepared) {
+    const auto* const b = reinterpret_cast<const Complex<T>*>(call.in[1].data);
+    T* const to = reinterpret_cast<T*>(call.scratch);
+    const int64_t panels = ceil_div(2 * p.n, Tile<T>::columns), matrices = p.shared_b ? 1 : p.batches;
+    const int64_t grain = larger(1, 65536 / larger(1, 2 * p.k * Tile<T>::columns));
+    fe_error* error = parallel(call, matrices * panels, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t matrix = i / panels, panel = i % panels;
+        pack_complex_panels(b + p.offset(p.b_batch, matrix), p.b_row, p.b_column, p.k, p.n, panel, panel + 1,
+                            to + matrix * packed_elements<T>(2 * p.k, 2 * p.n));
       }
-    }
-  });
-  if (error != nullptr) return error;
-  real.in[1].data = call.scratch;
-  real.call.scratch = call.scratch + real.b_bytes();
+    });
+    if (error != nullptr) return error;
+    real.in[1].data = call.scratch;
+  }
   return multiply<T>(real.call);
 }
 
@@ -383,8 +401,29 @@ uint64_t complex_scratch_size(const Call& call) {
   return call.in[0].dtype == DType::c64 ? complex_scratch<float>(call) : complex_scratch<double>(call);
 }
 LocalScratch complex_local_scratch(const Call& call) {
-  if (call.in[0].dtype == DType::c64) return local_of<float>(RealProduct(call, 0.0F).call);
-  return local_of<double>(RealProduct(call, 0.0).call);
+  if (call.in[0].dtype == DType::c64) return local_of<float>(RealProduct<float>(call).call);
+  return local_of<double>(RealProduct<double>(call).call);
+}
+
+uint64_t complex_prepare_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
+  if (input != 1 || call.in[1].rank < 1) return 0;
+  const Product p = product_of(call);
+  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
+  const bool single = call.in[0].dtype == DType::c64;
+  snprintf(key, key_capacity, "matmul/complex panels%d/%s/k%lld:%lld/n%lld:%lld",
+           static_cast<int>(single ? Tile<float>::columns : Tile<double>::columns), single ? "c64" : "c128",
+           static_cast<long long>(p.k), static_cast<long long>(p.b_row), static_cast<long long>(p.n),
+           static_cast<long long>(p.b_column));
+  return single ? packed_complex_bytes<float>(p) : packed_complex_bytes<double>(p);
+}
+template <class T>
+void prepare_complex_panels(const Call& call, void* to) {
+  const Product p = product_of(call);
+  pack_complex_panels(reinterpret_cast<const Complex<T>*>(call.in[1].data), p.b_row, p.b_column, p.k, p.n, 0,
+                      ceil_div(2 * p.n, Tile<T>::columns), static_cast<T*>(to));
+}
+void prepare_complex(const Call& call, uint32_t, void* to) {
+  call.in[0].dtype == DType::c64 ? prepare_complex_panels<float>(call, to) : prepare_complex_panels<double>(call, to);
 }
 
 bool accepts(const Call& call) {
@@ -399,8 +438,8 @@ KERNEL(matmul, .dtypes = f32 | f64, .takes_epilogue = true, .accepts = accepts, 
 }
 
 KERNEL(complex_matmul, .op = "matmul", .dtypes = one_of(DType::c64) | one_of(DType::c128),
-       .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts, .scratch_size = complex_scratch_size,
-       .local_scratch = complex_local_scratch) {
+       .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts, .scratch_size = complex_scratch_size,
+       .local_scratch = complex_local_scratch, .prepare_size = complex_prepare_size, .prepare = prepare_complex) {
   return call.in[0].dtype == DType::c64 ? multiply_complex<float>(call) : multiply_complex<double>(call);
 }
 

@@ -51,9 +51,8 @@ LocalScratch local_scratch(const Call& call) {
     using T = decltype(zero);
     local = is_half<T> ? reduction_local<float, T>(plan) : reduction_local<uint64_t, T>(plan);
   });
-  with_complex_type(call.in[0].dtype, [&](auto zero) {
-    local = reduction_local<decltype(zero), decltype(zero)>(plan);
-  });
+  with_complex_type(call.in[0].dtype,
+                    [&](auto zero) { local = reduction_local<decltype(zero), decltype(zero)>(plan); });
   return local;
 }
 
@@ -127,12 +126,12 @@ fe_error* mean_of(const Call& call) {
 
 }  // namespace
 
-KERNEL(sum, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(sum, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates,
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(prod, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates,
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
 KERNEL(max, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
@@ -151,8 +150,8 @@ KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_s
        .list_attributes = {axis_list}) {
   return truth<All>(call);
 }
-KERNEL(mean, .dtypes = floats | complex_numbers, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
-       .list_attributes = {axis_list}) {
+KERNEL(mean, .dtypes = floats | complex_numbers, .accepts = keeps_dtype, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return mean_of(call);
 }
 

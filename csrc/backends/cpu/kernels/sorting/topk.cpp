@@ -4,38 +4,12 @@
 // same. A heap holds the best k elements so far with the worst of them on top, so that nearly all others cost one
 // comparison. If there are few long rows, they are cut into parts, whose best k elements are then the candidates of the
 // row. Keys and indices order all elements, so the result depends neither on parts nor on threads.
-#include "op_attributes.h"
-#include "element_types.h"
-#include "strided_loops.h"
+#include "../op_attributes.h"
+#include "../sort_keys.h"
+#include "../strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-template <class Key>
-constexpr Key high = Key{1} << (8 * sizeof(Key) - 1);
-
-template <class Key>
-HWY_INLINE Key key_of_float(Key bits, Key infinity) {
-  const Key magnitude = bits & ~high<Key>;
-  const Key ordered = (bits & high<Key>) != 0 ? ~bits : bits | high<Key>;
-  const Key number = magnitude == 0 ? high<Key> : ordered;
-  return magnitude > infinity ? ~Key{0} : number;
-}
-HWY_INLINE uint32_t key_of(float x) { return key_of_float(to_bits(x), uint32_t{0x7f800000}); }
-HWY_INLINE uint64_t key_of(double x) {
-  return key_of_float(__builtin_bit_cast(uint64_t, x), uint64_t{0x7ff0000000000000});
-}
-HWY_INLINE uint32_t key_of(Float16 x) { return key_of(widen(x)); }
-HWY_INLINE uint32_t key_of(BFloat16 x) { return key_of(widen(x)); }
-HWY_INLINE uint64_t key_of(uint64_t x) { return x; }
-HWY_INLINE uint64_t key_of(int64_t x) { return static_cast<uint64_t>(x) ^ high<uint64_t>; }
-template <class T>
-HWY_INLINE uint32_t key_of(T x) {
-  if constexpr (T(-1) < T(0))
-    return static_cast<uint32_t>(static_cast<int32_t>(x)) ^ high<uint32_t>;
-  else
-    return x;
-}
 
 template <class Key>
 struct Entry {
@@ -79,15 +53,15 @@ void sort_heap(Entry<Key>* heap, int64_t count) {
 // One row: `length` elements, `stride` apart.
 template <class T>
 struct Row {
-  using Key = decltype(key_of(T{}));
+  using Key = KeyOf<T>;
   const T* data;
   int64_t stride;
   Key flip;  // all bits set, if the least are wanted
-  HWY_INLINE Key key(int64_t i) const { return key_of(data[i * stride]) ^ flip; }
+  HWY_INLINE Key key(int64_t i) const { return static_cast<Key>(Keys<T>::of(data[i * stride]) ^ flip); }
 
   bool any_above(Key threshold, int64_t first, int64_t count) const {
     bool any = false;
-    for (int64_t i = 0; i < count; ++i) any |= (key_of(data[first + i]) ^ flip) > threshold;
+    for (int64_t i = 0; i < count; ++i) any |= static_cast<Key>(Keys<T>::of(data[first + i]) ^ flip) > threshold;
     return any;
   }
 
@@ -147,7 +121,7 @@ template <class T>
 fe_error* topk(const Call& call) {
   using Key = typename Row<T>::Key;
   const Search search(call);
-  const Key flip = attributes_of<fe_topk_attributes>(call).largest != 0 ? Key{0} : ~Key{0};
+  const Key flip = attributes_of<fe_topk_attributes>(call).largest != 0 ? Key{0} : static_cast<Key>(~Key{0});
   const auto row_of = [&](int64_t number) {
     return Row<T>{reinterpret_cast<const T*>(call.in[0].data) + search.kept.offset(number), search.stride, flip};
   };

@@ -1,0 +1,82 @@
+// Keys: unsigned integers as wide as the elements, with the order of the elements. Zeros of both signs have the same
+// key, and all NaNs have the greatest one, so an element of a floating-point dtype is not always known from its key.
+#pragma once
+
+#include "element_types.h"
+#include "float8.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+template <class Key>
+constexpr Key high_bit = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
+
+template <class Bits>
+HWY_INLINE Bits key_of_float(Bits bits, Bits infinity) {
+  const Bits magnitude = static_cast<Bits>(bits & ~high_bit<Bits>);
+  const Bits ordered = static_cast<Bits>((bits & high_bit<Bits>) != 0 ? ~bits : bits | high_bit<Bits>);
+  const Bits number = magnitude == 0 ? high_bit<Bits> : ordered;
+  return magnitude > infinity ? static_cast<Bits>(~Bits{0}) : number;
+}
+template <class Bits>
+HWY_INLINE Bits bits_of_key(Bits key) {
+  return static_cast<Bits>((key & high_bit<Bits>) != 0 ? key ^ high_bit<Bits> : ~key);
+}
+
+template <size_t bytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+  using Type = uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+  using Type = uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using Type = uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using Type = uint64_t;
+};
+
+// The key type, the key, and the element with a key: of the numbers that have the same key, the canonical one.
+template <class T>
+struct Keys {
+  static constexpr bool exact = true;  // whether every element is known from its key
+  using Key = typename UnsignedOf<sizeof(T)>::Type;
+  static constexpr Key flip = T(-1) < T(0) ? high_bit<Key> : Key{0};
+  static HWY_INLINE Key of(T x) { return static_cast<Key>(static_cast<Key>(x) ^ flip); }
+  static HWY_INLINE T element(Key key) { return static_cast<T>(static_cast<Key>(key ^ flip)); }
+  static HWY_INLINE bool is_nan(Key) { return false; }
+};
+
+template <class T, class Bits, Bits infinity>
+struct FloatKeys {
+  static constexpr bool exact = false;
+  using Key = Bits;
+  static constexpr Key zero = high_bit<Key>;
+  static HWY_INLINE Key of(T x) { return key_of_float(__builtin_bit_cast(Bits, x), infinity); }
+  static HWY_INLINE T element(Key key) { return __builtin_bit_cast(T, bits_of_key(key)); }
+  static HWY_INLINE bool is_nan(Key key) { return key == static_cast<Key>(~Key{0}); }
+};
+template <>
+struct Keys<float> : FloatKeys<float, uint32_t, 0x7f800000> {};
+template <>
+struct Keys<double> : FloatKeys<double, uint64_t, 0x7ff0000000000000> {};
+template <>
+struct Keys<Float16> : FloatKeys<Float16, uint16_t, 0x7c00> {};
+template <>
+struct Keys<BFloat16> : FloatKeys<BFloat16, uint16_t, 0x7f80> {};
+template <>
+struct Keys<Float8E4M3> : FloatKeys<Float8E4M3, uint8_t, 0x7e> {};  // the greatest number, as there is no infinity
+template <>
+struct Keys<Float8E5M2> : FloatKeys<Float8E5M2, uint8_t, 0x7c> {};
+
+template <class T>
+using KeyOf = typename Keys<T>::Key;
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

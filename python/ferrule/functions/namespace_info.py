@@ -1,0 +1,166 @@
+"""What `ferrule` says about itself to code for any library of the Python array API standard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ferrule.array.host_memory import MAX_DIMENSIONS
+from ferrule.dtypes.classification import as_dtype
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.type_information import isdtype
+from ferrule.loading import device_lookup
+from ferrule.loading.devices import Device
+
+# The dtypes of the standard; ferrule has more.
+_STANDARD = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+_DEFAULTS: dict[str, np.dtype[Any]] = {
+    "real floating": np.dtype("float32"),
+    "complex floating": np.dtype("complex64"),
+    "integral": np.dtype("int64"),
+    "indexing": np.dtype("int64"),
+}
+
+
+class NamespaceInfo:
+    """The object that `ferrule.__array_namespace_info__()` returns.
+
+    Examples
+    --------
+    >>> info = fe.__array_namespace_info__()
+    >>> info.capabilities()
+    {'boolean indexing': True, 'data-dependent shapes': True, 'max rank': 8}
+    >>> info.default_dtypes()["real floating"]
+    dtype('float32')
+    """
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return what the library can do.
+
+        Returns
+        -------
+        dict
+            "boolean indexing" and "data-dependent shapes" are true, except inside `ferrule.graph`; "max rank" is the
+            greatest number of dimensions.
+
+        Examples
+        --------
+        >>> fe.__array_namespace_info__().capabilities()["max rank"]
+        8
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max rank": MAX_DIMENSIONS}
+
+    def default_device(self) -> Device:
+        """Return the default device, as `best_device` does.
+
+        Returns
+        -------
+        Device
+            The device.
+
+        Examples
+        --------
+        >>> fe.__array_namespace_info__().default_device() == fe.best_device()
+        True
+        """
+        return device_lookup.best_device()
+
+    def devices(self) -> list[Device]:
+        """Return all devices, as `ferrule.devices` does.
+
+        Returns
+        -------
+        list of Device
+            The devices, the preferred one first.
+
+        Examples
+        --------
+        >>> fe.device("cpu") in fe.__array_namespace_info__().devices()
+        True
+        """
+        return device_lookup.devices()
+
+    def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, np.dtype[Any]]:
+        """Return the dtypes that Python numbers become, and the dtype of indices.
+
+        Parameters
+        ----------
+        device : Device or str, optional
+            A device; the dtypes are the same on each.
+
+        Returns
+        -------
+        dict
+            The dtypes of "real floating", "complex floating", "integral" and "indexing".
+
+        Raises
+        ------
+        NotFoundError
+            There is no such device.
+
+        Examples
+        --------
+        >>> fe.__array_namespace_info__().default_dtypes()["indexing"]
+        dtype('int64')
+        """
+        if device is not None:
+            device_lookup.device(device)
+        return dict(_DEFAULTS)
+
+    def dtypes(
+        self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, np.dtype[Any]]:
+        """Return the dtypes of a kind.
+
+        Parameters
+        ----------
+        device : Device or str, optional
+            A device; arrays of each dtype can be on each device.
+        kind : str or tuple of str, optional
+            The kinds, as in `isdtype`; by default all.
+
+        Returns
+        -------
+        dict
+            The dtypes of the standard, by name. ferrule has more, such as bfloat16.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such kind.
+        NotFoundError
+            There is no such device.
+
+        Examples
+        --------
+        >>> list(fe.__array_namespace_info__().dtypes(kind="unsigned integer"))
+        ['uint8', 'uint16', 'uint32', 'uint64']
+        """
+        if device is not None:
+            device_lookup.device(device)
+        if kind is None:
+            return {name: as_dtype(name) for name in _STANDARD}
+        for one in kind if isinstance(kind, tuple) else (kind,):
+            if not isinstance(one, str):
+                raise InvalidArgumentError(f"dtypes: kind must be the name of a kind, or a tuple of such, not {kind!r}")
+        return {name: dtype for name in _STANDARD if isdtype(dtype := as_dtype(name), kind)}
+
+
+def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807
+    """Return the object that describes the library to code for the Python array API standard.
+
+    Returns
+    -------
+    NamespaceInfo
+        An object with the methods `capabilities`, `default_device`, `default_dtypes`, `devices` and `dtypes`.
+
+    Examples
+    --------
+    >>> fe.__array_namespace_info__().default_dtypes()["integral"]
+    dtype('int64')
+    """
+    return NamespaceInfo()

@@ -1,0 +1,71 @@
+"""The operators of arrays, for operands that the extension does not record itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array.array import Array, is_number
+from ferrule.array.recording import apply_all, no_array
+from ferrule.array.symbols import Recorder, Symbol
+from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.functions import conversion, linear_algebra
+
+OPERANDS = (int, float, complex, np.ndarray, np.generic)
+
+
+def operate(op: str, left: Any, *right: object) -> Array:
+    """An operator on operands that the extension does not record itself: traced numbers, NumPy arrays, others."""
+    if op == "matmul":
+        return _matmul(left, *right)
+    return binary(op, left, *right) if right else _unary(op, left)
+
+
+def binary(op: str, left: object, right: object) -> Array:
+    other = right if isinstance(left, Array) else left
+    if not isinstance(other, (Array, *OPERANDS)):
+        return NotImplemented  # type: ignore[no-any-return]
+    if is_number(left) and is_number(right):
+        return _graph_of(left, right)._number_of(op, left, right)
+    return apply_all(op, (left, right), {})[0]
+
+
+def _matmul(left: object, right: object) -> Array:
+    if isinstance(left, (Array, np.ndarray)) and isinstance(right, (Array, np.ndarray)):
+        return linear_algebra.matmul(left, right)
+    return NotImplemented  # type: ignore[no-any-return]
+
+
+def compare(op: str, left: object, right: object) -> Array:
+    if isinstance(right, (list, tuple)):  # an error, where comparison with other objects gives false
+        raise no_array(op, right)
+    return binary(op, left, right)
+
+
+def _unary(op: str, x: Array) -> Array:
+    return _graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
+
+
+def _graph_of(*numbers: object) -> Recorder:
+    """Return the graph of the traced number among the numbers."""
+    return next(x._handle.graph for x in numbers if isinstance(x, Array) and isinstance(x._handle, Symbol))
+
+
+def divide(left: object, right: object) -> Array:
+    if isinstance(left, Array) and not is_number(left):
+        left = _as_float(left, right)
+    elif isinstance(right, Array) and not is_number(right):
+        right = _as_float(right, left)
+    result: Array = _ferrule.apply_plain("divide", left, right)
+    return binary("divide", left, right) if result is NotImplemented else result
+
+
+def _as_float(array: Array, other: object) -> Array:
+    """Cast integers to float32 for a division, unless the other operand is floating-point: then its dtype applies."""
+    if is_floating(array.dtype) or is_complex(array.dtype):
+        return array
+    if isinstance(other, (Array, np.ndarray, np.generic)) and (is_floating(other.dtype) or is_complex(other.dtype)):
+        return array
+    return conversion.astype(array, "float32")

@@ -1,0 +1,25 @@
+"""Random numbers by key: the same key gives the same numbers on every device, at any thread count and in every process.
+
+A key is an ordinary array of two uint32. `split` makes new keys from one; no function changes a key.
+"""
+
+from __future__ import annotations
+
+from ferrule.random.distributions import bernoulli, exponential, gumbel, integers, normal, uniform
+from ferrule.random.keys import bits, key, split
+from ferrule.random.selections import categorical, choice, permutation
+
+__all__ = [
+    "bernoulli",
+    "bits",
+    "categorical",
+    "choice",
+    "exponential",
+    "gumbel",
+    "integers",
+    "key",
+    "normal",
+    "permutation",
+    "split",
+    "uniform",
+]

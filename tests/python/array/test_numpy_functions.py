@@ -1,0 +1,214 @@
+"""NumPy's functions on ferrule arrays: methods with NumPy's arguments, universal functions, and what is refused."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(0)
+FLOATS = RNG.standard_normal((4, 5)).astype(np.float32)
+INTEGERS = RNG.integers(-9, 9, (4, 5)).astype(np.int64)
+MASK = RNG.random((4, 5)) < 0.6
+NP: Any = np  # type checkers do not know what NumPy's functions return for other arrays
+
+Call = Callable[[Any], Any]
+CALLS: dict[str, Call] = {
+    "sum": lambda x: NP.sum(x),
+    "sum axis": lambda x: NP.sum(x, axis=1, keepdims=True),
+    "sum dtype": lambda x: NP.sum(x, axis=0, dtype=np.float64),
+    "sum initial": lambda x: NP.sum(x, initial=3),
+    "sum where": lambda x: NP.sum(x, axis=1, where=MASK),
+    "sum where row": lambda x: NP.sum(x, axis=0, where=MASK[0]),
+    "prod": lambda x: NP.prod(x, axis=1),
+    "prod where": lambda x: NP.prod(x, axis=1, where=MASK, initial=2),
+    "mean": lambda x: NP.mean(x, axis=0),
+    "mean dtype": lambda x: NP.mean(x, dtype=np.float64),
+    "mean where": lambda x: NP.mean(x, axis=0, where=MASK),
+    "mean where all": lambda x: NP.mean(x, where=MASK),
+    "max": lambda x: NP.max(x, axis=1),
+    "max initial": lambda x: NP.max(x, axis=1, initial=1),
+    "max where": lambda x: NP.max(x, axis=1, initial=-100, where=MASK),
+    "min": lambda x: NP.min(x, keepdims=True),
+    "min where": lambda x: NP.min(x, initial=100, where=MASK),
+    "max of nothing": lambda x: NP.max(x[:, :0], axis=1, initial=7),
+    "any": lambda x: NP.any(x > 1, axis=0),
+    "all": lambda x: NP.all(x > -2),
+    "any where": lambda x: NP.any(x > 1, axis=0, where=MASK),
+    "all where": lambda x: NP.all(x > -1, axis=1, where=MASK),
+    "argmax": lambda x: NP.argmax(x),
+    "argmin": lambda x: NP.argmin(x, axis=1, keepdims=True),
+    "std": lambda x: NP.std(x, axis=1),
+    "std ddof": lambda x: NP.std(x, ddof=1, dtype=np.float64),
+    "var": lambda x: NP.var(x, axis=0, keepdims=True),
+    "var correction": lambda x: NP.var(x, axis=0, correction=2),
+    "var where": lambda x: NP.var(x, axis=1, where=MASK, ddof=1),
+    "std where": lambda x: NP.std(x, where=MASK),
+    "var mean": lambda x: NP.var(x, axis=1, mean=NP.mean(x, axis=1, keepdims=True)),
+    "clip": lambda x: NP.clip(x, -1, 1),
+    "clip below": lambda x: NP.clip(x, 0, None),
+    "round": lambda x: NP.round(x),
+    "ravel": lambda x: x.ravel(),
+    "transpose": lambda x: NP.transpose(x),
+    "transpose axes": lambda x: NP.transpose(x[None], (2, 0, 1)),
+    "squeeze": lambda x: NP.squeeze(x[None, :, None]),
+    "squeeze axis": lambda x: NP.squeeze(x[None, :, None], axis=0),
+    "swapaxes": lambda x: NP.swapaxes(x, 0, -1),
+    "take": lambda x: NP.take(x, [2, 0, 2], axis=1),
+    "take all": lambda x: NP.take(x, [[2, 0], [19, -1]]),
+    "take none": lambda x: NP.take(x, [], axis=0),
+    "add": lambda x: NP.add(x, 1),
+    "multiply": lambda x: NP.multiply(INTEGERS.astype(x.dtype), x),
+    "from the left": lambda x: INTEGERS.astype(x.dtype) * x,
+    "with a list": lambda x: NP.maximum(x, [0, 1, 2, 3, 4]),
+    "absolute": lambda x: NP.abs(x),
+    "sign": lambda x: NP.sign(x),
+    "equal": lambda x: NP.equal(x, x),
+    "less": lambda x: x > INTEGERS,
+    "negative": lambda x: NP.negative(x),
+    "floor_divide": lambda x: NP.floor_divide(x, 3),
+    "logical_not": lambda x: NP.logical_not(x > 0),
+    "add.reduce": lambda x: NP.add.reduce(x),
+    "maximum.reduce": lambda x: NP.maximum.reduce(x, axis=None),
+    "logical_or.reduce": lambda x: NP.logical_or.reduce(x > 2, axis=1),
+}
+ONLY_FLOATS: dict[str, Call] = {
+    "round decimals": lambda x: NP.round(x, 2),
+    "round tens": lambda x: NP.round(x * 100, -1),
+    "sin": lambda x: NP.sin(x),
+    "arctan2": lambda x: NP.arctan2(x, 2.0),
+    "divide": lambda x: NP.divide(1.0, x),
+    "sqrt": lambda x: NP.sqrt(NP.square(x)),
+    "power": lambda x: NP.power(x, 2),
+    "rint": lambda x: NP.rint(x),
+    "matmul": lambda x: NP.matmul(x, np.float32(FLOATS.T)),
+    "matmul from the left": lambda x: FLOATS.T @ x,
+    "sum of halves": lambda x: NP.sum(NP.sin(x), axis=0, dtype=np.float16),
+}
+
+
+@pytest.mark.parametrize("name", [*CALLS, *ONLY_FLOATS])
+@pytest.mark.parametrize("given", [FLOATS, INTEGERS], ids=["float32", "int64"])
+def test_numpys_functions_give_arrays_with_numpys_values(name: str, given: Any) -> None:
+    if name in ONLY_FLOATS and given is INTEGERS:
+        pytest.skip("of floating-point arrays only")
+    call = {**CALLS, **ONLY_FLOATS}[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted, got = call(given), call(fe.asarray(given))
+    assert type(got) is fe.Array
+    assert got.shape == np.shape(wanted)
+    # ferrule computes means of integers in float32, and float32 with int64 too
+    if name != "with a list" and (given is FLOATS or wanted.dtype.kind != "f"):
+        assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-2 if "halves" in name else 2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["sum where", "mean where", "max where", "var where", "clip", "add", "sin", "transpose"]
+)
+def test_numpys_functions_are_traced(name: str) -> None:
+    call = {**CALLS, **ONLY_FLOATS}[name]
+    x = fe.asarray(FLOATS)
+    np.testing.assert_allclose(np.asarray(fe.graph(call)(x)), np.asarray(call(x)), rtol=1e-6)
+
+
+def test_results_have_never_dtype_object() -> None:
+    x = fe.asarray(FLOATS)
+    for name in sorted({name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}):
+        ufunc = getattr(np, name)
+        operands = [x > 0 if name.startswith("logical") else x] * ufunc.nin
+        try:
+            results = ufunc(*operands)
+        except (TypeError, ValueError):  # not of these dtypes, as in NumPy or ferrule
+            continue
+        for result in results if isinstance(results, tuple) else (results,):
+            assert result.dtype != np.dtype(object), name
+
+
+def test_a_function_that_ferrule_lacks_is_computed_by_numpy() -> None:
+    x = fe.asarray(FLOATS)
+    for result, wanted in (
+        (NP.cbrt(x), np.cbrt(FLOATS)),
+        (NP.concatenate([x, x]), np.concatenate([FLOATS, FLOATS])),
+        (NP.add.accumulate(x), np.add.accumulate(FLOATS)),
+        (NP.add(x, x, dtype=np.float64), np.add(FLOATS, FLOATS, dtype=np.float64)),
+    ):
+        assert type(result) is np.ndarray
+        np.testing.assert_array_equal(result, wanted)
+    with pytest.raises(fe.TracingError, match="asarray"):
+        fe.graph(lambda x: NP.cbrt(x))(x)
+
+
+def test_numpy_arrays_can_be_updated_in_place() -> None:
+    total = np.zeros((4, 5), np.float32)
+    total += fe.asarray(FLOATS)
+    NP.multiply(total, fe.asarray(FLOATS), out=total)
+    np.testing.assert_array_equal(total, FLOATS * FLOATS)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: NP.sum(x, out=np.zeros(())), "sum: out= cannot be given, because arrays never change"),
+        (lambda x: x.max(axis=0, out=np.zeros(5)), "max: out= cannot be given"),
+        (lambda x: NP.add(x, x, out=x), "numpy.add: out= is a ferrule array, which never changes; use the result"),
+        (lambda x: NP.add(x, x, where=MASK), "numpy.add: where= leaves elements undefined; use ferrule.where"),
+        (lambda x: NP.add.at(x, [0], 1), r"numpy.add.at: ferrule arrays never change; use x\[key\] = value"),
+        (lambda x: NP.max(x, where=MASK), "max: where= needs initial="),
+        (lambda x: x.take([1], mode="wrap"), "take: mode is"),
+        (lambda x: x.ravel(order="F"), "ravel: order is"),
+        (lambda x: fe.asarray(INTEGERS).round(-1), "round: integers are rounded to at least 0 decimals, not -1"),
+        (lambda x: x.swapaxes(0, 2), "swapaxes: axis 2 is out of range for 2 dimensions"),
+        (lambda x: NP.sum(x, dtype="flaot32"), "dtype"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_by_a_sentence(call: Call, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(fe.asarray(FLOATS))
+
+
+def test_a_type_with_ufuncs_of_its_own_is_asked_first() -> None:
+    class Other:
+        def __array_ufunc__(self, *args: Any, **kwargs: Any) -> str:
+            return "other"
+
+    assert NP.add(fe.ones(2), Other()) == "other"
+
+
+def test_one_element_is_a_number() -> None:
+    x = fe.asarray(np.float32([[1.25, -2.5]]))
+    assert f"{x[0, 0]:.1f} {x[:, 1]:>6}" == "1.2   -2.5"
+    assert (round(x[0, 1]), round(x[0, 0], 1), complex(x[0, 0]), int(x[0, 1]), float(x[0, 1])) == (
+        -2,
+        1.2,
+        1.25,
+        -2,
+        -2.5,
+    )
+    assert operator.index(fe.asarray([3])[0]) == 3
+    assert [10, 20, 30][fe.asarray([1, 2])[1]] == 30
+
+
+def test_repr_follows_numpys_print_options() -> None:
+    x = fe.asarray(np.float32([[1 / 3, 1e-9, 12345.678]]))
+    for options in ({}, {"precision": 2}, {"suppress": True}, {"floatmode": "fixed"}, {"linewidth": 20}, {"sign": "+"}):
+        with np.printoptions(**options):
+            values = np.array2string(np.asarray(x), separator=", ", prefix="Array(")
+            assert repr(x).startswith(f"Array({values},"), options
+    long = fe.asarray(np.arange(40))
+    assert "..." not in repr(long)
+    with np.printoptions(threshold=10, edgeitems=2):
+        assert repr(long).startswith("Array([ 0,  1, ..., 38, 39],")
+
+
+def test_names_of_calls_and_near_misses() -> None:
+    with pytest.raises(ValueError, match="stack: there are no arrays"):
+        fe.stack([])
+    with pytest.raises(AttributeError, match="did you mean 'softmax'"):
+        fe.sofmax  # noqa: B018
