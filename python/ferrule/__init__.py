@@ -79,7 +79,7 @@ from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
 
 if TYPE_CHECKING:
-    from ferrule import io, random, testing
+    from ferrule import fft, io, linalg, random, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.arrangement import diff, roll, tril, triu, unstack
@@ -146,6 +146,7 @@ _LATER = {
     "executable_dir": "ferrule.loading.search_folders",
     "explain": "ferrule.loading.explain",
     "finfo": "ferrule.functions.type_information",
+    "fft": "",
     "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
     "from_dlpack": "ferrule.io.dlpack",
@@ -154,6 +155,7 @@ _LATER = {
     "iinfo": "ferrule.functions.type_information",
     "io": "",
     "isdtype": "ferrule.functions.type_information",
+    "linalg": "",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
     "memory_stats": "ferrule.loading.statistics",
@@ -277,6 +279,7 @@ __all__ = [
     "expand_dims",
     "explain",
     "eye",
+    "fft",
     "finfo",
     "flip",
     "float8_e4m3fn",
@@ -299,6 +302,7 @@ __all__ = [
     "int64",
     "io",
     "isdtype",
+    "linalg",
     "linspace",
     "load",
     "load_all",
