@@ -38,13 +38,15 @@ def regular(rng: np.random.Generator, number: int, problem: Problem, drawn: Valu
     if number > 0:
         return drawn
     n = drawn.shape[-1]
-    return (drawn + 3 * np.sqrt(n) * np.eye(n)).astype(drawn.dtype)
+    shifted: Values = drawn + 3 * np.sqrt(n) * np.eye(n)
+    return shifted.astype(drawn.dtype)
 
 
 def near_identity(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
     """Matrices whose determinants neither overflow nor vanish, with the rows turned by one place."""
     n = drawn.shape[-1]
-    return np.roll(np.eye(n) + drawn / (3 * np.sqrt(n or 1)), 1, axis=-2).astype(drawn.dtype)
+    near: Values = np.eye(n) + drawn / (3 * np.sqrt(n or 1))
+    return np.roll(near, 1, axis=-2).astype(drawn.dtype)
 
 
 def hermitian(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:

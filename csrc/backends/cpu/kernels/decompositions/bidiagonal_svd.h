@@ -13,9 +13,11 @@ namespace {
     s = 0;
     return f;
   }
-  const double r = hypotenuse(f, g);
-  c = f / r;
-  s = g / r;
+  const double squares = f * f + g * g;
+  const double r = squares > 1e-280 ? root(squares) : hypotenuse(f, g);
+  const double inverse_r = 1 / r;
+  c = f * inverse_r;
+  s = g * inverse_r;
   return r;
 }
 

@@ -83,10 +83,12 @@ fe_error* cholesky(const Call& call) {
         if (!factor(team, memory.a, memory.pitch, n, memory.work)) return false;
         for (int64_t i = 0; i < n; ++i)
           for (int64_t j = 0; j < n; ++j) {
-            const bool is_zero = upper ? j < i : j > i;
-            to[i * n + j] = is_zero ? T{}
-                            : upper ? conj(memory.a[j * memory.pitch + i])
-                                    : memory.a[i * memory.pitch + j];
+            if (i == j)  // a real number, without a zero of negative sign as its imaginary part
+              to[i * n + j] = number<T>(real(memory.a[i * memory.pitch + i]));
+            else if (upper ? j < i : j > i)
+              to[i * n + j] = T{};
+            else
+              to[i * n + j] = upper ? conj(memory.a[j * memory.pitch + i]) : memory.a[i * memory.pitch + j];
           }
         return true;
       },

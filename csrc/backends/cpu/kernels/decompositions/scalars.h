@@ -141,7 +141,10 @@ void add_scaled(int64_t n, R a, const R* HWY_RESTRICT x, R* HWY_RESTRICT y) {
   const auto factor = hn::Set(d, a);
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
-  for (; i < n; ++i) y[i] += a * x[i];
+  if (i < n) {  // by the same arithmetic, so that a result does not depend on where a range of elements ends
+    const auto count = static_cast<size_t>(n - i);
+    store_first(d, hn::MulAdd(factor, load_first(d, x + i, count), load_first(d, y + i, count)), y + i, count);
+  }
 }
 template <class R>
 void add_scaled(int64_t n, Cx<R> a, const Cx<R>* HWY_RESTRICT x, Cx<R>* HWY_RESTRICT y) {
@@ -156,7 +159,12 @@ void add_scaled(int64_t n, Cx<R> a, const Cx<R>* HWY_RESTRICT x, Cx<R>* HWY_REST
     const auto v = hn::LoadU(d, from + i);
     hn::StoreU(hn::MulAdd(im, swapped_pairs(d, v), hn::MulAdd(re, v, hn::LoadU(d, to + i))), d, to + i);
   }
-  for (i /= 2; i < n; ++i) y[i] = y[i] + a * x[i];
+  if (i < 2 * n) {
+    const auto count = static_cast<size_t>(2 * n - i);
+    const auto v = load_first(d, from + i, count);
+    const auto sum = hn::MulAdd(im, swapped_pairs(d, v), hn::MulAdd(re, v, load_first(d, to + i, count)));
+    store_first(d, sum, to + i, count);
+  }
 }
 
 template <class R, class V>

@@ -22,21 +22,22 @@ bool iterate_ql(int64_t n, double* d, double* e, R* vectors, int64_t pitch, int6
       if (m == l) break;
       if (iteration == 60) return false;
       double g = (d[l + 1] - d[l]) / (2 * e[l]);
-      double r = hypotenuse(g, 1.0);
+      double r = hypotenuse(g, 1.0);  // g may be large
       g = d[m] - d[l] + e[l] / (g + with_sign(r, g));
       double s = 1, c = 1, p = 0;
       int64_t i = m - 1;
       for (; i >= l; --i) {
         const double f = s * e[i], b = c * e[i];
-        r = hypotenuse(f, g);
+        r = root(f * f + g * g);  // the matrix was scaled: squares that underflow are negligible
         e[i + 1] = r;
         if (r == 0) {
           d[i + 1] -= p;
           e[m] = 0;
           break;
         }
-        s = f / r;
-        c = g / r;
+        const double inverse_r = 1 / r;
+        s = f * inverse_r;
+        c = g * inverse_r;
         g = d[i + 1] - p;
         r = (d[i] - g) * s + 2 * c * b;
         p = s * r;
