@@ -114,6 +114,10 @@ constexpr uint64_t alignment_of(DType dtype) {
   return bytes & (~bytes + 1);
 }
 
+// The complex dtype of two such parts; another dtype than float32 and float64 is returned unchanged.
+constexpr DType complex_dtype_of(DType dtype) {
+  return dtype == DType::float32 ? DType::complex64 : dtype == DType::float64 ? DType::complex128 : dtype;
+}
 // The rank of a dtype's kind in promotion, in ascending order: bool, integer, floating, complex.
 int rank_of_kind(DType dtype);
 

@@ -70,6 +70,8 @@ bool accepts(Accepts what, DType dtype) {
       return dtype == DType::boolean || is_integer(dtype);
     case Accepts::index:
       return dtype == DType::int32 || dtype == DType::int64;
+    case Accepts::full_precision:
+      return dtype == DType::float32 || dtype == DType::float64 || is_complex(dtype);
   }
   return false;
 }
@@ -102,6 +104,8 @@ const char* name_of(Accepts what) {
       return "bool or integer";
     case Accepts::index:
       return "int32 or int64";
+    case Accepts::full_precision:
+      return "float32, float64 or complex";
   }
   return "?";
 }

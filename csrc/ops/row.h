@@ -37,7 +37,7 @@ enum class Kind : uint8_t {
 // The dtypes that an input accepts, by the terms of the Python array API standard: numeric dtypes are integers,
 // floating and complex ones, and floating-point dtypes are real or complex. `stored` is `any` and the block dtypes,
 // which can only be cut and cast. `any` has float8, which can only be moved, compared for equality and cast. `real` has
-// bool.
+// bool. `full_precision` is float32, float64 and the complex dtypes.
 enum class Accepts : uint8_t {
   stored,
   any,
@@ -51,13 +51,15 @@ enum class Accepts : uint8_t {
   integer,
   boolean,
   boolean_or_integer,
-  index
+  index,
+  full_precision
 };
 inline constexpr Accepts stored = Accepts::stored, any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,
                          boolean_or_numeric = Accepts::boolean_or_numeric, real_numeric = Accepts::real_numeric,
                          floating = Accepts::floating, real_floating = Accepts::real_floating,
                          complex = Accepts::complex, integer = Accepts::integer, boolean = Accepts::boolean,
-                         boolean_or_integer = Accepts::boolean_or_integer, index = Accepts::index;
+                         boolean_or_integer = Accepts::boolean_or_integer, index = Accepts::index,
+                         full_precision = Accepts::full_precision;
 
 bool accepts(Accepts what, DType dtype);
 const char* name_of(Accepts what);

@@ -79,7 +79,7 @@ from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
 
 if TYPE_CHECKING:
-    from ferrule import io, random, testing
+    from ferrule import fft, io, linalg, random, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.arrangement import diff, roll, tril, triu, unstack
@@ -177,6 +177,7 @@ _LATER = {
     "explain": "ferrule.loading.explain",
     "finfo": "ferrule.functions.type_information",
     "flatnonzero": "ferrule.functions.counting",
+    "fft": "",
     "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
     "from_dlpack": "ferrule.io.dlpack",
@@ -189,6 +190,7 @@ _LATER = {
     "hstack": "ferrule.functions.joining",
     "interp": "ferrule.functions.statistics",
     "isclose": "ferrule.functions.closeness",
+    "linalg": "",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
     "median": "ferrule.functions.order_statistics",
@@ -340,6 +342,7 @@ __all__ = [
     "expand_dims",
     "explain",
     "eye",
+    "fft",
     "finfo",
     "flatnonzero",
     "flip",
@@ -367,6 +370,7 @@ __all__ = [
     "io",
     "isclose",
     "isdtype",
+    "linalg",
     "linspace",
     "load",
     "load_all",

@@ -12,7 +12,7 @@ namespace ferrule::ops {
 namespace {
 
 const std::vector<std::vector<Shape>>& candidate_shapes() {
-  static const Shape all{4, 6}, turned{6, 4}, row{6}, column{4}, part{2}, scalar{};
+  static const Shape all{4, 6}, turned{6, 4}, row{6}, column{4}, square{4, 4}, three{3}, part{2}, scalar{};
   static const std::vector<std::vector<Shape>> list = {
       {},
       {all},
@@ -20,6 +20,9 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
       {all, all},
       {all, all, all},
       {all, turned},
+      {square},
+      {three},
+      {square, square},
       {all, row},
       {all, column},
       {all, row, row},
@@ -58,7 +61,9 @@ Attributes attributes_of(const Row& row, DType dtype, std::size_t rank) {
     const AttributeRow& attribute = row.attributes[i];
     if (!attribute.required) continue;
     if (attribute.type == AttributeType::integer)
-      given.push_back({attribute.name, int64_t{row.input_count == 0 ? 24 : 2}});
+      given.push_back({attribute.name, int64_t{row.input_count == 0                         ? 24
+                                               : std::string_view(attribute.name) == "size" ? 5
+                                                                                            : 2}});
     if (attribute.type == AttributeType::integers)
       given.push_back(
           {attribute.name, std::vector<int64_t>(rank, std::string_view(attribute.name) == "sizes" ? 2 : 1)});

@@ -142,7 +142,7 @@ const char* result_shape(const Row& row, std::size_t output) {
 
 // Where a result's dtype comes from, according to the op's samples.
 std::string result_dtype(const Row& row, std::size_t output) {
-  bool same = true, real = true, fixed = true;
+  bool same = true, real = true, complex = true, fixed = true;
   const std::vector<Sample> samples = samples_of(row);
   std::size_t model = 0;
   while (model + 1 < row.input_count && !row.inputs[model].promoted) ++model;
@@ -150,10 +150,13 @@ std::string result_dtype(const Row& row, std::size_t output) {
   for (const Sample& sample : samples) {
     same = same && !sample.inputs.empty() && sample.outputs[output].dtype == sample.inputs[model].dtype;
     real = real && !sample.inputs.empty() && sample.outputs[output].dtype == real_dtype_of(sample.inputs[model].dtype);
+    complex = complex && !sample.inputs.empty() &&
+              sample.outputs[output].dtype == complex_dtype_of(sample.inputs[model].dtype);
     fixed = fixed && sample.outputs[output].dtype == samples[0].outputs[output].dtype;
   }
   if (samples.empty() || same) return "ResultDType::same, nullptr";
   if (real) return "ResultDType::real, nullptr";
+  if (complex) return "ResultDType::complex, nullptr";
   for (std::size_t i = 0; i < row.attribute_count; ++i)
     if (row.attributes[i].type == AttributeType::dtype) return "ResultDType::attribute, nullptr";
   if (fixed) return fmt::format("ResultDType::fixed, \"{}\"", ferrule::name_of(samples[0].outputs[output].dtype));

@@ -65,6 +65,8 @@ def _public() -> Iterator[tuple[str, Any]]:
     values = [(name, getattr(fe, name)) for name in fe.__all__]
     values += [(f"io.{name}", getattr(fe.io, name)) for name in fe.io.__all__]
     values += [(f"random.{name}", getattr(fe.random, name)) for name in fe.random.__all__]
+    values += [(f"linalg.{name}", getattr(fe.linalg, name)) for name in fe.linalg.__all__]
+    values += [(f"fft.{name}", getattr(fe.fft, name)) for name in fe.fft.__all__]
     for path in RETURNED:
         module, _, name = path.rpartition(".")
         values.append((name, getattr(importlib.import_module(module), name)))

@@ -41,6 +41,8 @@ ORDER = (
     "io",
     "functions",
     "random",
+    "fft",
+    "linalg",
     "graphs",
     "profiling",
     "ferrule",

@@ -159,6 +159,8 @@ inline fe_dtype result_dtype(const OpInfo& op, const ResultInfo& result, const f
     if (dtype == host->dtype_id("complex64")) return host->dtype_id("float32");
     return dtype == host->dtype_id("complex128") ? host->dtype_id("float64") : dtype;
   }
+  if (result.dtype == ResultDType::complex)
+    return host->dtype_id(in[first_promoted(op)]->dtype == host->dtype_id("float32") ? "complex64" : "complex128");
   if (result.dtype == ResultDType::fixed) return host->dtype_id(result.fixed_dtype);
   fe_dtype dtype = 0;
   for (const AttributeInfo& row : op.attributes)

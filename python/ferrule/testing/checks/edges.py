@@ -12,7 +12,7 @@ from ferrule.testing.running.check_attempt import Attempt
 
 
 def applies(case: Case) -> bool:
-    return bool(case.family.plain[0].shapes)
+    return bool(case.family.plain[0].shapes) and not case.ordinary_only
 
 
 def check(attempt: Attempt) -> None:

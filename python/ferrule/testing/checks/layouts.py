@@ -43,6 +43,7 @@ def _try(attempt: Attempt, problem: Problem, inputs: list[Values], lays: list[La
     if execution is None:
         return
     seen = execution.seen
-    if attempt.case.fill is not None and any((a != b).any() for a, b in zip(seen[1:], inputs[1:], strict=True)):
-        return  # repeated indices or masks would no longer fit their shapes
+    first = 0 if attempt.case.ordinary_only else 1
+    if attempt.case.fill is not None and any((a != b).any() for a, b in zip(seen[first:], inputs[first:], strict=True)):
+        return  # repeated indices or masks would no longer fit their shapes, and matrices of equal rows are singular
     attempt.judge(problem, seen, attempt.compute(execution), name)

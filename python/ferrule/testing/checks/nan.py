@@ -19,7 +19,7 @@ def _places(case: Case) -> list[int]:
 
 
 def applies(case: Case) -> bool:
-    return bool(_places(case))
+    return bool(_places(case)) and not case.ordinary_only
 
 
 def check(attempt: Attempt) -> None:

@@ -13,7 +13,7 @@ from ferrule.testing.running.check_attempt import Attempt
 
 def applies(case: Case) -> bool:
     """Elementwise cases are left out: the checks `values` and `edges` cover such numbers."""
-    return not case.family.pointwise and any(map(is_floating, case.dtypes))
+    return not case.family.pointwise and not case.ordinary_only and any(map(is_floating, case.dtypes))
 
 
 def far_from_zero(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import PARTS, Values, is_floating, numpy_dtype, op_rows, widen
+from ferrule.testing.model.dtypes import PARTS, Values, is_floating, name_of, numpy_dtype, op_rows, widen
 from ferrule.testing.model.exactness import EXACT, Tolerance, Verdict, compare
 from ferrule.testing.model.problem import Family, Problem
 from ferrule.testing.model.values import ANY, Domain, Shape
@@ -51,6 +52,12 @@ class Case:
     arrange : callable, optional
         `arrange(number, values)` returns the values of input `number` in the order that the op requires, such as
         ascending. It applies to all inputs, also after a check has replaced some of their values.
+    measured : callable, optional
+        `measured(inputs, attributes, result)`, of widened values, returns what is compared with the truth in place of
+        the result: where several results are right, a property that all of them have, such as Q^H @ Q.
+    ordinary_only : bool
+        Whether only ordinary values, or those of `fill`, have a defined result: the checks leave out infinities, NaN,
+        other edge values and matrices of equal rows.
     left_out : mapping of str to str
         The fills of checks/ranges.py for which the truth is undefined, with the reason.
     errors : callable, optional
@@ -69,6 +76,8 @@ class Case:
     signed_zeros: bool = True
     fill: Callable[[np.random.Generator, int, Problem, Values], Values] | None = None
     arrange: Callable[[int, Values], Values] | None = None
+    measured: Callable[[list[Values], dict[str, Any], Values], Values] | None = None
+    ordinary_only: bool = False
     left_out: Mapping[str, str] = field(default_factory=dict)
     errors: Callable[[Case], Iterable[Failing]] | None = None
 
@@ -165,6 +174,9 @@ class Case:
             The worst element, and whether all elements are within the tolerance (`ok`).
         """
         truth = self.truth(problem, inputs) if truth is None else truth
+        if self.measured is not None and name_of(got.dtype) == self.result:
+            found = self.measured([widen(x) for x in inputs], dict(problem.attributes), widen(got))
+            got = found.astype(numpy_dtype(self.result))
         distances = self.tolerance.distances([widen(x) for x in inputs], dict(problem.attributes), truth, self.result)
         nearest = self._nearest(problem, inputs) if self.tolerance.nearest else None
         return compare(

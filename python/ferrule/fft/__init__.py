@@ -1,0 +1,27 @@
+"""Discrete Fourier transforms.
+
+The names and signatures are those of the Python array API standard. Integers are converted to float32.
+"""
+
+from __future__ import annotations
+
+from ferrule.fft.complex import fft, fftn, ifft, ifftn
+from ferrule.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from ferrule.fft.real import hfft, ihfft, irfft, irfftn, rfft, rfftn
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]

@@ -1,0 +1,160 @@
+"""The arguments of discrete Fourier transforms, and the ops that compute them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, SupportsIndex
+
+from ferrule.array.array import Array
+from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.numbers import shown
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_complex
+from ferrule.errors import DTypeError, InvalidArgumentError
+from ferrule.functions.conversion import cast
+from ferrule.functions.movement import pad
+
+Norm = Literal["backward", "ortho", "forward"]
+
+
+def along_one(
+    caller: str, n: SupportsIndex | None, axis: SupportsIndex
+) -> tuple[Sequence[SupportsIndex] | None, Sequence[SupportsIndex]]:
+    """Return the lengths and axes of a transform along one axis."""
+    place = one_integer(axis, caller, "axis")
+    return None if n is None else (_positive(caller, one_integer(n, caller, "n"), "n"),), (place,)
+
+
+def _positive(caller: str, size: int, name: str) -> int:
+    if size < 1:
+        raise InvalidArgumentError(f"{caller}: {name} must be at least 1, not {shown(size)}")
+    return size
+
+
+def _factor(caller: str, norm: object, lengths: Sequence[int], divides: str) -> float:
+    """Return the factor of the sums. `divides` is the norm that divides by the number of elements."""
+    if not isinstance(norm, str) or norm not in ("backward", "ortho", "forward"):
+        raise InvalidArgumentError(f"{caller}: norm must be 'backward', 'ortho' or 'forward', not {norm!r}")
+    count = math.prod(lengths)
+    return 1 / count if norm == divides else 1 / math.sqrt(count) if norm == "ortho" else 1.0
+
+
+def _numbers(caller: str, x: object) -> Array:
+    """Return x as an array of float32, float64 or complex numbers: narrower floats and integers become float32."""
+    array = as_operand(caller, x)
+    if is_complex(array.dtype) or array.dtype.name in ("float32", "float64"):
+        return array
+    return cast(array, "float32")
+
+
+def _as_complex(x: Array) -> Array:
+    return x if is_complex(x.dtype) else cast(x, "complex64" if x.dtype == "float32" else "complex128")
+
+
+def _axes_and_lengths(
+    caller: str, x: Array, s: Sequence[SupportsIndex] | None, axes: Sequence[SupportsIndex] | None
+) -> tuple[list[int], list[int | None]]:
+    """Return the axes, and for each the length that is asked for."""
+    lengths = None if s is None else sizes(s, caller, "s")
+    if axes is None:
+        count = x.ndim if lengths is None else len(lengths)
+        if count > x.ndim:
+            raise InvalidArgumentError(f"{caller}: s has {count} lengths for {x.ndim} dimensions")
+        places = list(range(x.ndim - count, x.ndim))
+    else:
+        places = [axis_of(caller, axis, x.ndim) for axis in sizes(axes, caller, "axes")]
+    if len({*places}) != len(places):
+        raise InvalidArgumentError(f"{caller}: axes {tuple(places)} name an axis twice")
+    if lengths is None:
+        return places, [None] * len(places)
+    if len(lengths) != len(places):
+        raise InvalidArgumentError(f"{caller}: s has {len(lengths)} lengths for {len(places)} axes")
+    return places, [None if length == -1 else _positive(caller, length, "a length of s") for length in lengths]
+
+
+def _resized(caller: str, x: Array, axis: int, length: int | None) -> Array:
+    """Cut an axis, or append zeros, for a transform of that length."""
+    size = x.shape[axis]
+    if length is None or length == size:
+        if size == 0:
+            raise InvalidArgumentError(f"{caller}: axis {axis} of {x.shape} is empty")
+        return x
+    if length < size:
+        return x[(*(slice(None),) * axis, slice(length))]
+    return pad(x, [(0, length - size) if k == axis else (0, 0) for k in range(x.ndim)])
+
+
+def complex_transform(
+    caller: str,
+    x: object,
+    s: Sequence[SupportsIndex] | None,
+    axes: Sequence[SupportsIndex] | None,
+    norm: object,
+    *,
+    inverse: bool,
+) -> Array:
+    """Transform complex numbers along axes."""
+    array = _as_complex(_numbers(caller, x))
+    places, lengths = _axes_and_lengths(caller, array, s, axes)
+    for axis, length in zip(places, lengths, strict=True):
+        array = _resized(caller, array, axis, length)
+    scale = _factor(caller, norm, [array.shape[axis] for axis in places], "backward" if inverse else "forward")
+    if not places:
+        return array
+    return apply("fft_complex", (array,), {"axes": sorted(places), "inverse": inverse, "scale": scale})
+
+
+def from_real(
+    caller: str,
+    x: object,
+    s: Sequence[SupportsIndex] | None,
+    axes: Sequence[SupportsIndex] | None,
+    norm: object,
+    *,
+    conjugated: bool = False,
+) -> Array:
+    """Transform real numbers along axes, the last of which is halved. `conjugated`: the inverse transform."""
+    array = _numbers(caller, x)
+    if is_complex(array.dtype):
+        raise DTypeError(f"{caller}: needs real numbers, not the dtype {array.dtype}")
+    places, lengths = _axes_and_lengths(caller, array, s, axes)
+    if not places:
+        raise InvalidArgumentError(f"{caller}: needs at least one axis")
+    for axis, length in zip(places, lengths, strict=True):
+        array = _resized(caller, array, axis, length)
+    scale = _factor(caller, norm, [array.shape[axis] for axis in places], "backward" if conjugated else "forward")
+    *others, last = places
+    result = apply("fft_real", (array,), {"axis": last, "scale": 1.0 if others else scale})
+    if others:
+        result = apply("fft_complex", (result,), {"axes": sorted(others), "inverse": False, "scale": scale})
+    return apply("conj", (result,), {}) if conjugated else result
+
+
+def to_real(
+    caller: str,
+    x: object,
+    s: Sequence[SupportsIndex] | None,
+    axes: Sequence[SupportsIndex] | None,
+    norm: object,
+    *,
+    conjugated: bool = False,
+) -> Array:
+    """Transform along axes back to real numbers. `conjugated` is the transform that is not the inverse."""
+    array = _as_complex(_numbers(caller, x))
+    places, lengths = _axes_and_lengths(caller, array, s, axes)
+    if not places:
+        raise InvalidArgumentError(f"{caller}: needs at least one axis")
+    *others, last = places
+    asked = lengths[-1]
+    size = _positive(caller, 2 * (array.shape[last] - 1), "the length of the result") if asked is None else asked
+    lengths[-1] = size // 2 + 1
+    for axis, length in zip(places, lengths, strict=True):
+        array = _resized(caller, array, axis, length)
+    counts = [*(array.shape[axis] for axis in others), size]
+    scale = _factor(caller, norm, counts, "forward" if conjugated else "backward")
+    if conjugated:
+        array = apply("conj", (array,), {})
+    if others:
+        array = apply("fft_complex", (array,), {"axes": sorted(others), "inverse": True, "scale": 1.0})
+    return apply("fft_to_real", (array,), {"axis": last, "size": size, "scale": scale})

@@ -1,0 +1,56 @@
+"""Linear algebra: decompositions, equations, norms and products of matrices, the last two axes of arrays.
+
+The names and signatures are those of the Python array API standard. Integers are converted to float32 where the result
+is
+not an integer.
+"""
+
+from __future__ import annotations
+
+from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
+from ferrule.functions.movement import matrix_transpose
+from ferrule.linalg.decompositions import (
+    EighResult,
+    QRResult,
+    SVDResult,
+    cholesky,
+    eigh,
+    eigvalsh,
+    qr,
+    svd,
+    svdvals,
+)
+from ferrule.linalg.diagonals import diagonal, trace
+from ferrule.linalg.equations import SlogdetResult, det, inv, matrix_power, matrix_rank, pinv, slogdet, solve
+from ferrule.linalg.norms import matrix_norm, vector_norm
+from ferrule.linalg.products import cross, outer
+
+__all__ = [
+    "EighResult",
+    "QRResult",
+    "SVDResult",
+    "SlogdetResult",
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]

@@ -1,0 +1,133 @@
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, SupportsIndex
+
+from ferrule.array.array import Array
+from ferrule.array.attributes import axis_of, sizes
+from ferrule.array.recording import apply
+from ferrule.dtypes.classification import is_complex
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions import reduction
+from ferrule.functions.conversion import cast
+from ferrule.functions.movement import expand_dims, reshape
+from ferrule.linalg.decompositions import svdvals
+from ferrule.linalg.operands import floating, matrices
+
+MatrixOrder = Literal["fro", "nuc"] | float | None
+
+
+def vector_norm(
+    x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool = False, ord: float = 2
+) -> Array:
+    """Norms of vectors.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or sequence of int, optional
+        The axes over which a vector extends; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+    ord : float
+        The order: 2 is the Euclidean norm, 1 the sum of magnitudes, inf and -inf the largest and the least magnitude, 0
+        the number of elements that are not zero, any other p the sum of magnitudes to the power p, to the power 1 / p.
+
+    Returns
+    -------
+    Array
+        The norms, in the dtype of x, or that of its real parts.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, or `ord` is not a number, or vectors of the orders inf and -inf are empty.
+
+    Examples
+    --------
+    >>> fe.linalg.vector_norm(fe.asarray([3.0, 4.0])).item()
+    5.0
+    >>> fe.linalg.vector_norm(fe.asarray([[3.0, -4.0], [1.0, 2.0]]), axis=1, ord=float("inf")).tolist()
+    [4.0, 2.0]
+    """
+    if isinstance(ord, bool) or not isinstance(ord, (int, float)):
+        raise InvalidArgumentError(f"vector_norm: ord must be a number, not {ord!r}")
+    x = floating("vector_norm", x)
+    axes = None if axis is None else [axis_of("vector_norm", a, x.ndim) for a in sizes(axis, "vector_norm", "axis")]
+    if axes is not None and len({*axes}) != len(axes):
+        raise InvalidArgumentError(f"vector_norm: axes {tuple(axes)} name an axis twice")
+    return _norm(x, axes, keepdims, float(ord))
+
+
+def _magnitudes(x: Array) -> Array:
+    return apply("abs", (x,), {})
+
+
+def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) -> Array:
+    if order == 2:
+        if is_complex(x.dtype):
+            x = _magnitudes(x)
+        return apply("sqrt", (reduction.sum(apply("square", (x,), {}), axis=axes, keepdims=keepdims),), {})
+    sizes_of_elements = _magnitudes(x)
+    if math.isinf(order):
+        extreme = reduction.max if order > 0 else reduction.min
+        return extreme(sizes_of_elements, axis=axes, keepdims=keepdims)
+    if order == 0:
+        is_counted = cast(apply("not_equal", (sizes_of_elements, 0), {}), sizes_of_elements.dtype)
+        return reduction.sum(is_counted, axis=axes, keepdims=keepdims)
+    if order == 1:
+        return reduction.sum(sizes_of_elements, axis=axes, keepdims=keepdims)
+    total = reduction.sum(apply("pow", (sizes_of_elements, order), {}), axis=axes, keepdims=keepdims)
+    return apply("pow", (total, 1 / order), {})
+
+
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro") -> Array:
+    """Norms of matrices.
+
+    Parameters
+    ----------
+    x : Array of shape (..., m, n)
+        The matrices.
+    keepdims : bool
+        Whether the last two axes stay, with length 1.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}
+        "fro" is the Frobenius norm, "nuc" the sum of the singular values. 2 and -2 are the largest and the least
+        singular value, 1 and -1 the largest and the least sum of magnitudes of a column, inf and -inf those of a row.
+
+    Returns
+    -------
+    Array of shape (...) or (..., 1, 1)
+        The norms, in the dtype of x, or that of its real parts.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x has fewer than 2 dimensions, or `ord` is another value, or an empty matrix has no largest or least value.
+
+    Examples
+    --------
+    >>> x = fe.asarray([[3.0, 0.0], [0.0, -4.0]])
+    >>> fe.linalg.matrix_norm(x).item(), fe.linalg.matrix_norm(x, ord=1).item()
+    (5.0, 4.0)
+    """
+    known = isinstance(ord, str) and ord in ("fro", "nuc")
+    if not known and (isinstance(ord, (bool, str)) or ord not in (None, 1, -1, 2, -2, math.inf, -math.inf)):
+        raise InvalidArgumentError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
+    x = matrices("matrix_norm", x)
+    if ord is None or ord == "fro":
+        return _norm(x, (x.ndim - 2, x.ndim - 1), keepdims, 2)
+    if ord == "nuc" or ord in (2, -2):
+        values = svdvals(x)
+        reduce = reduction.sum if ord == "nuc" else reduction.max if ord == 2 else reduction.min
+        result = reduce(values, axis=-1)
+        return expand_dims(expand_dims(result, axis=-1), axis=-1) if keepdims else result
+    assert isinstance(ord, (int, float))
+    summed, compared = (-2, -1) if abs(ord) == 1 else (-1, -2)
+    sums = reduction.sum(_magnitudes(x), axis=summed, keepdims=True)
+    extreme = reduction.max if ord > 0 else reduction.min
+    result = extreme(sums, axis=compared, keepdims=True)
+    return result if keepdims else reshape(result, result.shape[:-2])

@@ -1,0 +1,318 @@
+"""Decompositions of matrices. Where several results are right, properties are compared that all of them have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.model.case import Case, Failing
+from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, numpy_dtype
+from ferrule.testing.model.exactness import Tolerance
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import Domain
+from ferrule.testing.problems.decompositions import equations, rectangular, square
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+DOMAIN = (Domain(-1, 1),)
+Measured = Callable[[list[Values], dict[str, Any], Values], Values]
+
+
+def adjoint(x: Values) -> Values:
+    turned: Values = np.swapaxes(x.conj(), -1, -2)
+    return turned
+
+
+def narrow(x: Values) -> Values:
+    """Convert to what LAPACK computes in: float64 or complex128."""
+    narrowed: Values = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+    return narrowed
+
+
+# ---- inputs
+
+
+def regular(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Well-conditioned matrices: the diagonal is larger than the sum of the rest, in the mean of squares."""
+    if number > 0:
+        return drawn
+    n = drawn.shape[-1]
+    shifted: Values = drawn + 3 * np.sqrt(n) * np.eye(n)
+    return shifted.astype(drawn.dtype)
+
+
+def near_identity(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Matrices whose determinants neither overflow nor vanish, with the rows turned by one place."""
+    n = drawn.shape[-1]
+    near: Values = np.eye(n) + drawn / (3 * np.sqrt(n or 1))
+    return np.roll(near, 1, axis=-2).astype(drawn.dtype)
+
+
+def hermitian(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    return ((drawn + adjoint(drawn)) / 2).astype(drawn.dtype)
+
+
+def positive_definite(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    return regular(rng, number, problem, hermitian(rng, number, problem, drawn))
+
+
+def unchanged(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    return drawn
+
+
+# ---- oracles
+
+
+def solve(x1: Values, x2: Values) -> Values:
+    """NumPy's solution, refined twice with residuals in the wide dtype."""
+    matrices, solution = narrow(x1), np.zeros((), x2.dtype)
+    for _ in range(3):
+        residual = x2 - np.matmul(x1, solution) if solution.ndim else np.broadcast_to(x2, _solution_shape(x1, x2))
+        solution = solution + np.linalg.solve(matrices, narrow(residual))
+    return solution
+
+
+def _solution_shape(x1: Values, x2: Values) -> tuple[int, ...]:
+    return (*np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2]), *x2.shape[-2:])
+
+
+def inv(x: Values) -> Values:
+    return solve(x, np.eye(x.shape[-1], dtype=x.dtype))
+
+
+def det(x: Values) -> Values:
+    """Elimination with pivots, in the wide dtype."""
+    determinants = np.ones(x.shape[:-2], x.dtype)
+    for index in np.ndindex(x.shape[:-2]):
+        a = x[index].copy()
+        for k in range(len(a)):
+            pivot = k + int(np.argmax(np.abs(a[k:, k])))
+            if pivot != k:
+                a[[k, pivot]] = a[[pivot, k]]
+                determinants[index] *= -1
+            determinants[index] *= a[k, k]
+            a[k + 1 :] -= a[k + 1 :, k : k + 1] / a[k, k] * a[k]
+    return determinants
+
+
+def sign(x: Values) -> Values:
+    return np.asarray(det(x) / np.abs(det(x)))
+
+
+def logabsdet(x: Values) -> Values:
+    return np.asarray(np.log(np.abs(det(x))))
+
+
+def cholesky(x: Values, upper: bool) -> Values:
+    """Column by column, in the wide dtype."""
+    lower = np.zeros_like(x)
+    for k in range(x.shape[-1]):
+        column = x[..., k:, k] - (lower[..., k:, :k] @ lower[..., k, :k, None].conj())[..., 0]
+        lower[..., k:, k] = column / np.sqrt(column[..., :1].real)
+    return adjoint(lower) if upper else lower
+
+
+def eigenvalues(x: Values) -> Values:
+    return np.linalg.eigvalsh(narrow(x)).astype(x.real.dtype)
+
+
+def singular_values(x: Values, **_: object) -> Values:
+    return np.linalg.svd(narrow(x), compute_uv=False).astype(x.real.dtype)
+
+
+# ---- properties
+
+
+def eigenvector_property(inputs: list[Values], attributes: dict[str, Any], v: Values) -> Values:
+    """V^H V beside V^H x V."""
+    return np.concatenate([adjoint(v) @ v, adjoint(v) @ inputs[0] @ v], axis=-1)
+
+
+def eigenvector_truth(x: Values) -> Values:
+    return np.concatenate([_diagonals(np.ones_like(eigenvalues(x)), x), _diagonals(eigenvalues(x), x)], axis=-1)
+
+
+def _diagonals(values: Values, like: Values) -> Values:
+    return np.asarray(values[..., None] * np.eye(values.shape[-1])).astype(like.dtype)
+
+
+def q_property(inputs: list[Values], attributes: dict[str, Any], q: Values) -> Values:
+    """Q^H Q beside what is below the diagonal of Q^H x."""
+    return np.concatenate([adjoint(q) @ q, np.tril(adjoint(q) @ inputs[0], -1)], axis=-1)
+
+
+def q_truth(x: Values, mode: str) -> Values:
+    k = x.shape[-2] if mode == "complete" else min(x.shape[-2:])
+    identity = np.concatenate([np.eye(k), np.zeros((k, x.shape[-1]))], axis=-1)
+    return np.broadcast_to(identity, (*x.shape[:-2], *identity.shape)).astype(x.dtype)
+
+
+def r_property(inputs: list[Values], attributes: dict[str, Any], r: Values) -> Values:
+    """What is below the diagonal of R, above R^H R, which is x^H x."""
+    return np.concatenate([np.tril(r, -1), adjoint(r) @ r], axis=-2)
+
+
+def r_truth(x: Values, mode: str) -> Values:
+    k = x.shape[-2] if mode == "complete" else min(x.shape[-2:])
+    return np.concatenate([np.zeros((*x.shape[:-2], k, x.shape[-1]), x.dtype), adjoint(x) @ x], axis=-2)
+
+
+def u_property(inputs: list[Values], attributes: dict[str, Any], u: Values) -> Values:
+    """U^H U beside U^H x x^H U."""
+    turned = adjoint(u) @ inputs[0]
+    return np.concatenate([adjoint(u) @ u, turned @ adjoint(turned)], axis=-1)
+
+
+def vh_property(inputs: list[Values], attributes: dict[str, Any], vh: Values) -> Values:
+    return u_property([adjoint(inputs[0])], attributes, adjoint(vh))
+
+
+def u_truth(x: Values, full_matrices: bool) -> Values:
+    squares = singular_values(x) ** 2
+    count = x.shape[-2] if full_matrices else squares.shape[-1]
+    squares = np.concatenate([squares, np.zeros((*squares.shape[:-1], count - squares.shape[-1]))], axis=-1)
+    return np.concatenate([_diagonals(np.ones_like(squares), x), _diagonals(squares, x)], axis=-1)
+
+
+def vh_truth(x: Values, full_matrices: bool) -> Values:
+    return u_truth(adjoint(x), full_matrices)
+
+
+# ---- tolerances
+
+
+def of_size(power: int) -> Tolerance:
+    """A multiple of the side and the unit roundoff, times a power of the norm of the matrices (at least 1)."""
+
+    def bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+        x = inputs[0]
+        roundoff = 2.0 ** -FORMATS[PARTS.get(dtype, dtype)].digits
+        side = max(*x.shape[-2:], 1)
+        norm = np.sqrt(np.max(np.sum(np.abs(x) ** 2, axis=(-2, -1)), initial=1)) if power else 1.0
+        scale = np.max(np.abs(truth), initial=1.0) if power == 0 else max(1.0, float(norm)) ** power
+        return np.broadcast_to(np.float64(30 * side * roundoff * scale), truth.shape)
+
+    reason = "backward errors of a small multiple of n u |x| (Higham, theorems 9.4, 10.3, 19.4), of regular matrices"
+    return Tolerance(reason, bound=bound)
+
+
+OF_RESULT, OF_NORM, OF_SQUARE = of_size(0), of_size(1), of_size(2)
+
+
+# ---- errors
+
+
+def without_result(values: Callable[[Values], Values], why: str) -> Callable[[Case], Iterable[Failing]]:
+    """One matrix of three has no result."""
+
+    def failing(case: Case) -> Iterable[Failing]:
+        for n in (2, 40, 150):
+            stack = np.stack([np.eye(n)] * 3).astype(numpy_dtype(case.dtypes[0]))
+            stack[1] = values(stack[1])
+            inputs = [stack, np.ones((n, 1), stack.dtype)][: len(case.family.plain[0].shapes)]
+            yield Failing(Problem(tuple(x.shape for x in inputs), case.family.plain[0].attributes), inputs, why)
+
+    return failing
+
+
+SINGULAR = without_result(lambda x: np.ones_like(x), "a singular matrix")
+INDEFINITE = without_result(lambda x: -x, "a matrix that is not positive definite")
+NOT_FINITE = without_result(lambda x: np.full_like(x, np.nan), "a matrix of NaN")
+
+
+def case(op: str, dtype: str, family: Any, oracle: Any, tolerance: Tolerance, **options: Any) -> Case:
+    options = {"fill": unchanged, **options}
+    result = options.pop("result", dtype)
+    return Case(
+        op, (dtype,), result, family, oracle, tolerance, DOMAIN, signed_zeros=False, ordinary_only=True, **options
+    )
+
+
+SQUARE, EQUATIONS, RECTANGULAR = square(), equations(), rectangular()
+CASES = [
+    each
+    for d in DTYPES
+    for real in (PARTS.get(d, d),)
+    for each in (
+        case("solve", d, EQUATIONS, solve, OF_RESULT, fill=regular, errors=SINGULAR),
+        case("inv", d, SQUARE, inv, OF_RESULT, fill=regular, errors=SINGULAR),
+        case("det", d, SQUARE, det, OF_RESULT, fill=near_identity),
+        case("slogdet", d, SQUARE, sign, OF_RESULT, fill=near_identity, output="sign"),
+        case("slogdet", d, SQUARE, logabsdet, OF_RESULT, fill=near_identity, output="logabsdet", result=real),
+        *(
+            case(
+                "cholesky",
+                d,
+                SQUARE.with_attributes(upper=upper),
+                cholesky,
+                OF_RESULT,
+                fill=positive_definite,
+                errors=INDEFINITE,
+                variant="upper" if upper else "lower",
+            )
+            for upper in (False, True)
+        ),
+        case(
+            "eigh",
+            d,
+            SQUARE,
+            eigenvalues,
+            OF_NORM,
+            fill=hermitian,
+            output="eigenvalues",
+            result=real,
+            errors=NOT_FINITE,
+        ),
+        case(
+            "eigh",
+            d,
+            SQUARE,
+            eigenvector_truth,
+            OF_NORM,
+            fill=hermitian,
+            output="eigenvectors",
+            measured=eigenvector_property,
+        ),
+        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=hermitian, result=real, errors=NOT_FINITE),
+        *(
+            case(
+                "qr",
+                d,
+                RECTANGULAR.with_attributes(mode=mode),
+                oracle,
+                OF_SQUARE,
+                output=output,
+                measured=measured,
+                variant=mode,
+            )
+            for mode in ("reduced", "complete")
+            for output, oracle, measured in (("q", q_truth, q_property), ("r", r_truth, r_property))
+        ),
+        *(
+            case(
+                "svd",
+                d,
+                RECTANGULAR.with_attributes(full_matrices=full),
+                oracle,
+                OF_SQUARE,
+                output=output,
+                measured=measured,
+                variant="full" if full else "",
+            )
+            for full in (False, True)
+            for output, oracle, measured in (("u", u_truth, u_property), ("vh", vh_truth, vh_property))
+        ),
+        case(
+            "svd",
+            d,
+            RECTANGULAR.with_attributes(full_matrices=False),
+            singular_values,
+            OF_NORM,
+            output="s",
+            result=real,
+            errors=NOT_FINITE,
+        ),
+        case("svdvals", d, RECTANGULAR, singular_values, OF_NORM, result=real, errors=NOT_FINITE),
+    )
+]
