@@ -6,7 +6,6 @@ namespace {
 
 void accumulated(Inference& i) {
   TensorType type = i.input(0);
-  if (is_float8(type.dtype)) i.fail("{} is only moved, compared and cast: {}", name_of(type.dtype), i.call());
   const int axis = i.axis("axis", type.shape.rank());
   if (i.attribute().boolean("include_initial")) {
     if (type.shape[axis] == INT64_MAX) i.fail("axis {} of the result is larger than memory can be", axis);
@@ -22,7 +21,7 @@ OP(cumulative_sum)
         "The sums of the elements up to each one along an axis; integers in 64 bits. With `include_initial`, 0 comes "
         "first.")
     .host()
-    .widened("x", any)
+    .widened("x", boolean_or_numeric)
     .integer_attribute("axis", -1)
     .boolean_attribute("include_initial", false)
     .result(accumulated);
@@ -32,7 +31,7 @@ OP(cumulative_prod)
         "The products of the elements up to each one along an axis; integers in 64 bits. With `include_initial`, 1 "
         "comes first.")
     .host()
-    .widened("x", any)
+    .widened("x", boolean_or_numeric)
     .integer_attribute("axis", -1)
     .boolean_attribute("include_initial", false)
     .result(accumulated);

@@ -255,27 +255,25 @@ bool accepts_outputs(const Call& call, uint32_t count, uint32_t bounded, bool in
   with_set_type(x.dtype, [&](auto) { is_known = true; });
   return is_known;
 }
+bool accepts_unique_values(const Call& call) { return accepts_outputs(call, 2, 1, false); }
+bool accepts_unique_counts(const Call& call) { return accepts_outputs(call, 3, 2, false); }
+bool accepts_unique_inverse(const Call& call) { return accepts_outputs(call, 3, 1, true); }
+bool accepts_unique_all(const Call& call) { return accepts_outputs(call, 5, 3, true); }
 
 }  // namespace
 
-KERNEL(
-    unique_values, .layouts = {FE_LAYOUT_CONTIGUOUS},
-    .accepts = [](const Call& call) { return accepts_outputs(call, 2, 1, false); }, .scratch_size = scratch_size<false>,
-    .local_scratch = local_scratch) {
+KERNEL(unique_values, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_values,
+       .scratch_size = scratch_size<false>, .local_scratch = local_scratch) {
   return unique_elements(call);
 }
 
-KERNEL(
-    unique_counts, .layouts = {FE_LAYOUT_CONTIGUOUS},
-    .accepts = [](const Call& call) { return accepts_outputs(call, 3, 2, false); }, .scratch_size = scratch_size<false>,
-    .local_scratch = local_scratch) {
+KERNEL(unique_counts, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_counts,
+       .scratch_size = scratch_size<false>, .local_scratch = local_scratch) {
   return unique_elements(call);
 }
 
-KERNEL(
-    unique_inverse, .layouts = {FE_LAYOUT_CONTIGUOUS},
-    .accepts = [](const Call& call) { return accepts_outputs(call, 3, 1, true); }, .scratch_size = scratch_size<true>,
-    .local_scratch = local_scratch) {
+KERNEL(unique_inverse, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_inverse,
+       .scratch_size = scratch_size<true>, .local_scratch = local_scratch) {
   fe_error* error = nullptr;
   with_set_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -286,10 +284,8 @@ KERNEL(
   return error;
 }
 
-KERNEL(
-    unique_all, .layouts = {FE_LAYOUT_CONTIGUOUS},
-    .accepts = [](const Call& call) { return accepts_outputs(call, 5, 3, true); }, .scratch_size = scratch_size<true>,
-    .local_scratch = local_scratch) {
+KERNEL(unique_all, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_all, .scratch_size = scratch_size<true>,
+       .local_scratch = local_scratch) {
   fe_error* error = nullptr;
   with_set_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);

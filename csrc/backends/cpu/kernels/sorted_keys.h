@@ -8,22 +8,17 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// Whether the element is not the one that is known from its key.
+// Writes the keys; returns whether any element is lost. `varying` are the bits in which the keys differ from `first`.
 template <class T>
-HWY_INLINE bool is_lost(T x, KeyOf<T> key) {
-  using Bits = KeyOf<T>;
-  return __builtin_bit_cast(Bits, x) != __builtin_bit_cast(Bits, Keys<T>::element(key));
-}
-
-// Writes the keys; returns whether any element is lost.
-template <class T>
-bool write_keys(const T* x, int64_t n, KeyOf<T> flip, KeyOf<T>* keys) {
-  KeyOf<T> lost = 0;
+bool write_keys(const T* x, int64_t n, KeyOf<T> flip, KeyOf<T>* keys, KeyOf<T> first, KeyOf<T>& varying) {
+  KeyOf<T> lost = 0, differing = 0;
   for (int64_t i = 0; i < n; ++i) {
     const KeyOf<T> key = Keys<T>::of(x[i]);
-    if constexpr (!Keys<T>::exact) lost = static_cast<KeyOf<T>>(lost | KeyOf<T>{is_lost(x[i], key)});
+    lost = static_cast<KeyOf<T>>(lost | static_cast<KeyOf<T>>(Keys<T>::is_lost(x[i])));
     keys[i] = static_cast<KeyOf<T>>(key ^ flip);
+    differing = static_cast<KeyOf<T>>(differing | (keys[i] ^ first));
   }
+  varying = differing;
   return lost != 0;
 }
 
@@ -77,7 +72,8 @@ struct KeyBlockMemory {
 // y = x sorted, by one thread.
 template <class T>
 void sort_block_of_elements(const T* x, int64_t n, KeyOf<T> flip, T* y, const KeyBlockMemory<T>& memory) {
-  const bool any_lost = write_keys(x, n, flip, memory.a);
+  KeyOf<T> varying;
+  const bool any_lost = write_keys(x, n, flip, memory.a, KeyOf<T>{0}, varying);
   sort_block(memory.a, memory.b, n, 0, false, memory.tables);
   for (int64_t i = 0; i < n; ++i) y[i] = Keys<T>::element(static_cast<KeyOf<T>>(memory.a[i] ^ flip));
   if constexpr (!Keys<T>::exact)
@@ -86,7 +82,9 @@ void sort_block_of_elements(const T* x, int64_t n, KeyOf<T> flip, T* y, const Ke
 
 // Narrow keys are counted instead of sorted, by few threads if there are many keys.
 template <class T>
-constexpr int64_t counted_keys = sizeof(T) <= 2 ? int64_t{1} << (8 * sizeof(T)) : 0;
+constexpr bool is_counted = sizeof(T) <= 2;
+template <class T>
+constexpr int64_t counted_keys = is_counted<T> ? int64_t{1} << (8 * sizeof(T)) : 0;
 template <class T>
 constexpr int64_t most_counting_parts = sizeof(T) == 1 ? Parts::most : 8;
 
@@ -95,12 +93,12 @@ struct LongKeyMemory {
   KeyOf<T>* other;
   LongSortMemory<KeyOf<T>> sorting;
   uint8_t* lost;     // of each part
-  uint32_t* counts;  // of each part and key, and one more
+  uint32_t* counts;  // of each part and key
   LongKeyMemory(Scratch& scratch, int64_t n)
-      : other(scratch.array<KeyOf<T>>(counted_keys<T> == 0 ? n : 0)),
+      : other(scratch.array<KeyOf<T>>(is_counted<T> ? 0 : n)),
         sorting(scratch),
         lost(scratch.array<uint8_t>(Parts::most)),
-        counts(scratch.array<uint32_t>(counted_keys<T> == 0 ? 0 : counted_keys<T> * most_counting_parts<T> + 1)) {}
+        counts(scratch.array<uint32_t>(counted_keys<T> * most_counting_parts<T>)) {}
 };
 
 // Writes the sorted keys of x by counting them; `lost` is whether an element is lost.
@@ -117,7 +115,7 @@ fe_error* count_keys(const Call& call, const T* x, int64_t n, KeyOf<T> flip, Key
       bool any_lost = false;
       for (int64_t i = first_of(k); i < first_of(k + 1); ++i) {
         const KeyOf<T> key = Keys<T>::of(x[i]);
-        if constexpr (!Keys<T>::exact) any_lost |= is_lost(x[i], key);
+        any_lost |= Keys<T>::is_lost(x[i]);
         ++counts[static_cast<KeyOf<T>>(key ^ flip)];
       }
       memory.lost[k] = any_lost;
@@ -150,17 +148,19 @@ fe_error* sort_elements(const Call& call, const T* x, int64_t n, KeyOf<T> flip, 
   KeyOf<T>* const keys = reinterpret_cast<KeyOf<T>*>(y);
   bool any_lost = false;
   fe_error* error = nullptr;
-  if constexpr (counted_keys < T >> 0) {
+  if constexpr (is_counted<T>) {
     error = count_keys(call, x, n, flip, keys, memory, any_lost);
   } else {
     const Parts parts(n);
+    const KeyOf<T> first = static_cast<KeyOf<T>>(Keys<T>::of(x[0]) ^ flip);
     error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k)
-        memory.lost[k] =
-            write_keys(x + parts.first(k), parts.first(k + 1) - parts.first(k), flip, keys + parts.first(k));
+        memory.lost[k] = write_keys(x + parts.first(k), parts.first(k + 1) - parts.first(k), flip,
+                                    keys + parts.first(k), first, memory.sorting.varying[k]);
     });
     for (int64_t k = 0; k < parts.count; ++k) any_lost |= memory.lost[k] != 0;
-    if (error == nullptr) error = sort_long(call, keys, memory.other, n, 0, memory.sorting);
+    if (error == nullptr)
+      error = sort_long(call, keys, memory.other, n, 0, memory.sorting.all_varying(parts), memory.sorting);
   }
   if (error != nullptr) return error;
   if constexpr (Keys<T>::exact) {
