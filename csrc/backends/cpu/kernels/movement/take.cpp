@@ -71,7 +71,17 @@ fe_error* take_elements(const Call& call, CheckedIndices<I>& indices, int64_t ou
       const int64_t row = i / count, place = i % count, width = smaller(end - i, count - place);
       const T* const from = x + row * size;
       const int64_t first = own_indices ? i : place;
-      for (int64_t k = 0; k < width; ++k) y[i + k] = from[indices.at(first + k, any_wrong)];
+      // Many elements are on their way from memory at the same time.
+      constexpr int64_t together = 64;
+      const T* places[together];
+      for (int64_t k = 0; k < width; k += together) {
+        const int64_t some = smaller(together, width - k);
+        for (int64_t j = 0; j < some; ++j) {
+          places[j] = from + indices.at(first + k + j, any_wrong);
+          __builtin_prefetch(places[j]);
+        }
+        for (int64_t j = 0; j < some; ++j) y[i + k + j] = *places[j];
+      }
       i += width;
     }
   });
