@@ -15,15 +15,6 @@ namespace {
 
 constexpr int64_t block = 2048;
 
-template <class T>
-HWY_INLINE Complex<T> operator+(const Complex<T>& a, const Complex<T>& b) {
-  return {a.real + b.real, a.imaginary + b.imaginary};
-}
-template <class T>
-HWY_INLINE Complex<T> operator*(const Complex<T>& a, const Complex<T>& b) {
-  return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
-}
-
 // The types in which elements are accumulated; integers wrap only if they are unsigned.
 template <class T>
 struct AccumulatedIn {
@@ -46,7 +37,7 @@ HWY_INLINE Accumulated<T> accumulated(T x) {
     return static_cast<Accumulated<T>>(x);
 }
 template <class T>
-HWY_INLINE T rounded(Accumulated<T> x) {
+HWY_INLINE T to_element(Accumulated<T> x) {
   if constexpr (is_half<T>)
     return stored<T>(x);
   else if constexpr (is_complex<T>)
@@ -77,7 +68,7 @@ struct Multiply {
     if constexpr (is_complex<T>)
       return {1, 0};
     else
-      return rounded<T>(Accumulated<T>(1));
+      return to_element<T>(Accumulated<T>(1));
   }
 };
 
@@ -103,10 +94,10 @@ struct Problem {
 template <class Op, class T>
 Accumulated<T> scan(const T* x, int64_t n, const Accumulated<T>* total, T* y) {
   Accumulated<T> sum = accumulated(x[0]);
-  y[0] = rounded<T>(total == nullptr ? sum : Op::combine(*total, sum));
+  y[0] = to_element<T>(total == nullptr ? sum : Op::combine(*total, sum));
   for (int64_t i = 1; i < n; ++i) {
     sum = Op::combine(sum, accumulated(x[i]));
-    y[i] = rounded<T>(total == nullptr ? sum : Op::combine(*total, sum));
+    y[i] = to_element<T>(total == nullptr ? sum : Op::combine(*total, sum));
   }
   return sum;
 }
@@ -143,9 +134,9 @@ void scan_columns(const T* x, int64_t length, int64_t inner, int64_t width, T* y
       for (int64_t k = 0; k < width; ++k) sums[k] = Op::combine(sums[k], accumulated(x[k]));
     }
     if (Op::in_blocks && i >= block)
-      for (int64_t k = 0; k < width; ++k) y[k] = rounded<T>(Op::combine(totals[k], sums[k]));
+      for (int64_t k = 0; k < width; ++k) y[k] = to_element<T>(Op::combine(totals[k], sums[k]));
     else
-      for (int64_t k = 0; k < width; ++k) y[k] = rounded<T>(sums[k]);
+      for (int64_t k = 0; k < width; ++k) y[k] = to_element<T>(sums[k]);
   }
 }
 

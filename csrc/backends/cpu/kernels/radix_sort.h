@@ -1,13 +1,12 @@
-// Sorts unsigned integers by their bits from `low` on, with a second array of the same size.
+// Sorts unsigned integers by their bits from `low` on, with a second array of the same size. The bits below `low` must
+// already ascend among integers that are equal in the others.
 //
-// The integers are distributed into buckets by their highest 8 bits that are not all equal, and each bucket is sorted:
-// a bucket that fits in the cache by one thread, from its lowest 8 bits to its highest, or in turn by its highest. A
-// long array is distributed by all threads, each of which counts and moves parts of it.
-//
-// Integers that are equal from `low` on keep their order. Indices in the bits below `low`, which ascend, do so too.
+// A long array is distributed into buckets by the highest 8 bits that are not all equal, by all threads, each of which
+// counts and moves parts of it. A bucket that fits in the cache is sorted by one thread: by vectors where they are wide
+// enough, else from the lowest 8 bits to the highest, or in turn by the highest.
 #pragma once
 
-#include "simd.h"
+#include "vector_sort.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -63,23 +62,32 @@ void move_to_buckets(const K* from, int64_t n, int shift, uint32_t* places, K* t
   }
 }
 
+// Twice the depth of even parts: only arrays that are made to have bad pivots need more.
+constexpr int most_depth(int64_t n) { return 2 * highest_bit(static_cast<uint64_t>(n) | 1); }
+
 // Sorts n integers of `a`, fewer than 2^32; the result is in `b` if into_b, else in `a`.
 template <class K>
 void sort_block(K* a, K* b, int64_t n, int low, bool into_b, uint32_t* tables) {
-  constexpr int64_t short_block = 32;
+  constexpr int64_t short_block = 32, few_for_digits = 1024;
   const auto finish = [&](const K* from) {
     K* const to = into_b ? b : a;
     if (from != to) memcpy(to, from, static_cast<size_t>(n) * sizeof(K));
   };
-  if (n <= short_block) {
+  const auto sort_by_vectors = [&] {
+    if constexpr (has_vector_sort<K>) return vector_sort(a, b, n, most_depth(n));
+    return false;
+  };
+  if (n <= short_block && !has_vector_sort<K>) {
     insertion_sort(a, n);
     return finish(a);
   }
+  if (n <= few_for_digits && sort_by_vectors()) return finish(a);
   const K varying = static_cast<K>(varying_bits(a, n, a[0]) >> low << low);
   if (varying == 0) return finish(a);
   int shifts[8], count = 0;
   for (int shift = low; shift < static_cast<int>(8 * sizeof(K)); shift += digit_bits)
     if (digit_of(varying, shift) != 0) shifts[count++] = shift;
+  if (count > static_cast<int>(sizeof(K) / 4) && n > few_for_digits && sort_by_vectors()) return finish(a);
   if (count > lowest_first_digits) {
     const int shift = static_cast<int>(larger(low, highest_bit(varying) - digit_bits + 1));
     memset(tables, 0, bucket_count * sizeof(uint32_t));
@@ -127,28 +135,44 @@ struct LongSortMemory {
       : counts(scratch.array<uint32_t>(Parts::most * bucket_count)),
         varying(scratch.array<K>(Parts::most)),
         ranges(scratch.array<Range>(most_ranges)) {}
+  K all_varying(const Parts& parts) const {
+    K all = 0;
+    for (int64_t i = 0; i < parts.count; ++i) all = static_cast<K>(all | varying[i]);
+    return all;
+  }
 };
 
-// Sorts n integers of `a`, fewer than 2^32, by all threads. Each thread needs block_tables of local memory.
+// The bits in which the integers differ, found by all threads.
 template <class K>
-fe_error* sort_long(const Call& call, K* a, K* b, int64_t n, int low, const LongSortMemory<K>& memory) {
+fe_error* varying_bits(const Call& call, const K* a, int64_t n, const LongSortMemory<K>& memory, K& varying) {
+  const Parts parts(n);
+  fe_error* const error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      memory.varying[i] = varying_bits(a + parts.first(i), parts.first(i + 1) - parts.first(i), a[0]);
+  });
+  varying = memory.all_varying(parts);
+  return error;
+}
+
+// Sorts n integers of `a`, fewer than 2^32, by all threads. `varying` has at least the bits in which they differ. Each
+// thread needs block_tables of local memory.
+template <class K>
+fe_error* sort_long(const Call& call, K* a, K* b, int64_t n, int low, K varying, const LongSortMemory<K>& memory) {
   using Range = typename LongSortMemory<K>::Range;
   // Ranges above this length are disjoint, so that there are fewer than most_ranges of them.
   const int64_t long_range = larger(2 * Parts::least, n / (LongSortMemory<K>::most_ranges - 1) + 1);
   int64_t waiting = 0;
   memory.ranges[waiting++] = {0, n, false};
+  bool is_first = true;
   while (waiting > 0) {
     const Range range = memory.ranges[--waiting];
     K* const from = (range.in_b ? b : a) + range.first;
     K* const to = (range.in_b ? a : b) + range.first;
     const Parts parts(range.count);
-    fe_error* error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        memory.varying[i] = varying_bits(from + parts.first(i), parts.first(i + 1) - parts.first(i), from[0]);
-    });
+    fe_error* error = nullptr;
+    if (!is_first) error = varying_bits(call, from, range.count, memory, varying);
     if (error != nullptr) return error;
-    K varying = 0;
-    for (int64_t i = 0; i < parts.count; ++i) varying = static_cast<K>(varying | memory.varying[i]);
+    is_first = false;
     varying = static_cast<K>(varying >> low << low);
     if (varying == 0) {
       if (range.in_b) memcpy(to, from, static_cast<size_t>(range.count) * sizeof(K));

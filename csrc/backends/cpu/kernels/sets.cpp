@@ -255,25 +255,24 @@ bool accepts_outputs(const Call& call, uint32_t count, uint32_t bounded, bool in
   with_set_type(x.dtype, [&](auto) { is_known = true; });
   return is_known;
 }
-
-bool accepts_values(const Call& call) { return accepts_outputs(call, 2, 1, false); }
-bool accepts_counts(const Call& call) { return accepts_outputs(call, 3, 2, false); }
-bool accepts_inverse(const Call& call) { return accepts_outputs(call, 3, 1, true); }
-bool accepts_all(const Call& call) { return accepts_outputs(call, 5, 3, true); }
+bool accepts_unique_values(const Call& call) { return accepts_outputs(call, 2, 1, false); }
+bool accepts_unique_counts(const Call& call) { return accepts_outputs(call, 3, 2, false); }
+bool accepts_unique_inverse(const Call& call) { return accepts_outputs(call, 3, 1, true); }
+bool accepts_unique_all(const Call& call) { return accepts_outputs(call, 5, 3, true); }
 
 }  // namespace
 
-KERNEL(unique_values, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_values, .scratch_size = scratch_size<false>,
-       .local_scratch = local_scratch) {
+KERNEL(unique_values, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_values,
+       .scratch_size = scratch_size<false>, .local_scratch = local_scratch) {
   return unique_elements(call);
 }
 
-KERNEL(unique_counts, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_counts, .scratch_size = scratch_size<false>,
-       .local_scratch = local_scratch) {
+KERNEL(unique_counts, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_counts,
+       .scratch_size = scratch_size<false>, .local_scratch = local_scratch) {
   return unique_elements(call);
 }
 
-KERNEL(unique_inverse, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_inverse,
+KERNEL(unique_inverse, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_inverse,
        .scratch_size = scratch_size<true>, .local_scratch = local_scratch) {
   fe_error* error = nullptr;
   with_set_type(call.in[0].dtype, [&](auto zero) {
@@ -285,7 +284,7 @@ KERNEL(unique_inverse, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_inv
   return error;
 }
 
-KERNEL(unique_all, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_all, .scratch_size = scratch_size<true>,
+KERNEL(unique_all, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_unique_all, .scratch_size = scratch_size<true>,
        .local_scratch = local_scratch) {
   fe_error* error = nullptr;
   with_set_type(call.in[0].dtype, [&](auto zero) {

@@ -11,16 +11,25 @@ namespace {
 template <class Key>
 constexpr Key high_bit = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
 
+// All bits set if the condition holds. Arithmetic, so that compilers make vectors of loops over keys.
+template <class Bits>
+HWY_INLINE Bits mask_of(bool condition) {
+  return static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
+}
+template <class Bits>
+HWY_INLINE bool is_nan_bits(Bits bits, Bits infinity) {
+  return static_cast<Bits>(bits & ~high_bit<Bits>) > infinity;
+}
 template <class Bits>
 HWY_INLINE Bits key_of_float(Bits bits, Bits infinity) {
-  const Bits magnitude = static_cast<Bits>(bits & ~high_bit<Bits>);
-  const Bits ordered = static_cast<Bits>((bits & high_bit<Bits>) != 0 ? ~bits : bits | high_bit<Bits>);
-  const Bits number = magnitude == 0 ? high_bit<Bits> : ordered;
-  return magnitude > infinity ? static_cast<Bits>(~Bits{0}) : number;
+  const Bits negative = mask_of<Bits>((bits & high_bit<Bits>) != 0);
+  const Bits ordered = static_cast<Bits>(bits ^ (negative | high_bit<Bits>));
+  const Bits number = static_cast<Bits>(ordered + static_cast<Bits>(bits == high_bit<Bits>));  // -0 as 0
+  return static_cast<Bits>(number | mask_of<Bits>(is_nan_bits(bits, infinity)));
 }
 template <class Bits>
 HWY_INLINE Bits bits_of_key(Bits key) {
-  return static_cast<Bits>((key & high_bit<Bits>) != 0 ? key ^ high_bit<Bits> : ~key);
+  return static_cast<Bits>(key ^ (mask_of<Bits>((key & high_bit<Bits>) == 0) | high_bit<Bits>));
 }
 
 template <size_t bytes>
@@ -51,6 +60,7 @@ struct Keys {
   static HWY_INLINE Key of(T x) { return static_cast<Key>(static_cast<Key>(x) ^ flip); }
   static HWY_INLINE T element(Key key) { return static_cast<T>(static_cast<Key>(key ^ flip)); }
   static HWY_INLINE bool is_nan(Key) { return false; }
+  static HWY_INLINE bool is_lost(T) { return false; }
 };
 
 template <class T, class Bits, Bits infinity>
@@ -61,6 +71,11 @@ struct FloatKeys {
   static HWY_INLINE Key of(T x) { return key_of_float(__builtin_bit_cast(Bits, x), infinity); }
   static HWY_INLINE T element(Key key) { return __builtin_bit_cast(T, bits_of_key(key)); }
   static HWY_INLINE bool is_nan(Key key) { return key == static_cast<Key>(~Key{0}); }
+  // Whether the element is not known from its key: -0, or NaN.
+  static HWY_INLINE bool is_lost(T x) {
+    const Bits bits = __builtin_bit_cast(Bits, x);
+    return (bits == high_bit<Bits>) | is_nan_bits(bits, infinity);
+  }
 };
 template <>
 struct Keys<float> : FloatKeys<float, uint32_t, 0x7f800000> {};

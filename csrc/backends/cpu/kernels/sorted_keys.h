@@ -8,22 +8,17 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// Whether the element is not the one that is known from its key.
+// Writes the keys; returns whether any element is lost. `varying` are the bits in which the keys differ from `first`.
 template <class T>
-HWY_INLINE bool is_lost(T x, KeyOf<T> key) {
-  using Bits = KeyOf<T>;
-  return __builtin_bit_cast(Bits, x) != __builtin_bit_cast(Bits, Keys<T>::element(key));
-}
-
-// Writes the keys; returns whether any element is lost.
-template <class T>
-bool write_keys(const T* x, int64_t n, KeyOf<T> flip, KeyOf<T>* keys) {
-  KeyOf<T> lost = 0;
+bool write_keys(const T* x, int64_t n, KeyOf<T> flip, KeyOf<T>* keys, KeyOf<T> first, KeyOf<T>& varying) {
+  KeyOf<T> lost = 0, differing = 0;
   for (int64_t i = 0; i < n; ++i) {
     const KeyOf<T> key = Keys<T>::of(x[i]);
-    if constexpr (!Keys<T>::exact) lost = static_cast<KeyOf<T>>(lost | KeyOf<T>{is_lost(x[i], key)});
+    lost = static_cast<KeyOf<T>>(lost | static_cast<KeyOf<T>>(Keys<T>::is_lost(x[i])));
     keys[i] = static_cast<KeyOf<T>>(key ^ flip);
+    differing = static_cast<KeyOf<T>>(differing | (keys[i] ^ first));
   }
+  varying = differing;
   return lost != 0;
 }
 
@@ -77,69 +72,58 @@ struct KeyBlockMemory {
 // y = x sorted, by one thread.
 template <class T>
 void sort_block_of_elements(const T* x, int64_t n, KeyOf<T> flip, T* y, const KeyBlockMemory<T>& memory) {
-  const bool any_lost = write_keys(x, n, flip, memory.a);
+  KeyOf<T> varying;
+  const bool any_lost = write_keys(x, n, flip, memory.a, KeyOf<T>{0}, varying);
   sort_block(memory.a, memory.b, n, 0, false, memory.tables);
   for (int64_t i = 0; i < n; ++i) y[i] = Keys<T>::element(static_cast<KeyOf<T>>(memory.a[i] ^ flip));
   if constexpr (!Keys<T>::exact)
     if (any_lost) restore(x, n, LostPlaces<T>(memory.a, n, flip), y);
 }
 
-// Narrow keys are counted instead of sorted, by few threads if there are many keys.
-template <class T>
-constexpr int64_t counted_keys = sizeof(T) <= 2 ? int64_t{1} << (8 * sizeof(T)) : 0;
-template <class T>
-constexpr int64_t most_counting_parts = sizeof(T) == 1 ? Parts::most : 8;
+// Keys that differ only in their lowest 16 bits are counted instead of sorted, by few threads because of the memory.
+constexpr int counted_bits = 16, most_counting_parts = 8;
+constexpr int64_t counted_keys = int64_t{1} << counted_bits;
 
 template <class T>
 struct LongKeyMemory {
   KeyOf<T>* other;
   LongSortMemory<KeyOf<T>> sorting;
   uint8_t* lost;     // of each part
-  uint32_t* counts;  // of each part and key, and one more
+  uint32_t* counts;  // of each part and key
   LongKeyMemory(Scratch& scratch, int64_t n)
-      : other(scratch.array<KeyOf<T>>(counted_keys<T> == 0 ? n : 0)),
+      : other(scratch.array<KeyOf<T>>(8 * sizeof(T) <= counted_bits ? 0 : n)),
         sorting(scratch),
         lost(scratch.array<uint8_t>(Parts::most)),
-        counts(scratch.array<uint32_t>(counted_keys<T> == 0 ? 0 : counted_keys<T> * most_counting_parts<T> + 1)) {}
+        counts(scratch.array<uint32_t>(most_counting_parts * counted_keys)) {}
 };
 
-// Writes the sorted keys of x by counting them; `lost` is whether an element is lost.
+// Sorts keys that differ from `base` only in their lowest 16 bits, which are zero in `base`, and below `limit`.
 template <class T>
-fe_error* count_keys(const Call& call, const T* x, int64_t n, KeyOf<T> flip, KeyOf<T>* keys,
-                     const LongKeyMemory<T>& memory, bool& lost) {
-  constexpr int64_t key_count = counted_keys<T>;
-  const int64_t parts = larger(1, smaller(most_counting_parts<T>, n / Parts::least));
+fe_error* count_keys(const Call& call, KeyOf<T>* keys, int64_t n, KeyOf<T> base, int64_t limit,
+                     const LongKeyMemory<T>& memory) {
+  const int64_t parts = larger(1, smaller(most_counting_parts, n / Parts::least));
   const auto first_of = [&](int64_t part) { return n / parts * part + smaller(part, n % parts); };
   fe_error* const error = parallel(call, parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
-      uint32_t* const counts = memory.counts + k * key_count;
-      memset(counts, 0, static_cast<size_t>(key_count) * sizeof(uint32_t));
-      bool any_lost = false;
-      for (int64_t i = first_of(k); i < first_of(k + 1); ++i) {
-        const KeyOf<T> key = Keys<T>::of(x[i]);
-        if constexpr (!Keys<T>::exact) any_lost |= is_lost(x[i], key);
-        ++counts[static_cast<KeyOf<T>>(key ^ flip)];
-      }
-      memory.lost[k] = any_lost;
+      uint32_t* const counts = memory.counts + k * counted_keys;
+      memset(counts, 0, static_cast<size_t>(limit) * sizeof(uint32_t));
+      for (int64_t i = first_of(k); i < first_of(k + 1); ++i) ++counts[static_cast<KeyOf<T>>(keys[i] ^ base)];
     }
   });
   if (error != nullptr) return error;
-  lost = false;
-  for (int64_t k = 0; k < parts; ++k) lost |= memory.lost[k] != 0;
   uint32_t* const starts = memory.counts;
   uint32_t start = 0;
-  for (int64_t key = 0; key < key_count; ++key) {
+  for (int64_t key = 0; key < limit; ++key) {
     uint32_t count = 0;
-    for (int64_t k = 0; k < parts; ++k) count += memory.counts[k * key_count + key];
+    for (int64_t k = 0; k < parts; ++k) count += memory.counts[k * counted_keys + key];
     starts[key] = start;
     start += count;
   }
-  const uint32_t total = start;
   return parallel(call, n, Parts::least, [&](int64_t begin, int64_t end) {
-    int64_t key = count_below(starts, key_count, static_cast<uint32_t>(begin), true) - 1;
+    int64_t key = count_below(starts, limit, static_cast<uint32_t>(begin), true) - 1;
     for (int64_t i = begin; i < end; ++key) {
-      const int64_t stop = smaller(end, key + 1 < key_count ? starts[key + 1] : total);
-      for (; i < stop; ++i) keys[i] = static_cast<KeyOf<T>>(key);
+      const int64_t stop = key + 1 < limit ? smaller(end, starts[key + 1]) : end;
+      for (; i < stop; ++i) keys[i] = static_cast<KeyOf<T>>(base | static_cast<KeyOf<T>>(key));
     }
   });
 }
@@ -148,19 +132,23 @@ fe_error* count_keys(const Call& call, const T* x, int64_t n, KeyOf<T> flip, Key
 template <class T>
 fe_error* sort_elements(const Call& call, const T* x, int64_t n, KeyOf<T> flip, T* y, const LongKeyMemory<T>& memory) {
   KeyOf<T>* const keys = reinterpret_cast<KeyOf<T>*>(y);
+  const Parts parts(n);
+  const KeyOf<T> first = static_cast<KeyOf<T>>(Keys<T>::of(x[0]) ^ flip);
+  fe_error* error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k)
+      memory.lost[k] = write_keys(x + parts.first(k), parts.first(k + 1) - parts.first(k), flip, keys + parts.first(k),
+                                  first, memory.sorting.varying[k]);
+  });
+  if (error != nullptr) return error;
   bool any_lost = false;
-  fe_error* error = nullptr;
-  if constexpr (counted_keys < T >> 0) {
-    error = count_keys(call, x, n, flip, keys, memory, any_lost);
-  } else {
-    const Parts parts(n);
-    error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k)
-        memory.lost[k] =
-            write_keys(x + parts.first(k), parts.first(k + 1) - parts.first(k), flip, keys + parts.first(k));
-    });
-    for (int64_t k = 0; k < parts.count; ++k) any_lost |= memory.lost[k] != 0;
-    if (error == nullptr) error = sort_long(call, keys, memory.other, n, 0, memory.sorting);
+  for (int64_t k = 0; k < parts.count; ++k) any_lost |= memory.lost[k] != 0;
+  const KeyOf<T> varying = memory.sorting.all_varying(parts);
+  const int bits = varying == 0 ? 0 : highest_bit(varying) + 1;
+  if (bits <= counted_bits) {
+    const KeyOf<T> low_bits = static_cast<KeyOf<T>>((uint64_t{1} << bits) - 1);
+    error = count_keys(call, keys, n, static_cast<KeyOf<T>>(first & ~low_bits), int64_t{1} << bits, memory);
+  } else if constexpr (8 * sizeof(T) > counted_bits) {
+    error = sort_long(call, keys, memory.other, n, 0, varying, memory.sorting);
   }
   if (error != nullptr) return error;
   if constexpr (Keys<T>::exact) {

@@ -167,7 +167,9 @@ fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages
     error = parallel(call, count, Parts::least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) run[i] = packed(source, stages.list[number], index_in(run[i]));
     });
-    if (error == nullptr) error = sort_long(call, run, other, count, 32, memory.sorting);
+    uint64_t varying = 0;
+    if (error == nullptr) error = varying_bits(call, run, count, memory.sorting, varying);
+    if (error == nullptr) error = sort_long(call, run, other, count, 32, varying, memory.sorting);
     if (error == nullptr) error = sort_runs(call, source, stages, number + 1, run, other, count, memory);
     if (error != nullptr) return error;
   }
@@ -179,25 +181,35 @@ fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages
 template <class Source>
 fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t* a, uint64_t* b,
                      const OrderMemory& memory) {
-  uint64_t varying = 0;
+  const Parts parts(n);
+  uint64_t* const varying = memory.sorting.varying;
+  uint64_t varying_words = 0;
+  fe_error* error = nullptr;
   if constexpr (Source::bits > 32) {
-    const Parts parts(n);
     const uint64_t first = source.word(0, 0);
-    fe_error* const error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+    error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
         uint64_t found = 0;
         for (int64_t i = parts.first(k); i < parts.first(k + 1); ++i) found |= source.word(i, 0) ^ first;
-        memory.sorting.varying[k] = found;
+        varying[k] = found;
       }
     });
     if (error != nullptr) return error;
-    for (int64_t k = 0; k < parts.count; ++k) varying |= memory.sorting.varying[k];
+    varying_words = memory.sorting.all_varying(parts);
   }
-  const Stages stages(Source::words, varying);
-  fe_error* error = parallel(call, n, Parts::least, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) a[i] = packed(source, stages.list[0], i);
+  const Stages stages(Source::words, varying_words);
+  const uint64_t first = packed(source, stages.list[0], 0);
+  error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      uint64_t found = 0;
+      for (int64_t i = parts.first(k); i < parts.first(k + 1); ++i) {
+        a[i] = packed(source, stages.list[0], i);
+        found |= a[i] ^ first;
+      }
+      varying[k] = found;
+    }
   });
-  if (error == nullptr) error = sort_long(call, a, b, n, 32, memory.sorting);
+  if (error == nullptr) error = sort_long(call, a, b, n, 32, memory.sorting.all_varying(parts), memory.sorting);
   if (error != nullptr) return error;
   return sort_runs(call, source, stages, 1, a, b, n, memory);
 }

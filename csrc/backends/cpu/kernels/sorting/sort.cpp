@@ -15,7 +15,8 @@ struct Rows {
       : length(x.shape[x.rank - 1]),
         count(length == 0 ? 0 : count_of(x) / length),
         grain(larger(1, 4096 / larger(1, length))) {}
-  bool are_long() const { return length > longest_block; }
+  // Several rows are better sorted side by side, unless they are much larger than a cache.
+  bool are_long() const { return length > (count < 4 ? longest_block : 8 * longest_block); }
   int64_t threads() const { return are_long() ? INT32_MAX : ceil_div(count, grain); }
 };
 
