@@ -12,7 +12,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.numbers import shown
 from ferrule.dtypes.classification import as_dtype
-from ferrule.errors import Error, InvalidArgumentError, OutOfRangeError
+from ferrule.errors import Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -54,23 +54,33 @@ def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
     """Convert an integer or a sequence of integers (a shape, or axes) to a tuple of int."""
     try:
         if not isinstance(shape, (tuple, list)) and isinstance(shape, SupportsIndex):  # a protocol takes 5 µs
-            return (operator.index(shape),)
-        return tuple(operator.index(size) for size in shape)
+            return (one_integer(shape, caller, name),)
+        found = tuple(map(operator.index, shape))
     except TypeError as error:
         if isinstance(error, Error):
             raise
         raise InvalidArgumentError(
             f"{caller}: {name} must be an integer or a tuple of integers, not {shape!r}"
         ) from error
+    for size in found:
+        _check_bits(size, caller, name)
+    return found
 
 
 def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
     try:
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError as error:
         if isinstance(error, Error):
             raise
         raise InvalidArgumentError(f"{caller}: {name} must be one integer, not {value!r}") from error
+    _check_bits(number, caller, name)
+    return number
+
+
+def _check_bits(number: int, caller: str, name: str) -> None:
+    if not -(2**63) <= number < 2**63:
+        raise NumberOverflowError(f"{caller}: {name} {shown(number)} does not fit into 64 bits")
 
 
 def _one_real(value: object, caller: str, name: str) -> object:

@@ -49,8 +49,10 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
     >>> fe.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
     """
+    if copy not in (None, True, False):
+        raise InvalidArgumentError(f"from_dlpack: copy must be True, False or None, not {copy!r}")
     if isinstance(x, Array):
-        return another_object(x, "asarray", device, copy)
+        return another_object(x, "from_dlpack", device, copy)
     source: Any = x
     if not hasattr(source, "__dlpack__"):
         raise InvalidArgumentError(f"from_dlpack: a {type(x).__name__} has no __dlpack__")
