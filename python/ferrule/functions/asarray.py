@@ -8,6 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.recording import another_object, number_dtype, number_like
 from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, numpy_dtype
@@ -35,6 +36,7 @@ else:
 _NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
 
 
+@names_itself
 def asarray(
     obj: object, /, *, dtype: Any = None, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
@@ -75,7 +77,7 @@ def asarray(
     >>> fe.asarray(np.ones(3), dtype="float32").tolist()
     [1.0, 1.0, 1.0]
     """
-    if copy not in (None, True, False):
+    if copy is not None and not isinstance(copy, (bool, np.bool_)):
         raise InvalidArgumentError(f"asarray: copy must be True, False or None, not {copy!r}")
     if isinstance(obj, Array):
         element = None if dtype is None else as_dtype(dtype, "asarray")

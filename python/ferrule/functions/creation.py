@@ -15,6 +15,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.attributes import Shape, one_integer, refuse_more, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.recording import check_range
@@ -40,6 +41,7 @@ _LAZY = 65536  # elements from which on arange is computed only when it is neede
 _OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
 
 
+@names_itself
 def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of one value.
 
@@ -97,6 +99,10 @@ def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device
     handle = handle_of(device)
     try:
         return Array._of(_ferrule.full(handle, wanted, fill_value, element))
+    except OverflowError as error:
+        if isinstance(error, Error):
+            raise
+        raise NumberOverflowError(f"{caller}: {shown(fill_value)} does not fit into {element}") from None
     except InvalidArgumentError as error:  # the core does not know the caller
         raise type(error)(f"{caller}: {error}") from None
 
@@ -109,6 +115,7 @@ def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:
     return wanted
 
 
+@names_itself
 def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros.
 
@@ -139,6 +146,7 @@ def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     return _filled("zeros", shape, more, 0, dtype, device)
 
 
+@names_itself
 def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones.
 
@@ -169,6 +177,7 @@ def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | N
     return _filled("ones", shape, more, 1, dtype, device)
 
 
+@names_itself
 def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of a shape whose values do not matter.
 
@@ -206,6 +215,7 @@ def _filled(
     return _full(caller, shape, number, np.float32 if dtype is None else dtype, device)
 
 
+@names_itself
 def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of one value in the shape of another array.
 
@@ -244,6 +254,7 @@ def _full_like(caller: str, x: object, fill_value: Any, dtype: Any, device: Devi
     return _full(caller, like.shape, fill_value, element, device_of(like) if device is None else device)
 
 
+@names_itself
 def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros in the shape of another array.
 
@@ -269,6 +280,7 @@ def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     return _full_like("zeros_like", x, 0, dtype, device)
 
 
+@names_itself
 def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones in the shape of another array.
 
@@ -294,6 +306,7 @@ def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = 
     return _full_like("ones_like", x, 1, dtype, device)
 
 
+@names_itself
 def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array in the shape of another array, whose values do not matter.
 
@@ -319,6 +332,7 @@ def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     return _full_like("empty_like", x, 0, dtype, device)
 
 
+@names_itself
 def arange(
     start: float,
     /,
@@ -432,6 +446,7 @@ def _recorded_arange(first: float, step: float, size: int, dtype: np.dtype[Any],
     return Array._of(_ferrule.apply("arange", ends, {"size": size, "dtype": dtype})[0])
 
 
+@names_itself
 def linspace(
     start: complex,
     stop: complex,
@@ -499,6 +514,7 @@ def linspace(
         return _owned(host.astype(element), device)
 
 
+@names_itself
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Device | str | None = None
 ) -> Array:

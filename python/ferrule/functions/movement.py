@@ -13,6 +13,7 @@ from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer, refuse_more, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol
@@ -20,6 +21,7 @@ from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverfl
 from ferrule.functions.conversion import as_int64
 
 
+@names_itself
 def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -> Array:
     """Return the elements of x in another shape, in C order.
 
@@ -77,6 +79,7 @@ def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
     return all(run == 1 for run in runs)
 
 
+@names_itself
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
     """Return a view of x with its axes in another order.
 
@@ -106,6 +109,7 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     return recording.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
 
 
+@names_itself
 def matrix_transpose(x: Array, /) -> Array:
     """Return a view of x with its last two axes exchanged.
 
@@ -137,6 +141,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return permute_dims(x, axes)
 
 
+@names_itself
 def moveaxis(
     x: Array,
     source: SupportsIndex | Sequence[SupportsIndex],
@@ -187,6 +192,7 @@ def moveaxis(
     return permute_dims(x, order)
 
 
+@names_itself
 def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     """Return a view of x with a new axis of length 1.
 
@@ -217,6 +223,7 @@ def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
 
+@names_itself
 def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Return a view of x without axes of length 1.
 
@@ -254,6 +261,7 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     return reshape(x, tuple(size for place, size in enumerate(x.shape) if place not in gone))
 
 
+@names_itself
 def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     """Return a view of x that is broadcast to a shape.
 
@@ -283,6 +291,7 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     return recording.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
 
 
+@names_itself
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Reverse the order of the elements along axes.
 
@@ -318,7 +327,10 @@ def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
 def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     if not isinstance(arrays, Iterable):
         raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays, not {type(arrays).__name__}")
-    together = [*arrays]
+    try:
+        together = [*arrays]
+    except TypeError as error:  # an array of 0 dimensions
+        raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays: {error}") from error
     # Only an operand that is not an array yet needs the others. There may be very many arrays.
     return [
         array if type(array) is Array and not is_number(array) else as_operand(op, array, *together)
@@ -326,6 +338,7 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
+@names_itself
 def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:
     """Join arrays along an axis.
 
@@ -360,6 +373,7 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
     return recording.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
 
 
+@names_itself
 def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
     """Join arrays of equal shape along a new axis.
 
@@ -392,6 +406,7 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)
 
 
+@names_itself
 def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0) -> list[Array]:
     """Split an array along an axis.
 
@@ -437,6 +452,7 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     return [x[(*before, slice(start, end))] for start, end in pairwise(ends)]
 
 
+@names_itself
 def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     """Add elements before and after the elements of x along each axis.
 
@@ -481,6 +497,7 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     return recording.apply("pad", (x, filling), attributes)
 
 
+@names_itself
 def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
     """Take elements at indices along an axis.
 
