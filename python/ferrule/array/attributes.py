@@ -64,7 +64,7 @@ def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
     """Convert an integer or a sequence of integers (a shape, or axes) to a tuple of int."""
     try:
         if not isinstance(shape, (tuple, list)) and isinstance(shape, SupportsIndex):  # a protocol takes 5 µs
-            found = (one_integer(shape, caller, name),)
+            found: tuple[int, ...] = (one_integer(shape, caller, name),)
         else:
             found = tuple(map(operator.index, shape))
     except TypeError as error:

@@ -99,12 +99,8 @@ def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device
     handle = handle_of(device)
     try:
         return Array._of(_ferrule.full(handle, wanted, fill_value, element))
-    except OverflowError as error:
-        if isinstance(error, Error):
-            raise
+    except OverflowError:
         raise NumberOverflowError(f"{caller}: {shown(fill_value)} does not fit into {element}") from None
-    except InvalidArgumentError as error:  # the core does not know the caller
-        raise type(error)(f"{caller}: {error}") from None
 
 
 def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -62,21 +63,19 @@ def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
     strides = x._handle.strides if isinstance(x._handle, _ferrule.Array) else None
     if strides is None or x.size == 0:
         return True
-    # The runs of axes of x that lie one after the other in memory, and how many elements each has.
-    runs: list[int] = []
-    for place, (size, stride) in enumerate(zip(x.shape, strides, strict=True)):
-        if place and stride * size == strides[place - 1]:
-            runs[-1] *= size
+    # Axes that follow one another in memory are one run. A run must end where an axis of the shape ends.
+    ends: list[int] = []
+    before = None
+    for size, stride in zip(x.shape, strides, strict=True):
+        if size == 1:
+            continue
+        count = size * (ends[-1] if ends else 1)
+        if before == stride * size:
+            ends[-1] = count
         else:
-            runs.append(size)
-    left = 1
-    for size in shape:
-        left *= size
-        while runs and left % runs[0] == 0 and left >= runs[0] > 0:
-            left //= runs.pop(0)
-            if left == 1:
-                break
-    return all(run == 1 for run in runs)
+            ends.append(count)
+        before = stride
+    return {*ends} <= {*itertools.accumulate(shape, operator.mul)}
 
 
 @names_itself
