@@ -1,6 +1,7 @@
 #include "ops/row.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace ferrule::ops {
 namespace {
@@ -151,11 +152,17 @@ std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs
   if (attributes.size() != row.attribute_count) fail(FE_INTERNAL, "{}: attributes are not those of its row", row.name);
   Inference inference(row, inputs, attributes);
   if (!row.rule) fail_argument("{}: is made by the compiler only", row.name);
-  row.rule(inference);
+  try {
+    row.rule(inference);
+    for (const TensorType& type : inference.outputs()) byte_count(type);
+  } catch (const Error& error) {
+    const std::string_view message = error.what(), name = row.name;
+    if (message.starts_with(name) && message.substr(name.size()).starts_with(":")) throw;
+    throw Error(error.code(), fmt::format("{}: {}", name, message));  // of shapes, which do not know the op
+  }
   if (inference.outputs().size() != row.output_count)
     fail(FE_INTERNAL, "{}: its rule gives {} outputs, its row {}", row.name, inference.outputs().size(),
          row.output_count);
-  for (const TensorType& type : inference.outputs()) byte_count(type);
   return inference.take_outputs();
 }
 

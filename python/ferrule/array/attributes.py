@@ -12,7 +12,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.numbers import shown
 from ferrule.dtypes.classification import as_dtype
-from ferrule.errors import Error, InvalidArgumentError, OutOfRangeError
+from ferrule.errors import Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -38,30 +38,45 @@ def attribute_of(op: str, name: str, value: object) -> object:
     given = type(value)
     if name == "dtype" and value is not None:
         return as_dtype(value)
-    if value is None or given is bool or given is str or given is tuple or given is list:
+    if given is bool:
         return value
     kind = _kinds().get(op, {}).get(name)
+    if kind == "bool":
+        return _flag(value, op, name)
+    if value is None or given is str or given is tuple or given is list:
+        return value
     if kind == "int":
         return value if given is int else one_integer(value, op, name)  # type: ignore[arg-type]
     if kind == "float":
         return value if given is float or given is int else _one_real(value, op, name)
     if kind == "list of int":
         return sizes(value, op, name)  # type: ignore[arg-type]
-    return bool(value) if isinstance(value, np.bool_) else value
+    return value
+
+
+def _flag(value: object, caller: str, name: str) -> bool:
+    if isinstance(value, np.bool_) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise InvalidArgumentError(f"{caller}: {name} must be True or False, not {value!r}")
 
 
 def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
     """Convert an integer or a sequence of integers (a shape, or axes) to a tuple of int."""
     try:
         if not isinstance(shape, (tuple, list)) and isinstance(shape, SupportsIndex):  # a protocol takes 5 µs
-            return (operator.index(shape),)
-        return tuple(operator.index(size) for size in shape)
+            found: tuple[int, ...] = (one_integer(shape, caller, name),)
+        else:
+            found = tuple(map(operator.index, shape))
     except TypeError as error:
         if isinstance(error, Error):
             raise
         raise InvalidArgumentError(
             f"{caller}: {name} must be an integer or a tuple of integers, not {shape!r}"
         ) from error
+    for size in found:
+        if not -(2**63) <= size < 2**63:
+            raise NumberOverflowError(f"{caller}: {name} {shown(size)} does not fit into 64 bits")
+    return found
 
 
 def one_integer(value: SupportsIndex, caller: str, name: str) -> int:

@@ -131,7 +131,10 @@ def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Ar
         check_range(caller, number, dtype)
     if isinstance(handle, Symbol):
         return handle.graph._scalar(number, dtype)
-    return Array._of(_ferrule.scalar(handle.device, number, dtype))
+    try:
+        return Array._of(_ferrule.scalar(handle.device, number, dtype))
+    except OverflowError:
+        raise NumberOverflowError(f"{caller}: {shown(value)} does not fit into {dtype}") from None
 
 
 def complex_like(caller: str, value: complex, like: Array) -> Array:

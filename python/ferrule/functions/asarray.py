@@ -8,8 +8,9 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
-from ferrule.array.recording import another_object
+from ferrule.array.recording import another_object, number_dtype, number_like
 from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, numpy_dtype
 from ferrule.errors import (
     DTypeError,
@@ -17,9 +18,10 @@ from ferrule.errors import (
     NumberOverflowError,
     UnsupportedError,
 )
-from ferrule.functions.conversion import astype, cast
+from ferrule.functions.conversion import cast, moved
 from ferrule.functions.movement import stack
 from ferrule.later import later
+from ferrule.loading import device_lookup
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
 
@@ -34,6 +36,7 @@ else:
 _NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
 
 
+@names_itself
 def asarray(
     obj: object, /, *, dtype: Any = None, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
@@ -49,9 +52,9 @@ def asarray(
     device : Device or str, optional
         The device of the result; by default that of a ferrule array, otherwise the default device.
     copy : bool, optional
-        True always copies, False raises where a copy is needed. By default the memory of NumPy, buffers and DLPack is
-        borrowed where the device can borrow it; a device with memory of its own, such as a discrete GPU, borrows host
-        memory only with False. Results of `__array__` are always copied.
+        True always copies, False raises where a copy is needed, and returns an array of ferrule itself. By default the
+        memory of NumPy, buffers and DLPack is borrowed where the device can borrow it; a device with memory of its own,
+        such as a discrete GPU, borrows host memory only with False. Results of `__array__` are always copied.
 
     Returns
     -------
@@ -74,12 +77,21 @@ def asarray(
     >>> fe.asarray(np.ones(3), dtype="float32").tolist()
     [1.0, 1.0, 1.0]
     """
+    if copy is not None and not isinstance(copy, (bool, np.bool_)):
+        raise InvalidArgumentError(f"asarray: copy must be True, False or None, not {copy!r}")
     if isinstance(obj, Array):
-        element = None if dtype is None else as_dtype(dtype)
+        element = None if dtype is None else as_dtype(dtype, "asarray")
+        if copy is False:
+            return _without_copy(obj, element, device)
         array = another_object(obj, "asarray", device, copy, element)
         return array if element is None else cast(array, element)
-    if isinstance(obj, (list, tuple)) and obj and all(isinstance(item, Array) for item in obj):
-        return stack(obj) if dtype is None else astype(stack(obj), dtype)
+    if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
+        if copy is False:
+            raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
+        stacked = _stacked(obj)
+        if device is not None:
+            stacked = moved("asarray", stacked, device)
+        return stacked if dtype is None else cast(stacked, as_dtype(dtype, "asarray"))
     dtype = None if dtype is None else numpy_dtype("asarray", dtype)
     host, borrowed = _as_numpy(obj, dtype)
     if host is None:
@@ -96,6 +108,38 @@ def asarray(
     if copy is False and not borrowed:
         raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
     return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray", owned=not borrowed))
+
+
+def _without_copy(x: Array, dtype: Any, device: Device | str | None) -> Array:
+    """Return x itself, so that the caller sees later assignments to it."""
+    if dtype is not None and dtype != x.dtype:
+        raise InvalidArgumentError(f"asarray: {x.dtype} to {dtype} needs a copy, which copy=False forbids")
+    if device is not None and device_lookup.device(device) != x.device:
+        raise InvalidArgumentError(f"asarray: {x.device} to {device} needs a copy, which copy=False forbids")
+    return x
+
+
+def _holds_arrays(obj: list[Any] | tuple[Any, ...]) -> bool:
+    return any(isinstance(item, Array) or (isinstance(item, (list, tuple)) and _holds_arrays(item)) for item in obj)
+
+
+def _stacked(obj: list[Any] | tuple[Any, ...]) -> Array:
+    """Return an array of nested lists that hold arrays; numbers among these do not change their dtype."""
+    parts = [_stacked(item) if isinstance(item, (list, tuple)) and _holds_arrays(item) else item for item in obj]
+    like = next(part for part in parts if isinstance(part, Array))
+    arrays = [
+        number_like("asarray", part, like, exact=True) if _promotes_no_further(part, like) else asarray(part)
+        for part in parts
+    ]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise InvalidArgumentError(f"asarray: the parts of a list differ in shape: {', '.join(map(str, shapes))}")
+    return stack(arrays)
+
+
+def _promotes_no_further(number: object, like: Array) -> bool:
+    """Whether a Python number takes the dtype of an array beside it."""
+    return type(number) in (bool, int, float) and number_dtype("asarray", number, [like.dtype])[0] == like.dtype
 
 
 def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:

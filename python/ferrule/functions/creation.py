@@ -15,11 +15,12 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.attributes import Shape, one_integer, refuse_more, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.recording import check_range
 from ferrule.array.symbols import Symbol
-from ferrule.dtypes.classification import as_dtype, is_complex, is_floating, numpy_dtype
+from ferrule.dtypes.classification import as_dtype, is_complex, numpy_dtype
 from ferrule.errors import (
     DTypeError,
     Error,
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAGE = 4096
+_LAZY = 65536  # elements from which on arange is computed only when it is needed
 # The dtypes that Python numbers get.
 _OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
 
 
+@names_itself
 def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of one value.
 
@@ -93,7 +96,11 @@ def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device
             raise NumberOverflowError(f"{caller}: {shown(fill_value)} does not fit into {element}") from None
     if type(fill_value) is int and element.kind in "iu":
         check_range(caller, fill_value, element)
-    return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, element))
+    handle = handle_of(device)
+    try:
+        return Array._of(_ferrule.full(handle, wanted, fill_value, element))
+    except OverflowError:
+        raise NumberOverflowError(f"{caller}: {shown(fill_value)} does not fit into {element}") from None
 
 
 def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:
@@ -101,11 +108,10 @@ def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"{caller}: shape ({', '.join(map(shown, wanted))}) has a negative size")
     check_ndim(caller, len(wanted))
-    if math.prod(size for size in wanted if size) >= 2**63:
-        raise OutOfMemoryError(f"{caller}: no machine has the memory for shape ({', '.join(map(shown, wanted))})")
     return wanted
 
 
+@names_itself
 def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros.
 
@@ -136,6 +142,7 @@ def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     return _filled("zeros", shape, more, 0, dtype, device)
 
 
+@names_itself
 def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones.
 
@@ -166,6 +173,7 @@ def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | N
     return _filled("ones", shape, more, 1, dtype, device)
 
 
+@names_itself
 def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of a shape whose values do not matter.
 
@@ -203,6 +211,7 @@ def _filled(
     return _full(caller, shape, number, np.float32 if dtype is None else dtype, device)
 
 
+@names_itself
 def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of one value in the shape of another array.
 
@@ -241,6 +250,7 @@ def _full_like(caller: str, x: object, fill_value: Any, dtype: Any, device: Devi
     return _full(caller, like.shape, fill_value, element, device_of(like) if device is None else device)
 
 
+@names_itself
 def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros in the shape of another array.
 
@@ -266,6 +276,7 @@ def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     return _full_like("zeros_like", x, 0, dtype, device)
 
 
+@names_itself
 def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones in the shape of another array.
 
@@ -291,6 +302,7 @@ def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = 
     return _full_like("ones_like", x, 1, dtype, device)
 
 
+@names_itself
 def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array in the shape of another array, whose values do not matter.
 
@@ -316,6 +328,7 @@ def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     return _full_like("empty_like", x, 0, dtype, device)
 
 
+@names_itself
 def arange(
     start: float,
     /,
@@ -358,33 +371,78 @@ def arange(
     ([0, 1, 2], [1.0, 1.5])
     """
     first, end = (0, start) if stop is None else (start, stop)
-    for name, number in (("start", first), ("stop", end), ("step", step)):
-        if not _is_finite("arange", name, number):
-            raise InvalidArgumentError(f"arange: {name} is {number}, and must be finite")
+    numbers: list[float] = []
+    for name, value in (("start", first), ("stop", end), ("step", step)):
+        number = _number("arange", name, value)
+        if isinstance(number, complex) or not _is_finite("arange", name, number):
+            raise InvalidArgumentError(f"arange: {name} is {number}, and must be real and finite")
+        numbers.append(int(number) if isinstance(number, bool) else number)
+    first, end, step = numbers
     if step == 0:
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
-        dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
+        dtype = np.float32 if any(isinstance(number, float) for number in numbers) else np.int64
     element = numpy_dtype("arange", dtype)
+    if element.kind == "b":
+        raise DTypeError("arange: dtype bool has no steps")
+    size = _steps(first, end, step)
+    if size * element.itemsize >= 2**63:
+        raise OutOfMemoryError(
+            f"arange: from {shown(first)} to {shown(end)} in steps of {shown(step)}: too many numbers"
+        )
+    if element.kind in "iu" and size:
+        check_range("arange", int(first), element)
+        check_range("arange", int(first + (size - 1) * step), element)
+    is_whole = element.kind in "iu" and isinstance(first, int) and isinstance(step, int)
     try:
-        with (
-            enough_memory(f"arange from {shown(first)} to {shown(end)} in steps of {shown(step)}"),
-            np.errstate(over="ignore"),
-        ):
-            if is_floating(element):
-                # NumPy takes the difference of the first two rounded numbers as the step: for float16(1000) and
-                # float16(1000.1) that is 0.
-                host = np.arange(first, end, step).astype(element)
+        if not is_whole:
+            first, step = float(first), _difference(float(first), float(step))
+        is_recordable = is_whole or (element.kind == "f" and element.itemsize >= 4)
+        if size > _LAZY and is_recordable:
+            return _recorded_arange(first, step, size, element, device)
+        with enough_memory(f"arange: {size} numbers"), np.errstate(all="ignore"):
+            places = np.arange(size)
+            if is_whole:
+                host = (np.uint64(first % 2**64) + places.astype(np.uint64) * np.uint64(step % 2**64)).astype(element)
             else:
-                host = np.arange(first, end, step, dtype=element)
+                host = (first + places * step).astype(element)
     except OverflowError as error:
         raise NumberOverflowError(f"arange: {error}") from error
-    if element.kind in "iu" and host.size:  # NumPy wraps around
-        check_range("arange", int(first), element)
-        check_range("arange", int(first + (host.size - 1) * step), element)
     return _owned(host, device)
 
 
+def _difference(first: float, step: float) -> float:
+    """Return the difference of the first two numbers, which NumPy takes as the step, unless it is rounded to 0."""
+    difference = first + step - first
+    return difference if math.isfinite(difference) and difference != 0 else step
+
+
+def _steps(first: float, end: float, step: float) -> int:
+    """Return ceil((end - first) / step), exactly for integers."""
+    if isinstance(first, int) and isinstance(end, int) and isinstance(step, int):
+        return max(0, -((first - end) // step))
+    try:
+        steps = (end - first) / step
+    except OverflowError as error:
+        raise NumberOverflowError(f"arange: {error}") from error
+    if not math.isfinite(steps):
+        raise OutOfMemoryError(
+            f"arange: from {shown(first)} to {shown(end)} in steps of {shown(step)}: too many numbers"
+        )
+    return max(0, math.ceil(steps))
+
+
+def _recorded_arange(first: float, step: float, size: int, dtype: np.dtype[Any], device: Device | str | None) -> Array:
+    """Return a pending array, which takes memory only when it is computed."""
+    handle = handle_of(device)
+    wide = np.dtype("int64" if dtype.kind in "iu" else "float64")
+    if wide.kind == "i":
+        first, step = ((int(number) + 2**63) % 2**64 - 2**63 for number in (first, step))
+    ends = [_ferrule.scalar(handle, wide.type(number).item(), wide) for number in (first, step)]
+    return Array._of(_ferrule.apply("arange", ends, {"size": size, "dtype": dtype})[0])
+
+
+@names_itself
 def linspace(
     start: complex,
     stop: complex,
@@ -452,6 +510,7 @@ def linspace(
         return _owned(host.astype(element), device)
 
 
+@names_itself
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Device | str | None = None
 ) -> Array:

@@ -8,6 +8,7 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand
@@ -16,6 +17,7 @@ from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.movement import expand_dims, moveaxis, permute_dims, reshape
 
 
+@names_itself
 def matmul(x1: object, x2: object, /) -> Array:
     """Matrix product over the last two axes; the leading axes broadcast.
 
@@ -59,6 +61,7 @@ def matmul(x1: object, x2: object, /) -> Array:
     return reshape(product, tuple(shape))
 
 
+@names_itself
 def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Array:
     """Sum of products over axes of two arrays.
 
@@ -121,6 +124,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
     return reshape(apply("matmul", matrices, {}), shape)
 
 
+@names_itself
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Dot product of vectors along an axis: the sum of conj(x1) * x2.
 

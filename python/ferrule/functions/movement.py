@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -13,6 +14,7 @@ from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer, refuse_more, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol
@@ -20,6 +22,7 @@ from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverfl
 from ferrule.functions.conversion import as_int64
 
 
+@names_itself
 def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -> Array:
     """Return the elements of x in another shape, in C order.
 
@@ -60,23 +63,22 @@ def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
     strides = x._handle.strides if isinstance(x._handle, _ferrule.Array) else None
     if strides is None or x.size == 0:
         return True
-    # The runs of axes of x that lie one after the other in memory, and how many elements each has.
-    runs: list[int] = []
-    for place, (size, stride) in enumerate(zip(x.shape, strides, strict=True)):
-        if place and stride * size == strides[place - 1]:
-            runs[-1] *= size
+    # Axes that follow one another in memory are one run. A run must end where an axis of the shape ends.
+    ends: list[int] = []
+    before = None
+    for size, stride in zip(x.shape, strides, strict=True):
+        if size == 1:
+            continue
+        count = size * (ends[-1] if ends else 1)
+        if before == stride * size:
+            ends[-1] = count
         else:
-            runs.append(size)
-    left = 1
-    for size in shape:
-        left *= size
-        while runs and left % runs[0] == 0 and left >= runs[0] > 0:
-            left //= runs.pop(0)
-            if left == 1:
-                break
-    return all(run == 1 for run in runs)
+            ends.append(count)
+        before = stride
+    return {*ends} <= {*itertools.accumulate(shape, operator.mul)}
 
 
+@names_itself
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
     """Return a view of x with its axes in another order.
 
@@ -106,6 +108,7 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     return recording.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
 
 
+@names_itself
 def matrix_transpose(x: Array, /) -> Array:
     """Return a view of x with its last two axes exchanged.
 
@@ -137,6 +140,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return permute_dims(x, axes)
 
 
+@names_itself
 def moveaxis(
     x: Array,
     source: SupportsIndex | Sequence[SupportsIndex],
@@ -187,6 +191,7 @@ def moveaxis(
     return permute_dims(x, order)
 
 
+@names_itself
 def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     """Return a view of x with a new axis of length 1.
 
@@ -217,6 +222,7 @@ def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
 
+@names_itself
 def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Return a view of x without axes of length 1.
 
@@ -254,6 +260,7 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     return reshape(x, tuple(size for place, size in enumerate(x.shape) if place not in gone))
 
 
+@names_itself
 def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     """Return a view of x that is broadcast to a shape.
 
@@ -283,6 +290,7 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     return recording.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
 
 
+@names_itself
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Reverse the order of the elements along axes.
 
@@ -318,7 +326,10 @@ def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
 def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     if not isinstance(arrays, Iterable):
         raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays, not {type(arrays).__name__}")
-    together = [*arrays]
+    try:
+        together = [*arrays]
+    except TypeError as error:  # an array of 0 dimensions
+        raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays: {error}") from error
     # Only an operand that is not an array yet needs the others. There may be very many arrays.
     return [
         array if type(array) is Array and not is_number(array) else as_operand(op, array, *together)
@@ -326,6 +337,7 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
+@names_itself
 def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:
     """Join arrays along an axis.
 
@@ -360,6 +372,7 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
     return recording.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
 
 
+@names_itself
 def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
     """Join arrays of equal shape along a new axis.
 
@@ -394,6 +407,7 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)
 
 
+@names_itself
 def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0) -> list[Array]:
     """Split an array along an axis.
 
@@ -439,6 +453,7 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     return [x[(*before, slice(start, end))] for start, end in pairwise(ends)]
 
 
+@names_itself
 def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     """Add elements before and after the elements of x along each axis.
 
@@ -483,6 +498,7 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     return recording.apply("pad", (x, filling), attributes)
 
 
+@names_itself
 def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
     """Take elements at indices along an axis.
 

@@ -7,6 +7,7 @@ from typing import Any, SupportsFloat
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_complex, is_floating, numpy_dtype
 from ferrule.errors import DTypeError, Error, InvalidArgumentError
@@ -16,6 +17,7 @@ from ferrule.functions.movement import reshape
 Axes = int | Sequence[int] | None
 
 
+@names_itself
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Sum over axes.
 
@@ -51,6 +53,7 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     return _widened("sum", x, axis, dtype, keepdims)
 
 
+@names_itself
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Product over axes.
 
@@ -86,6 +89,7 @@ def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     return _widened("prod", x, axis, dtype, keepdims)
 
 
+@names_itself
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Arithmetic mean over axes.
 
@@ -117,6 +121,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("mean", x if is_complex(x.dtype) else _floating("mean", x), axis, keepdims)
 
 
+@names_itself
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over axes: the squared distances to the mean, over their number less `correction`.
 
@@ -151,6 +156,7 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     return _reduce("var", _floating("var", x), axis, keepdims, correction=_correction("var", correction))
 
 
+@names_itself
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over axes: the square root of the variance.
 
@@ -189,6 +195,7 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     return cast(root, x.dtype)
 
 
+@names_itself
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Greatest element over axes.
 
@@ -219,6 +226,7 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("max", x, axis, keepdims)
 
 
+@names_itself
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Least element over axes.
 
@@ -249,6 +257,7 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("min", x, axis, keepdims)
 
 
+@names_itself
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether all elements over axes are true, that is, not zero.
 
@@ -279,6 +288,7 @@ def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("all", _as_bools("all", x), axis, keepdims)
 
 
+@names_itself
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether any element over axes is true, that is, not zero.
 
@@ -309,6 +319,7 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("any", _as_bools("any", x), axis, keepdims)
 
 
+@names_itself
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the greatest element along an axis.
 
@@ -339,6 +350,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return _index("argmax", x, axis, keepdims)
 
 
+@names_itself
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the least element along an axis.
 
@@ -369,6 +381,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return _index("argmin", x, axis, keepdims)
 
 
+@names_itself
 def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Number of elements over axes that are not zero.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import MAX_DIMENSIONS, check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
@@ -20,6 +21,7 @@ from ferrule.functions.creation import device_of, full
 from ferrule.functions.movement import broadcast_to, expand_dims, reshape, take
 
 
+@names_itself
 def broadcast_arrays(*arrays: Array) -> list[Array]:
     """Broadcast arrays to their common shape.
 
@@ -61,6 +63,7 @@ def common_shape(caller: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(result)
 
 
+@names_itself
 def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     """Return the coordinates of a grid from the coordinates along each axis.
 
@@ -87,7 +90,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     >>> x.tolist(), y.tolist()
     ([[1, 2, 3], [1, 2, 3]], [[4, 4, 4], [5, 5, 5]])
     """
-    if indexing not in ("xy", "ij"):
+    if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
         raise InvalidArgumentError(f"meshgrid: indexing must be 'xy' or 'ij', not {indexing!r}")
     operands = [as_operand("meshgrid", array, *arrays) for array in arrays]
     check_ndim("meshgrid", len(operands))
@@ -107,6 +110,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     return [broadcast_to(array, shape) for array in along]
 
 
+@names_itself
 def repeat(x: Array, repeats: object, /, *, axis: SupportsIndex | None = None) -> Array:
     """Repeat each element.
 
@@ -205,6 +209,7 @@ def _check_size(caller: str, shape: Sequence[int], x: Array) -> None:
         raise OutOfMemoryError(f"{caller}: no machine has the memory for shape ({', '.join(map(shown, shape))})")
 
 
+@names_itself
 def tile(x: Array, repetitions: Sequence[SupportsIndex], /) -> Array:
     """Join copies of an array along its axes.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import number_dtype
 from ferrule.dtypes.classification import as_dtype, class_of, is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -72,6 +73,7 @@ class IntegerInfo:
     dtype: np.dtype[Any]
 
 
+@names_itself
 def finfo(type: Any, /) -> FloatingPointInfo:
     """Return the limits of a floating-point dtype.
 
@@ -105,7 +107,7 @@ def finfo(type: Any, /) -> FloatingPointInfo:
             f"finfo: {dtype} is not a floating-point dtype{'; iinfo takes it' if _is_integer(kind) else ''}"
         )
     limits: Any
-    if dtype.kind in "fc":
+    if dtype.type.__module__ == "numpy":
         limits = np.finfo(dtype)
     else:
         import ml_dtypes
@@ -121,6 +123,7 @@ def finfo(type: Any, /) -> FloatingPointInfo:
     )
 
 
+@names_itself
 def iinfo(type: Any, /) -> IntegerInfo:
     """Return the limits of an integer dtype.
 
@@ -151,6 +154,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
     return IntegerInfo(limits.bits, int(limits.max), int(limits.min), dtype)
 
 
+@names_itself
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind.
 
@@ -198,6 +202,7 @@ def _is_of_kind(dtype: np.dtype[Any], kind: Any) -> bool:
         ) from error
 
 
+@names_itself
 def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a dtype promotes to another one.
 
@@ -230,6 +235,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
         return False
 
 
+@names_itself
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """Return the dtype that arrays, dtypes and Python numbers promote to.
 

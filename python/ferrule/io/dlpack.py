@@ -6,6 +6,7 @@ from typing import Any
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import another_object
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import Error, InvalidArgumentError, UnsupportedError
@@ -16,6 +17,7 @@ CPU = (1, 0)
 NOBODY, THE_HOST, THE_STREAM = 0, 1, 2  # what waits until an array is computed
 
 
+@names_itself
 def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool | None = None) -> Array:
     """Make an array of the memory of another library's array.
 
@@ -49,8 +51,10 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
     >>> fe.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
     """
+    if copy is not None and not isinstance(copy, bool):
+        raise InvalidArgumentError(f"from_dlpack: copy must be True, False or None, not {copy!r}")
     if isinstance(x, Array):
-        return another_object(x, "asarray", device, copy)
+        return another_object(x, "from_dlpack", device, copy)
     source: Any = x
     if not hasattr(source, "__dlpack__"):
         raise InvalidArgumentError(f"from_dlpack: a {type(x).__name__} has no __dlpack__")

@@ -1,0 +1,170 @@
+"""`x[mask]` and `x[mask] = value`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+DTYPES = ("bool", "int8", "float16", "float32", "int64", "float64", "complex64", "complex128")
+
+
+def test_a_mask_reads_and_writes_the_elements_in_their_order() -> None:
+    x = fe.asarray([[1, 2, 3], [4, 5, 6]])
+    assert x[x > 2].tolist() == [3, 4, 5, 6]
+    assert x[fe.asarray([True, False])].tolist() == [[1, 2, 3]]
+    assert x[[False, True]].tolist() == [[4, 5, 6]]
+    x[x > 4] = fe.asarray([50, 60])
+    x[x < 3] = 0
+    assert x.tolist() == [[0, 0, 3], [4, 50, 60]]
+    x[fe.asarray([False, True])] = np.array([7, 8, 9])
+    assert x.tolist() == [[0, 0, 3], [7, 8, 9]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from(DTYPES))
+def test_any_mask_reads_and_writes_as_in_numpy(data: st.DataObject, dtype: str) -> None:
+    shape = data.draw(st_numpy.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=6))
+    rank = data.draw(st.integers(0, len(shape)))
+    mask = data.draw(st_numpy.arrays("bool", shape[:rank]))
+    a = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+    x = fe.asarray(a)
+    np.testing.assert_array_equal(np.asarray(x[fe.asarray(mask)]), a[mask], strict=True)
+    value = (100 + np.arange(a[mask].size)).reshape(a[mask].shape).astype(dtype)
+    expected = a.copy()
+    expected[mask] = value
+    traced = fe.graph(lambda x, mask, value: _assigned(x, mask, value))(x, mask, value)
+    x[fe.asarray(mask)] = value
+    for got in (x, traced):
+        np.testing.assert_array_equal(np.asarray(got), expected, strict=True)
+    np.testing.assert_array_equal(a, np.arange(a.size).reshape(shape).astype(dtype))
+
+
+def _assigned(x: Any, mask: Any, value: Any) -> Any:
+    y = x * 1 if x.dtype.kind not in "bc" else fe.where(fe.asarray(True), x, x)
+    y[mask] = value
+    return y
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.9, 0.99, 1.0])
+def test_long_masks_of_every_density(dtype: str, share: float) -> None:
+    rng = np.random.default_rng(1)
+    for size in (63, 64, 65, 16_384, 50_001):
+        a, mask = rng.integers(0, 100, size).astype(dtype), rng.random(size) < share
+        value = rng.integers(0, 100, int(mask.sum())).astype(dtype)
+        x = fe.asarray(a)
+        np.testing.assert_array_equal(np.asarray(x[fe.asarray(mask)]), a[mask])
+        expected = a.copy()
+        expected[mask] = value
+        x[mask] = value
+        np.testing.assert_array_equal(np.asarray(x), expected)
+        x[mask] = value  # in place: nothing else reads x
+        np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def test_another_number_of_values_is_an_error_at_the_assignment() -> None:
+    x = fe.asarray([1, 2, 3])
+    with pytest.raises(fe.InvalidArgumentError, match=r"the value has shape \(2,\), and the mask chooses 3 elements$"):
+        x[x > 0] = fe.asarray([1, 2])
+    with pytest.raises(fe.InvalidArgumentError, match=r"^x\[mask\] = value: .* does not broadcast to \(2,\)"):
+        fe.zeros((2, 2))[fe.asarray([True, False])] = fe.ones(3)
+    assert x.tolist() == [1, 2, 3]
+    run = fe.graph(lambda x, mask, value: _assigned(x, mask, value))
+    with pytest.raises(
+        fe.InvalidArgumentError, match="masked_scatter: the mask chooses 1 slices, and there are 2 values"
+    ):
+        fe.eval(run(x, np.array([True, False, False]), np.array([7, 8])))
+    assert run(x, np.array([True, False, True]), np.array([7, 8])).tolist() == [7, 2, 8]
+
+
+def test_a_mask_of_another_shape_is_an_index_error() -> None:
+    x = fe.zeros((2, 3))
+    for mask in (np.ones(3, "bool"), np.ones((3, 2), "bool"), np.ones((2, 3, 1), "bool")):
+        with pytest.raises(IndexError, match=r"^x\[mask\]: the mask has shape .*, and x has \(2, 3\)|2 dimensions"):
+            x[mask]
+        with pytest.raises(IndexError, match=r"^x\[mask\]( = value)?: the mask has shape"):
+            x[mask] = 1
+
+
+def test_reading_by_a_mask_is_refused_where_the_mask_is_traced() -> None:
+    x = fe.asarray([1.0, -1.0, 2.0])
+    for read in (lambda x: x[x > 0], lambda x: fe.reshape(x, (1, 3))[0, x > 0]):
+        with pytest.raises(fe.TracingError, match=r"^x\[mask\], whose length depends on values"):
+            fe.graph(read)(x)
+    known = np.array([True, False, True])
+    assert fe.graph(lambda x: x[known] * 2)(x).tolist() == [2, 4]
+    assert fe.graph(lambda x: fe.stack([x, x])[:, known])(x).tolist() == [[1, 2], [1, 2]]
+
+
+def test_traced_indices_write_and_the_last_of_equal_ones_stays() -> None:
+    def put(x: Any, places: Any, value: Any) -> Any:
+        y = x * 1
+        y[places] = value
+        return y
+
+    run = fe.graph(put)
+    x = fe.zeros(5)
+    assert run(x, np.array([1, -1, 1]), np.array([1.0, 2.0, 3.0], "f4")).tolist() == [0, 3, 0, 0, 2]
+    assert run(x, np.array([0, 0, 0]), np.array([1.0, 2.0, 3.0], "f4")).tolist() == [3, 0, 0, 0, 0]
+    with pytest.raises(fe.InvalidArgumentError, match="scatter: index 5 is out of bounds for axis 0 with size 5"):
+        fe.eval(run(x, np.array([1, 5, 1]), np.array([1.0, 2.0, 3.0], "f4")))
+
+    def two(x: Any, rows: Any, columns: Any) -> Any:
+        y = x * 1
+        y[rows, columns] = 7
+        return y, y[rows, columns], x[rows, columns]
+
+    a = np.arange(12.0, dtype="f4").reshape(3, 4)
+    rows, columns = np.array([[0], [-1]]), np.array([1, -4])
+    changed, got, before = fe.graph(two)(a, rows, columns)
+    expected = a.copy()
+    expected[rows, columns] = 7
+    np.testing.assert_array_equal(np.asarray(changed), expected)
+    np.testing.assert_array_equal(np.asarray(got), np.full((2, 2), 7))
+    np.testing.assert_array_equal(np.asarray(before), a[rows, columns])
+    for wrong in (np.array([[3], [0]]), np.array([[0], [-4]])):
+        with pytest.raises(fe.InvalidArgumentError, match="out of bounds"):
+            fe.eval(fe.graph(lambda x, r, c: x[r, c])(a, wrong, columns))
+
+
+COUNT = 1 << 20
+PLACES = np.arange(0, COUNT, 1000)
+
+
+@pytest.mark.parametrize(
+    ("shape", "key"),
+    [
+        ((COUNT,), PLACES),
+        ((COUNT,), np.arange(COUNT) % 1000 == 0),
+        ((1, COUNT), (slice(None), PLACES)),
+        ((1, COUNT), (np.zeros(len(PLACES), "int64"), PLACES)),
+        ((1, COUNT), np.arange(COUNT).reshape(1, COUNT) % 1000 == 0),
+    ],
+    ids=["indices", "mask", "axis", "two axes", "mask of two axes"],
+)
+def test_an_assignment_writes_in_place_if_nothing_else_reads_the_array(shape: tuple[int, ...], key: Any) -> None:
+    device = fe.device("cpu")
+    x = fe.asarray(np.zeros(shape, "f4")) + 0
+    fe.eval(x)
+    y = fe.asarray(x)
+    value = fe.asarray(np.ones(len(PLACES), "f4"))
+    if isinstance(key, np.ndarray):
+        key = fe.asarray(key, copy=True)  # NumPy's memory would be read at once, while x still refers to its own
+    fe.trim()
+    device.set_memory_limit(fe.memory_stats("cpu").live + 2 * COUNT)  # half of x
+    try:
+        y[key] = value
+        with pytest.raises(fe.OutOfMemoryError):  # x still has its memory
+            fe.eval(y)
+        del y
+        x[key] = value
+        fe.eval(x)
+    finally:
+        device.set_memory_limit(None)
+    assert float(fe.sum(x)) == len(PLACES)
