@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from ferrule.functions.products import dot, outer
     from ferrule.functions.slicing import dynamic_slice, update_slice
     from ferrule.functions.statistics import average, interp, ptp
+    from ferrule.graphs.containers import register_container
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -188,6 +189,7 @@ _LATER = {
     "random": "",
     "ravel": "ferrule.functions.joining",
     "refresh": "ferrule.loading.load",
+    "register_container": "ferrule.graphs.containers",
     "reload": "ferrule.loading.load",
     "scaled_dot_product_attention": "ferrule.functions.attention",
     "set_log_level": "ferrule.process.log_lines",
@@ -351,6 +353,7 @@ __all__ = [
     "random",
     "ravel",
     "refresh",
+    "register_container",
     "reload",
     "reshape",
     "scaled_dot_product_attention",
