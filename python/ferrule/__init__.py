@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from ferrule.functions.sorting import argsort, sort
     from ferrule.functions.statistics import average, interp, ptp
     from ferrule.functions.type_information import can_cast, finfo, iinfo, isdtype, result_type
+    from ferrule.graphs.containers import register_container
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -218,6 +219,7 @@ _LATER = {
     "random": "",
     "ravel": "ferrule.functions.joining",
     "refresh": "ferrule.loading.load",
+    "register_container": "ferrule.graphs.containers",
     "reload": "ferrule.loading.load",
     "repeat": "ferrule.functions.repetition",
     "result_type": "ferrule.functions.type_information",
@@ -413,6 +415,7 @@ __all__ = [
     "ravel",
     "real",
     "refresh",
+    "register_container",
     "reload",
     "repeat",
     "reshape",

@@ -122,10 +122,16 @@ def refuse(what: str, handle: object = None) -> NoReturn:
             if handle.name is None
             else f"{handle.name!r} is a Python number argument"
         )
+        is_argument = handle.name is not None and handle.name.isidentifier()
+        declared = (
+            f"declare it by ferrule.graph(static_argnames={handle.name!r})"
+            if is_argument
+            else ("declare the argument by ferrule.graph(static_argnames=...)")
+        )
         raise TracingError(
             f"{what} needs a value, at {users_line()}: {subject} of the graph, so its value is not known while it is "
-            "traced. To trace once for each value, pass it in a frozen dataclass; to use it as data, compute with it "
-            "or use ferrule.where."
+            f"traced. To trace once for each value, {declared}, or pass it in a frozen dataclass; to use it as data, "
+            "compute with it or use ferrule.where."
         )
     raise TracingError(
         f"{what} needs the value of an array that is being traced, at {users_line()}. "

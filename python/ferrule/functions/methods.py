@@ -47,6 +47,9 @@ class _Methods(Array):
     def __repr__(self) -> str:
         return representation.text_of(self)
 
+    def _repr_html_(self) -> str:
+        return representation.html_of(self)
+
     def __dlpack__(
         self,
         *,

@@ -172,7 +172,7 @@ def _globals_of(function: FunctionType) -> Iterator[Any]:
     """
     if _is_installed(function.__module__):
         return
-    for name in _globals_read_by(function.__code__):
+    for name in globals_read_by(function.__code__):
         value = function.__globals__.get(name)
         if not isinstance(value, (FunctionType, type)) or value.__module__ == function.__module__:
             yield value
@@ -186,11 +186,11 @@ def _is_installed(module: str | None) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _globals_read_by(code: CodeType) -> tuple[str, ...]:
+def globals_read_by(code: CodeType) -> tuple[str, ...]:
     names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):  # a nested function or class
-            names.update(_globals_read_by(constant))
+            names.update(globals_read_by(constant))
     return tuple(sorted(names))
 
 

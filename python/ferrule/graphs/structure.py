@@ -1,4 +1,4 @@
-"""Flattening and rebuilding the arguments and results of traced functions: trees of tuples, lists and dicts."""
+"""Flattening and rebuilding the arguments and results of traced functions: trees of containers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.symbols import Symbol
+from ferrule.graphs.containers import Kind, opened
 from ferrule.graphs.static_keys import Identity, is_tuple, static_key
 
 # A structure is hashable, and equal for calls that the same graph serves: ("array",), ("int",), ("float",),
-# ("static", Static), ("tuple", type, children), ("list", children), ("dict", type, keys, children).
+# ("static", Static), ("tuple", type, children), ("list", children), ("dict", type, keys, children),
+# ("object", Kind, children).
 Structure = tuple[Any, ...]
 
 
@@ -65,7 +67,15 @@ class Arguments:
             return ("list", *[self.take(part) for part in value])
         if kind is dict or kind is OrderedDict:
             return ("dict", kind, tuple(map(Static, value)), *[self.take(part) for part in value.values()])
-        return ("static", Static(value))
+        found = opened(value)
+        if found is None:
+            return ("static", Static(value))
+        take = self._take_static if found.has_static_numbers else self.take
+        return ("object", found.kind, *[take(part) for part in found.parts])
+
+    def _take_static(self, value: Any) -> Structure:
+        """Collect the arrays in a value; if it is a number, it is part of the signature."""
+        return ("static", Static(value)) if type(value) in (int, float) else self.take(value)
 
 
 def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> list[str]:
@@ -85,6 +95,8 @@ def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> list[
     elif kind == "dict":
         pairs = zip(structure[2], structure[3:], strict=True)
         parts = [(child, f"{label}[{name.value!r}]") for name, child in pairs]
+    elif kind == "object":
+        parts = [(child, label + name) for name, child in zip(structure[1].labels, structure[2:], strict=True)]
     return [found for child, of_child in parts for found in labels_of(child, of_child, kinds)]
 
 
@@ -92,9 +104,12 @@ def is_among(array: Array, value: Any) -> bool:
     """Whether the result of a traced function contains this very object."""
     if isinstance(value, dict):
         value = tuple(value.values())
-    if isinstance(value, (tuple, list)):
-        return any([is_among(array, child) for child in value])  # noqa: C419  a generator would spend the C stack
-    return value is array
+    if value is array:
+        return True
+    if not isinstance(value, (tuple, list)):
+        found = None if isinstance(value, (Array, np.ndarray)) else opened(value)
+        value = () if found is None else found.parts
+    return any([is_among(array, child) for child in value])  # noqa: C419  a generator would spend the C stack
 
 
 def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[Any]) -> Any:
@@ -112,6 +127,8 @@ def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[
         names = [name.value for name in structure[2]]
         return structure[1](zip(names, [put_together(child, arrays, numbers) for child in structure[3:]], strict=True))
     children = [put_together(child, arrays, numbers) for child in structure[2:]]
+    if kind == "object":
+        return structure[1].build(children)
     return structure[1](*children) if hasattr(structure[1], "_fields") else tuple(children)
 
 
@@ -122,6 +139,16 @@ class Again:
 
     def __init__(self, place: int) -> None:
         self.place = place
+
+
+class Made:
+    """In the structure of a result: an object that is built of its parts."""
+
+    __slots__ = ("children", "kind")
+
+    def __init__(self, kind: Kind, children: list[Any]) -> None:
+        self.kind = kind
+        self.children = children
 
 
 class Number:
@@ -160,6 +187,9 @@ def result_of(value: Any, outputs: list[Array]) -> Any:
     if isinstance(value, np.ndarray):
         return Identity(value.copy())
     if not isinstance(value, np.generic):
+        found = opened(value)
+        if found is not None:
+            return Made(found.kind, [result_of(part, outputs) for part in found.parts])
         static_key(value)
     return Identity(value)
 
@@ -168,6 +198,8 @@ def has_number(structure: Any) -> bool:
     """Whether the structure of a result contains a Python number."""
     if isinstance(structure, dict):
         structure = [*structure.values()]
+    elif isinstance(structure, Made):
+        structure = structure.children
     if isinstance(structure, (tuple, list)):
         return any([has_number(child) for child in structure])  # noqa: C419  a generator would spend the C stack
     return isinstance(structure, Number)
@@ -186,6 +218,8 @@ def fill(structure: Any, results: list[Array], numbers: Sequence[Any]) -> Any:
         if isinstance(value, Array):
             return value._snapshot()
         return value.copy() if isinstance(value, np.ndarray) else value
+    if isinstance(structure, Made):
+        return structure.kind.build([fill(child, results, numbers) for child in structure.children])
     if isinstance(structure, tuple):
         children = [fill(child, results, numbers) for child in structure]
         return type(structure)(*children) if hasattr(structure, "_fields") else tuple(children)

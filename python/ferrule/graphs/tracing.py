@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from ferrule.array.numbers import Numbers
 from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray
+from ferrule.graphs.closed_over import Name, are_unchanged, arrays_read_by
 from ferrule.graphs.graph import Graph
 from ferrule.graphs.static_keys import Function, MayHoldArraysError
 from ferrule.graphs.structure import (
     Arguments,
+    Static,
     Structure,
     fill,
     has_number,
@@ -47,7 +49,11 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-class TracedFunction(_ferrule.TracedCall, Function):
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
     """A function that is computed as a graph; made by `graph`.
 
     Examples
@@ -61,14 +67,21 @@ class TracedFunction(_ferrule.TracedCall, Function):
     <ferrule.graph of double>
     """
 
+    _watched: tuple[Name, ...] | None = None  # for the extension: None where `_read` is empty
+
+    if TYPE_CHECKING:  # the extension has the call; this is its signature
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, R],
         cache_size: int,
         on: Device | str | None,
         fallback: str,
         fuse: bool,
         donate: tuple[int, ...] = (),
+        static: tuple[int | str, ...] = (),
     ) -> None:
         if not callable(function):
             raise TracingError(f"graph: takes a function, and {function!r} is not callable")
@@ -86,7 +99,9 @@ class TracedFunction(_ferrule.TracedCall, Function):
         # Numbers are never reused: a thread may hold one from before `_structures` was cleared.
         self._unused_numbers = itertools.count()
         self._calls = _ferrule.Calls(cache_size)
-        self._is_plain = not self._donate
+        self._static = _static_arguments(function, static)
+        self._read: tuple[Name, ...] = ()
+        self._is_plain = not self._donate and not self._static
 
     def _explain(self, error: BaseException, args: tuple[Any, ...]) -> None:
         """Raise a more specific error for a failed call whose arguments are all arrays, if there is one."""
@@ -98,6 +113,8 @@ class TracedFunction(_ferrule.TracedCall, Function):
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         structure, arguments = self._take_apart(args, kwargs)
+        if self._watched and not are_unchanged(self._read):
+            self._calls.clear()  # its graphs have the arrays of before as constants
         if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             # Called while another function is traced, or while a graph is built by hand: inlined into that graph.
             return self._run(structure, arguments.arrays, arguments.numbers)
@@ -142,9 +159,13 @@ class TracedFunction(_ferrule.TracedCall, Function):
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
         children: list[Structure] = []
+        names = (*range(len(args)), *kwargs)
         for place, value in enumerate((*args, *kwargs.values())):
             try:
-                children.append(arguments.take(value))
+                if self._static and names[place] in self._static:
+                    children.append(("static", Static(value.item() if isinstance(value, np.generic) else value)))
+                else:
+                    children.append(arguments.take(value))
             except MayHoldArraysError as error:
                 raise self._refusal(place, args, kwargs, error.value) from None
         structure = ("call", *children[: len(args)]), tuple(kwargs), *children[len(args) :]
@@ -154,6 +175,11 @@ class TracedFunction(_ferrule.TracedCall, Function):
         given, kind = (*args, *kwargs.values())[place], type(value)
         which = self._names(len(args), tuple(kwargs))[place]
         verb = "is" if given is value else "holds"
+        if (*range(len(args)), *kwargs)[place] in self._static:
+            return TracingError(
+                f"{self!r}: argument '{which}' is static, and {verb} a {kind.__module__}.{kind.__qualname__}, which "
+                "may hold arrays: static arguments are numbers, strings, None, bools, dtypes, or consist of such"
+            )
         if hasattr(kind, "__dlpack__") and not isinstance(value, (Array, np.ndarray)):
             return TracingError(
                 f"{self!r}: argument '{which}' {verb} a {kind.__module__}.{kind.__qualname__}; pass an array instead: "
@@ -161,9 +187,10 @@ class TracedFunction(_ferrule.TracedCall, Function):
             )
         return TracingError(
             f"{self!r}: argument '{which}' {verb} a {kind.__module__}.{kind.__qualname__}. A graph would keep the "
-            "arrays in it as they are now, and not see when they are replaced. Pass its arrays, in a tuple, list or "
-            "dict; or trace a function that closes over it, such as `self.run = ferrule.graph(self._run)` of a method: "
-            "then the arrays in it are constants of the graph. Other arguments are numbers, strings, None, bools, "
+            "arrays in it as they are now, and not see when they are replaced. Pass its arrays, in a tuple, list, "
+            "dict or dataclass, or register its class by ferrule.register_container; or trace a function that closes "
+            "over it, such as `self.run = ferrule.graph(self._run)` of a method: then the arrays in it are constants "
+            "of the graph. Other arguments are numbers, strings, None, bools, "
             "dtypes, devices, frozen dataclasses of such, and functions, classes and members of an Enum without arrays "
             "in their defaults, closures, global variables, attributes or values; what a ferrule.graph(function) "
             "closes over is constant."
@@ -210,6 +237,8 @@ class TracedFunction(_ferrule.TracedCall, Function):
             for array, is_dense in zip(arguments.arrays, dense, strict=True)
         ]
         graph._assigned = []
+        self._read = arrays_read_by(self._function)
+        self._watched = self._read or None
         outputs: list[Array] = []
         value: Any = None
         outer, on_thread.graph = on_thread.graph, graph
@@ -222,7 +251,8 @@ class TracedFunction(_ferrule.TracedCall, Function):
             kind = type(error.value)
             raise TracingError(
                 f"{self!r}: the result {'is' if error.value is value else 'holds'} a {kind.__module__}."
-                f"{kind.__qualname__}, whose arrays a graph cannot compute: return them in a tuple, list or dict"
+                f"{kind.__qualname__}, whose arrays a graph cannot compute: return them in a tuple, list, dict "
+                "or dataclass"
             ) from None
         finally:
             on_thread.graph = outer
@@ -291,7 +321,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return (
             object.__new__,
             (TracedFunction,),
-            (self._function, self._size, on, self._fallback, self._fuse, self._donate),
+            (self._function, self._size, on, self._fallback, self._fuse, self._donate, (*self._static,)),
         )
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -348,6 +378,41 @@ def _places(donate: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted({*places}))
 
 
+def _static_arguments(function: Callable[..., Any], given: Sequence[int | str]) -> frozenset[int | str]:
+    """Return the places and the names of the static arguments; one given by name has both, if it may be passed so."""
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return frozenset(given)
+    by_place = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    by_name = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    has_more = {p.kind for p in parameters}
+    found: set[int | str] = set()
+    for one in given:
+        if isinstance(one, str):
+            if one not in by_name and one not in by_place and inspect.Parameter.VAR_KEYWORD not in has_more:
+                raise InvalidArgumentError(f"graph: static_argnames: the function has no argument {one!r}")
+            found |= {one, by_place.index(one)} if one in by_place else {one}
+        else:
+            if one >= len(by_place) and inspect.Parameter.VAR_POSITIONAL not in has_more:
+                raise InvalidArgumentError(
+                    f"graph: static_argnums: there is no argument {one}; the function has {len(by_place)} by position"
+                )
+            found |= {one, by_place[one]} if one < len(by_place) else {one}
+    return frozenset(found)
+
+
+def _static(nums: int | Sequence[int], names: str | Sequence[str]) -> tuple[int | str, ...]:
+    """Return the options static_argnums and static_argnames as one tuple."""
+    places = (nums,) if type(nums) is int else nums
+    if not isinstance(places, (tuple, list)) or any(type(place) is not int or place < 0 for place in places):
+        raise InvalidArgumentError(f"graph: static_argnums is places of arguments, from 0 on, not {nums!r}")
+    words = (names,) if isinstance(names, str) else names
+    if not isinstance(words, (tuple, list)) or not all(isinstance(word, str) for word in words):
+        raise InvalidArgumentError(f"graph: static_argnames is names of arguments, not {names!r}")
+    return (*places, *words)
+
+
 def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Sequence[Any]) -> Any:
     return fill(structure, results, numbers.values_of(operands))
 
@@ -372,7 +437,7 @@ def _warn_of_assignment(subject: str) -> None:
 
 
 @overload
-def graph(function: Callable[..., Any], /) -> TracedFunction: ...
+def graph(function: Callable[P, R], /) -> TracedFunction[P, R]: ...
 
 
 @overload
@@ -385,12 +450,14 @@ def graph(
     fallback: str = "warn",
     fuse: bool = True,
     donate: int | Sequence[int] = (),
-) -> Callable[[Callable[..., Any]], TracedFunction]: ...
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Callable[[Callable[P, R]], TracedFunction[P, R]]: ...
 
 
 @overload
 def graph(
-    function: Callable[..., Any],
+    function: Callable[P, R],
     /,
     *,
     cache_size: int = 64,
@@ -398,11 +465,13 @@ def graph(
     fallback: str = "warn",
     fuse: bool = True,
     donate: int | Sequence[int] = (),
-) -> TracedFunction: ...
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> TracedFunction[P, R]: ...
 
 
 def graph(
-    function: Callable[..., Any] | None = None,
+    function: Callable[P, R] | None = None,
     /,
     *,
     cache_size: int = 64,
@@ -410,7 +479,9 @@ def graph(
     fallback: str = "warn",
     fuse: bool = True,
     donate: int | Sequence[int] = (),
-) -> TracedFunction | Callable[[Callable[..., Any]], TracedFunction]:
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> TracedFunction[P, R] | Callable[[Callable[P, R]], TracedFunction[P, R]]:
     """Make a function compute as a graph, which is traced and compiled once for each signature; also a decorator.
 
     Any thread may call the traced function at any time. Threads that make the first call of a signature at the same
@@ -434,6 +505,11 @@ def graph(
         array except for a slice (`update_slice`, `x[i] = row`) is written into its memory, and only the slice is
         written. If the memory is shared with a view, a pending array or NumPy, the array is copied. A donated array
         keeps its shape and dtype; any other use is an `InvalidArgumentError` that names the call.
+    static_argnums : int or tuple of int
+        The places of arguments that are part of the signature: the function is traced once for each of their values,
+        which may then be shapes, axes and conditions.
+    static_argnames : str or tuple of str
+        The same by name. A parameter is static however it is passed.
 
     Returns
     -------
@@ -450,9 +526,11 @@ def graph(
 
     Notes
     -----
-    The signature consists of the structure of the arguments (tuples, lists and dicts) and the dtype, shape, strides and
-    device of the arrays in them. Python ints and floats are operands that may change between calls; Python computes
-    what depends only on them, as without the graph. Arrays that the function closes over are constants.
+    The signature consists of the structure of the arguments (tuples, lists, dicts, dataclasses and classes registered
+    by `register_container`) and the dtype, shape, strides and device of the arrays in them. Python ints and floats are
+    operands that may change between calls; Python computes what depends only on them, as without the graph. Those of
+    frozen dataclasses are part of the signature. Arrays that the function closes over are constants; the function is
+    traced again when a closure or a global variable refers to another array, or has been assigned to.
 
     Other arguments are part of the signature. By value: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes,
     types, devices, slices, frozensets, `functools.partial` and frozen dataclasses. By identity and by the values that
@@ -469,6 +547,7 @@ def graph(
     >>> scaled.cache_info().currsize
     1
     """
+    static = _static(static_argnums, static_argnames)
     if function is None:
-        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate))
-    return TracedFunction(function, cache_size, device, fallback, fuse, _places(donate))
+        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate), static)
+    return TracedFunction(function, cache_size, device, fallback, fuse, _places(donate), static)

@@ -1,4 +1,4 @@
-"""Initialization of the extension when ferrule is imported: the main thread, and the function for log lines."""
+"""Initialization when ferrule is imported: the extension's main thread and log function, and shorter tracebacks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrule import _ferrule
 from ferrule.later import later
+from ferrule.process import tracebacks
 
 if TYPE_CHECKING:
     from ferrule.process import log_lines
@@ -19,6 +20,7 @@ def _deliver_log_line(level: int, message: str) -> None:
 
 
 def prepare_extension() -> None:
-    """Initialize the extension. Called once, when ferrule is imported."""
+    """Initialize the extension, and tracebacks. Called once, when ferrule is imported."""
     _ferrule.set_main_thread(threading.main_thread().ident or 0)
     _ferrule.set_log_function(_deliver_log_line)
+    tracebacks.install()

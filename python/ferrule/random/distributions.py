@@ -20,7 +20,7 @@ from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import broadcast_to, reshape, stack
 from ferrule.functions.ops import cos, log, log1p, minimum, negative, sin, sqrt
-from ferrule.random.keys import bits_for, sizes_of
+from ferrule.random.keys import bits_for, sizes_of, words_for
 
 _WORD, _LONG = np.dtype("uint32"), np.dtype("uint64")
 # The bits of a significand, and so of a uniform number: all multiples of 2^-digits below 1 are representable.
@@ -66,7 +66,7 @@ def integers(
     Examples
     --------
     >>> fe.random.integers(fe.random.key(0), 8, 1, 7).tolist()
-    [5, 3, 1, 2, 4, 5, 3, 3]
+    [6, 1, 5, 5, 2, 6, 6, 5]
     """
     target = as_dtype(dtype)
     if target.kind not in "iu":
@@ -87,18 +87,17 @@ def integers(
     if count == 2**64:
         offsets = bits_for("integers", key, lengths, _LONG)
     else:
-        words = cast(bits_for("integers", key, (math.prod(lengths), 3 if count <= 2**32 else 4), _WORD), _LONG)
+        words = words_for("integers", key, math.prod(lengths), 3 if count <= 2**32 else 4)
         offsets = reshape(_scaled(words, count), lengths)
     offsets = cast(offsets, target)  # modulo 2^bits, as the sum below
     return offsets if first == 0 else offsets + first
 
 
-def _scaled(words: Array, count: int) -> Array:
-    """Return floor(r * count / 2^b) for the b bits of each row of words, the first word being the least significant."""
+def _scaled(words: list[Array], count: int) -> Array:
+    """Return floor(r * count / 2^b) for the b bits of each number r, whose first word is the least significant."""
     upper, lower = count >> 32, count & 0xFFFFFFFF
     scaled: Array | None = None
-    for place in range(words.shape[1]):
-        word = words[:, place]
+    for word in (cast(one, _LONG) for one in words):
         if upper == 0 or count == 2**32:  # the product of a word, and what is carried, fit into 64 bits
             product = word * count if scaled is None else word * count + scaled
             scaled = product >> 32
@@ -207,9 +206,12 @@ def normal(
     target = _floating("normal", dtype)
     lengths = sizes_of("normal", shape)
     count = math.prod(lengths)
-    pairs = bits_for("normal", key, ((count + 1) // 2, 2), _bits_of(target))
-    radius = sqrt(negative(log(_positive(pairs[:, 0]))) * 2.0)
-    angle = _unit_of(pairs[:, 1], _computed_in(target)) * (2 * math.pi)
+    wide = _computed_in(target)
+    words = words_for("normal", key, (count + 1) // 2, 4 if wide == np.dtype("float64") else 2)
+    if len(words) == 4:
+        words = [cast(low, _LONG) | (cast(high, _LONG) << 32) for low, high in (words[:2], words[2:])]
+    radius = sqrt(negative(log(_positive(words[0]))) * 2.0)
+    angle = _unit_of(words[1], wide) * (2 * math.pi)
     both = stack([radius * cos(angle), radius * sin(angle)], axis=1)
     x = cast(reshape(reshape(both, (-1,))[:count], lengths), target)
     return _shifted("normal", x, mean, std)

@@ -21,8 +21,8 @@ from ferrule.functions.movement import reshape, stack
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
-# Streams of one key, which share no block: what `bits` gives, and the keys that `split` makes.
-_BITS, _KEYS = 0, 1
+# Streams of one key, which share no block: the first to fourth word of a number, and the keys that `split` makes.
+_WORDS, _KEYS = (0, 2, 3, 4), 1
 _WORD = np.dtype("uint32")
 _LONG = np.dtype("uint64")
 
@@ -136,10 +136,15 @@ def bits_for(caller: str, key: Array, shape: Shape, dtype: np.dtype[Any]) -> Arr
     lengths = sizes_of(caller, shape)
     count = math.prod(lengths)
     if dtype == _LONG:
-        pairs = reshape(words_of(caller, key, 2 * count, _BITS), (count, 2))
-        return reshape(cast(pairs[:, 0], _LONG) | (cast(pairs[:, 1], _LONG) << 32), lengths)
-    words = reshape(words_of(caller, key, count, _BITS), lengths)
+        low, high = words_for(caller, key, count, 2)
+        return reshape(cast(low, _LONG) | (cast(high, _LONG) << 32), lengths)
+    words = reshape(words_for(caller, key, count, 1)[0], lengths)
     return words if dtype == _WORD else cast(words >> (32 - 8 * dtype.itemsize), dtype)
+
+
+def words_for(caller: str, key: Array, count: int, number: int) -> list[Array]:
+    """Return `number` uint32 words for each of `count` numbers, as one array for the first words, and so on."""
+    return [words_of(caller, key, count, stream) for stream in _WORDS[:number]]
 
 
 def words_of(caller: str, key: Array, count: int, stream: int) -> Array:

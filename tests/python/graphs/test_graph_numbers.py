@@ -44,7 +44,8 @@ def test_error_for_a_needed_value_names_argument_and_alternatives(need: str, num
         f(fe.ones((2, 3)), number)
     message = str(caught.value)
     assert "'pos' is a Python number argument of the graph, so its value is not known while it is traced. " in message
-    assert "To trace once for each value, pass it in a frozen dataclass" in message
+    assert "To trace once for each value, declare" in message
+    assert "or pass it in a frozen dataclass" in message
     assert "to use it as data, compute with it or use ferrule.where" in message
     assert "test_graph_numbers.py" in message
 

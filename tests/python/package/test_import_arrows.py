@@ -73,6 +73,7 @@ INSIDE_FUNCTIONS = {
     "rich": HEAVY,
     "jinja2": HEAVY,
     "markupsafe": HEAVY,
+    "IPython": OPTIONAL,
     "gguf": OPTIONAL,
     "hypothesis": OPTIONAL,
     "opt_einsum": OPTIONAL,

@@ -66,7 +66,10 @@ def test_all_dtypes_are_parts_of_the_same_words() -> None:
     all_words = np.asarray(fe.random.bits(key, 64))
     np.testing.assert_array_equal(np.asarray(fe.random.bits(key, 64, "uint8")), (all_words >> 24).astype(np.uint8))
     np.testing.assert_array_equal(np.asarray(fe.random.bits(key, 64, fe.uint16)), (all_words >> 16).astype(np.uint16))
-    np.testing.assert_array_equal(np.asarray(fe.random.bits(key, (4, 8), "uint64")).reshape(-1), all_words.view("<u8"))
+    upper = random_bits(np.asarray(key), 64, 2).astype(np.uint64)
+    np.testing.assert_array_equal(
+        np.asarray(fe.random.bits(key, (8, 8), "uint64")).reshape(-1), all_words | upper << np.uint64(32)
+    )
 
 
 def test_results_do_not_depend_on_threads_or_on_the_shape() -> None:
@@ -81,7 +84,14 @@ def test_results_do_not_depend_on_threads_or_on_the_shape() -> None:
     for other in results[1:]:
         for one, same in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(one, same)
-    for function in (fe.random.bits, fe.random.uniform, fe.random.normal, fe.random.exponential, fe.random.gumbel):
+    for function in (
+        *(fe.random.bits, fe.random.uniform, fe.random.normal, fe.random.exponential, fe.random.gumbel),
+        *(lambda key, shape: fe.random.bits(key, shape, "uint64"), lambda key, n: fe.random.integers(key, n, 0, 9)),
+        *(
+            lambda key, shape: fe.random.normal(key, shape, dtype="float64"),
+            lambda key, n: fe.random.bernoulli(key, 0.5, n),
+        ),
+    ):
         long, short = np.asarray(function(key, 1000)), np.asarray(function(key, (3, 7)))
         np.testing.assert_array_equal(long[:21].reshape(3, 7), short)
 

@@ -46,6 +46,8 @@ KERNEL(bitwise_invert, plan_elementwise)
 KERNEL(bitwise_and, plan_elementwise)
 KERNEL(bitwise_or, plan_elementwise)
 KERNEL(bitwise_xor, plan_elementwise)
+KERNEL(bitwise_left_shift, plan_elementwise)
+KERNEL(bitwise_right_shift, plan_elementwise)
 
 // comparison
 KERNEL(equal, plan_elementwise)

@@ -3,24 +3,32 @@
 // files of F/.
 
 #define INTEGER int
+#define INTEGER_BITS 32
 #define OF(op) op##_i32
 #include "integer_functions.glsl"
 #undef INTEGER
+#undef INTEGER_BITS
 #undef OF
 #define INTEGER uint
+#define INTEGER_BITS 32
 #define OF(op) op##_u32
 #include "integer_functions.glsl"
 #undef INTEGER
+#undef INTEGER_BITS
 #undef OF
 #define INTEGER int64_t
+#define INTEGER_BITS 64
 #define OF(op) op##_i64
 #include "integer_functions.glsl"
 #undef INTEGER
+#undef INTEGER_BITS
 #undef OF
 #define INTEGER uint64_t
+#define INTEGER_BITS 64
 #define OF(op) op##_u64
 #include "integer_functions.glsl"
 #undef INTEGER
+#undef INTEGER_BITS
 #undef OF
 #include "narrow_integers.glsl"
 #include "logical.glsl"
