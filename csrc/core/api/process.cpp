@@ -27,7 +27,9 @@ std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType
     const ops::AttributeRow& attribute = row.attributes[i];
     const std::string name = attribute.name;
     if (!attribute.required) continue;
-    if (attribute.type == ops::AttributeType::integer) attributes.push_back({name, int64_t{1}});
+    // `size` is that of the shapes below, and of a real transform of as many elements.
+    if (attribute.type == ops::AttributeType::integer)
+      attributes.push_back({name, int64_t{name == "size" && row.input_count > 0 ? 2 : 1}});
     if (attribute.type == ops::AttributeType::dtype) attributes.push_back({name, dtype});
     if (attribute.type != ops::AttributeType::integers) continue;
     std::vector<int64_t> list(shape.size(), 1);  // suits part sizes, steps and padding
