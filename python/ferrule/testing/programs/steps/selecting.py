@@ -1,4 +1,4 @@
-"""topk, frexp, nonzero, compress, and dynamic slices. A step uses one of several outputs."""
+"""Sorting, distinct elements, topk, frexp, nonzero, compress, dynamic slices. A step uses one of several outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values
+from ferrule.testing.cases.sets import found as distinct
+from ferrule.testing.cases.sorting import sorted_indices
+from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values, widen
 from ferrule.testing.model.oracles import fitted
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case, exact
@@ -31,6 +33,51 @@ class TopK(Operation):
     def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
         own = {name: value for name, value in attributes.items() if name != "output"}
         return by_case("topk", given, own, output=attributes["output"])
+
+
+class Sort(Operation):
+    """sort and argsort."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, REALS, 1)
+        if x is None:
+            return None
+        rank = scope.values[x].ndim
+        return self.drawn(x, axis=scope.between(-rank, rank - 1), descending=scope.one_in(3))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.{self.name}({operands[0]}, axis={attributes['axis']}, descending={attributes['descending']})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        axis, descending = attributes["axis"], attributes["descending"]
+        turned = np.moveaxis(widen(given[0]), axis, -1)
+        order = sorted_indices(turned, descending)
+        if self.name == "argsort":
+            return exact(np.moveaxis(order, -1, axis))
+        return exact(np.take_along_axis(given[0], np.moveaxis(order, -1, axis), axis))
+
+
+class UniqueAll(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("unique_all", REALS)
+        if x is None:
+            return None
+        output = scope.choose(["values", "indices", "counts", "inverse_indices"])
+        return self.drawn(x, size=scope.between(0, scope.values[x].size + 1), output=output)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.unique_all({operands[0]}, size={attributes['size']}).{attributes['output']}"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        x, output, size = given[0], attributes["output"], attributes["size"]
+        flat = widen(x.reshape(-1))
+        if output == "inverse_indices":
+            return exact(distinct("inverse_indices", flat, size).reshape(x.shape))
+        if output == "counts":
+            return exact(distinct("counts", flat, size))
+        number = int(distinct("count", flat, size))
+        indices = distinct("indices", flat, number)
+        return exact(fitted(indices if output == "indices" else x.reshape(-1)[indices], size))
 
 
 class Frexp(Operation):
@@ -136,6 +183,9 @@ OPERATIONS: list[Operation] = [
     DynamicSlice("dynamic_slice", 0.7),
     UpdateSlice("update_slice", 1),
     TopK("topk", 0.7),
+    Sort("sort", 0.6),
+    Sort("argsort", 0.6),
+    UniqueAll("unique_all", 0.5),
     Frexp("frexp", 0.4),
     Nonzero("nonzero", 0.4),
     Compress("compress", 0.5),
