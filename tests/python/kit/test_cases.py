@@ -68,7 +68,10 @@ def _takes(case: Case, number: int) -> bool:
 
 
 def _refused(op: str, name: str) -> set[str]:
-    """A mask is bool or has the query's dtype: the op's rule narrows the dtypes of the row."""
+    """The dtypes that the op's rule refuses, although the row has them: a mask is bool or has the query's dtype, and a
+    start is int64 or float64."""
+    if op == "arange":
+        return set(NUMERIC) - {"int64", "float64"}
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()
 
 
