@@ -26,8 +26,8 @@ PARTS = 8
 TREE = Path(__file__).resolve().parents[3]
 # The CPU module under another name, made by `./dev unit`, as a second device.
 SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
-# Ops that are used implicitly: a step's decomposition, a view's kernel.
-WITHIN_OTHERS = {"iota", "copy", "slice"}
+# Ops that are used implicitly: a step's decomposition, a view's kernel, an update by indices or a mask.
+WITHIN_OTHERS = {"arange", "iota", "copy", "slice", "scatter", "masked_scatter"}
 
 
 @pytest.fixture
