@@ -35,7 +35,11 @@ def entry_of(case: Case) -> Entry | None:
         return None
     if case.dtypes[0] not in (*FLOATS, *COMPLEX):
         return None
-    return entries().get((case.op, case.dtypes[0] in COMPLEX))
+    is_complex = case.dtypes[0] in COMPLEX
+    real = entries().get((case.op, False))
+    if is_complex and real is not None and real.is_reduction and (case.op, True) not in entries():
+        return real  # the sentences of sums and products hold for both
+    return entries().get((case.op, is_complex))
 
 
 def samples_of(entry: Entry, dtype: str) -> Samples:
