@@ -87,7 +87,8 @@ def agrees(
     what: str, got: Values, entry: Entry, operands: Sequence[Values], allowed: Callable[[Values], Values]
 ) -> Values:
     """The elements that are the result `what` of the operands. `allowed` has the distance that a number may have."""
-    alternatives = [_agrees(one, got, entry, operands, allowed) for one in what.split(" or ")]
+    with np.errstate(all="ignore"):
+        alternatives = [_agrees(one, got, entry, operands, allowed) for one in what.split(" or ")]
     return np.asarray(np.logical_or.reduce(alternatives))
 
 
@@ -117,7 +118,7 @@ def _wanted(what: str, shape: tuple[int, ...], names: dict[str, Values], operand
     if what == "even":
         return np.rint(operands[0])
     if what == "truncated":
-        return np.asarray(np.trunc(operands[0]))
+        return np.asarray(np.trunc(operands[0]) + 0.0)  # integers have no -0
     if what == "inf*sign":
         return np.asarray(np.copysign(np.inf, np.copysign(1, operands[0]) * np.copysign(1, operands[1])))
     if found := re.fullmatch(r"(inf|0)\*(cos|sin)\((\w+)\)", what):

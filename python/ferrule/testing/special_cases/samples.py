@@ -30,10 +30,10 @@ class Samples:
 
 
 def entry_of(case: Case) -> Entry | None:
-    """The special cases of the case's op, if it has floating-point or complex inputs of one dtype."""
+    """The special cases of the case's op. Inputs have one dtype, floating-point or complex, or bool for all and any."""
     if case.variant or case.output or not case.dtypes or len(set(case.dtypes)) > 1:
         return None
-    if case.dtypes[0] not in (*FLOATS, *COMPLEX):
+    if case.dtypes[0] not in (*FLOATS, *COMPLEX) and case.op not in ("all", "any"):
         return None
     is_complex = case.dtypes[0] in COMPLEX
     real = entries().get((case.op, False))
