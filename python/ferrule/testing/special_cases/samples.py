@@ -37,9 +37,11 @@ def entry_of(case: Case) -> Entry | None:
         return None
     is_complex = case.dtypes[0] in COMPLEX
     real = entries().get((case.op, False))
-    if is_complex and real is not None and real.is_reduction and (case.op, True) not in entries():
-        return real  # the sentences of sums and products hold for both
-    return entries().get((case.op, is_complex))
+    # The sentences of sums and products hold for both.
+    found = entries().get((case.op, is_complex), real if real is not None and real.is_reduction else None)
+    if found is not None and found.is_reduction and "axis" not in case.family.plain[0].attributes:
+        return None
+    return found
 
 
 def samples_of(entry: Entry, dtype: str) -> Samples:
