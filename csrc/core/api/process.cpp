@@ -51,10 +51,10 @@ bool has_dtype_attribute(const ops::Row& row) {
 Graph plausible_graph(const ops::Row& row, std::span<const DType> inputs, DType dtype, int64_t size) {
   const Shape square{size, size}, line{size}, none{};
   // Shapes of the first input, the others and the last, in order: for products and elementwise ops, for attention with
-  // a length, for compress, for ops with scalars, for update_slice, for scatter, for arange.
+  // a length, for compress, for ops with scalars, for update_slice, for scatter, for bincount, for arange.
   const std::array<Shape, 3> candidates[] = {{square, square, square}, {square, square, none}, {square, line, line},
                                              {line, none, none},       {line, line, none},     {square, line, square},
-                                             {none, none, none}};
+                                             {line, line, line},       {none, none, none}};
   for (const auto& [first, others, last] : candidates) {
     Graph graph;
     std::vector<ValueId> values;
