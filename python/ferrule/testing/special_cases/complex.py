@@ -114,7 +114,7 @@ nan, !0 -> nan, nan
 nan, nan -> nan, nan
 
 [expm1 a+bj; conj]
-0, +0 -> 0, +0
+0, +0 -> +0, +0
 fin, +inf -> nan, nan
 fin, nan -> nan, nan
 +inf, +0 -> +inf, +0
