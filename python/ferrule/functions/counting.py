@@ -193,7 +193,7 @@ def _equal_bins(values: Array, bins: Any, limits: tuple[float, float] | None) ->
 
 
 def sorted_position(edges: Array, x: Array, right: bool) -> Array:
-    """Return how many of the ascending edges are below each element; with `right`, below or equal to it. NaN gives 0."""
+    """Return how many of the ascending edges are below each element, or with `right` not above it; 0 for NaN."""
     found = searchsorted(edges, x, side="right" if right else "left")
     return recording.apply("where", (recording.apply("isnan", (x,), {}), 0, found), {})
 
