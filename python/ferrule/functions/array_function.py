@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ferrule.array.array import Array
+from ferrule.errors import DTypeError, InvalidArgumentError, UnsupportedError
 
 
 class _Call(NamedTuple):
@@ -69,9 +70,9 @@ _CALLS = {
     "triu": _Call(1, ("k",)),
     "vdot": _Call(2, other_name="vecdot"),
     "vstack": _Call(1),
-    "where": _Call(3),
     "zeros_like": _Call(1, ("dtype",)),
 }
+_NORM = ("norm", None)  # of the Fourier transforms: "backward"
 _TRANSFORM = _Call(1, ("n", "axis", "norm"))
 _TRANSFORMS = _Call(1, ("s", "axes", "norm"))
 _CALLS_OF_MODULES: dict[str, tuple[Any, dict[str, _Call]]] = {
@@ -108,24 +109,31 @@ def call(
     """Compute what NumPy would: with ferrule if it has the function, and else by NumPy's own code."""
     if not all(issubclass(each, (Array, np.ndarray)) for each in types):
         return NotImplemented  # a type of another library, which may know what to do
+    try:
+        result = _computed(function, arguments, options)
+    except (DTypeError, InvalidArgumentError, UnsupportedError):
+        result = None  # NumPy's code computes it, or says what is wrong
+    if result is not None:
+        return result
+    own: Callable[..., Any] | None = getattr(function, "_implementation", None)
+    return _created(like, function, arguments, options) if own is None else own(*arguments, **options)
+
+
+def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return what ferrule computes, or None if it does not have the function with these arguments."""
     name = function.__name__
     if getattr(np, name, None) is function:
         if name in _UNCHANGED:
             return getattr(Array._namespace, name)(*arguments, **options)
-        if name == "einsum" and set(options) <= {"dtype"}:
-            return _einsum(*arguments, **options)
-        if name in ("cumsum", "cumprod", "nancumsum", "nancumprod"):
-            result = _cumulative(name, *arguments, **options)
-            if result is not None:
-                return result
+        if name in _WRITTEN:
+            return _WRITTEN[name](*arguments, **options)
     for module, (numpys, calls) in _CALLS_OF_MODULES.items():
         if name in calls and getattr(numpys, name, None) is function:
             given = _passed(calls[name], arguments, options)
             if given is not None:
                 own_module = getattr(Array._namespace, module) if module else Array._namespace
                 return getattr(own_module, calls[name].other_name or name)(*given[0], **given[1])
-    own: Callable[..., Any] | None = getattr(function, "_implementation", None)
-    return _created(like, function, arguments, options) if own is None else own(*arguments, **options)
+    return None
 
 
 def _passed(
@@ -142,7 +150,7 @@ def _passed(
             named[name] = value
         elif name not in how.ignored and value is not None:  # out=None, where=None
             return None
-    return leading, {name: value for name, value in named.items() if not _is_no_value(value)}
+    return leading, {name: value for name, value in named.items() if not _is_no_value(value) and (name, value) != _NORM}
 
 
 def _is_no_value(value: object) -> bool:
@@ -160,23 +168,59 @@ def _created(like: Array, function: Callable[..., Any], arguments: Sequence[Any]
     return Array._namespace.asarray(made, device=like.device) if made.dtype.kind in "biufc" else made
 
 
-def _einsum(subscripts: Any, *operands: Any, dtype: Any = None) -> Array:
+def _einsum(subscripts: Any, *operands: Any, dtype: Any = None, out: object = None, **_: Any) -> Array | None:
+    if out is not None or not isinstance(subscripts, str):
+        return None
     if dtype is not None:
         operands = tuple(Array._namespace.asarray(x).astype(dtype) for x in operands)
     result: Array = Array._namespace.einsum(subscripts, *operands)
     return result
 
 
-def _cumulative(
-    name: str, x: Any, axis: int | None = None, dtype: Any = None, out: object = None
-) -> Array | None:
-    if out is not None or not isinstance(x, Array):
+def _where(condition: Any, *values: Any) -> Array | None:
+    if len(values) != 2:
         return None
     module = Array._namespace
-    if name.startswith("nan"):
-        x = module.where(module.isnan(x), 1 if name == "nancumprod" else 0, x) if x.dtype.kind in "fc" else x
-    if axis is None:
-        x, axis = x.reshape(-1), 0
-    function = module.cumulative_sum if name.endswith("sum") else module.cumulative_prod
-    result: Array = function(x, axis=axis, dtype=dtype)
+    operand = condition if isinstance(condition, Array) else np.asarray(condition)
+    result: Array = module.where(operand if operand.dtype.kind == "b" else operand.astype(bool), *values)
     return result
+
+
+def _extreme(name: str) -> Callable[..., Array | None]:
+    def function(x: Any, axis: int | None = None, out: object = None, *, keepdims: bool = False) -> Array | None:
+        if out is not None or x.dtype.kind not in "biuf":
+            return None
+        module = Array._namespace
+        if x.dtype.kind == "f":
+            is_nan = module.isnan(x)
+            if bool(module.any(module.all(is_nan, axis=axis))):
+                raise InvalidArgumentError(f"numpy.{name}: all elements of a slice are NaN")
+            x = module.where(is_nan, -module.inf if name == "nanargmax" else module.inf, x)
+        result: Array = getattr(module, name.removeprefix("nan"))(x, axis=axis, keepdims=keepdims is True)
+        return result
+
+    return function
+
+
+def _cumulative(name: str) -> Callable[..., Array | None]:
+    def function(x: Any, axis: int | None = None, dtype: Any = None, out: object = None) -> Array | None:
+        if out is not None or not isinstance(x, Array):
+            return None
+        module = Array._namespace
+        if name.startswith("nan") and x.dtype.kind in "fc":
+            x = module.where(module.isnan(x), 1 if name == "nancumprod" else 0, x)
+        if axis is None:
+            x, axis = x.reshape(-1), 0
+        own = module.cumulative_sum if name.endswith("sum") else module.cumulative_prod
+        result: Array = own(x, axis=axis, dtype=dtype)
+        return result
+
+    return function
+
+
+_WRITTEN: dict[str, Callable[..., Array | None]] = {
+    "einsum": _einsum,
+    "where": _where,
+    **{name: _extreme(name) for name in ("nanargmax", "nanargmin")},
+    **{name: _cumulative(name) for name in ("cumprod", "cumsum", "nancumprod", "nancumsum")},
+}

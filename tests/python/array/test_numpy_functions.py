@@ -78,6 +78,10 @@ CALLS: dict[str, Call] = {
     "vstack": lambda x: NP.vstack([x, x]),
     "where": lambda x: NP.where(x > 1, x, x - 1),
     "pad": lambda x: NP.pad(x, ((1, 2), (0, 3)), "constant", constant_values=7),
+    "where of numbers": lambda x: NP.where(x, 1, 0),
+    "nanargmax": lambda x: NP.nanargmax(NP.where(x > 1, np.nan, x), axis=1),
+    "nanargmin": lambda x: NP.nanargmin(x),
+    "einsum dtype": lambda x: NP.einsum("ij->i", x, dtype=np.float64, optimize=True),
     "pad reflect": lambda x: NP.pad(x, 2, mode="reflect"),
     "pad wrap": lambda x: NP.pad(x, 9, mode="wrap"),
     "pad symmetric": lambda x: NP.pad(x, (0, 7), mode="symmetric"),
@@ -181,6 +185,8 @@ def test_a_function_that_ferrule_lacks_is_computed_by_numpy() -> None:
     for result, wanted in (
         (NP.cbrt(x), np.cbrt(FLOATS)),
         (NP.unwrap(x), np.unwrap(FLOATS)),
+        (NP.pad(x, 1, constant_values=(1, 2)), np.pad(FLOATS, 1, constant_values=(1, 2))),
+        (NP.where(x > 1)[0], np.where(FLOATS > 1)[0]),
         (NP.add.accumulate(x), np.add.accumulate(FLOATS)),
         (NP.hypot(x, x, dtype=np.float64), np.hypot(FLOATS, FLOATS, dtype=np.float64)),
     ):
