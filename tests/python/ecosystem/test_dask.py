@@ -33,7 +33,7 @@ def assigned(x: Any, key: Any) -> Any:
     return x
 
 
-REDUCTIONS = "all any max mean min prod std sum var".split()
+REDUCTIONS = ["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"]
 CALLS: dict[str, Callable[..., Any]] = {
     "values": lambda x, y, z: x,
     "add": lambda x, y, z: x + y,

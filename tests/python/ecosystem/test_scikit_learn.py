@@ -93,9 +93,20 @@ MODELS: dict[str, Case] = {
     "roc_curve": (lambda y, p: metrics.roc_curve(y, p, drop_intermediate=False), CLASSES, CHANCE),
     **{
         name: (getattr(pairwise, name), abs(X), abs(X[::-1]))
-        for name in "additive_chi2_kernel chi2_kernel cosine_distances cosine_similarity euclidean_distances "
-        "laplacian_kernel linear_kernel manhattan_distances paired_cosine_distances polynomial_kernel rbf_kernel "
-        "sigmoid_kernel".split()
+        for name in [
+            "additive_chi2_kernel",
+            "chi2_kernel",
+            "cosine_distances",
+            "cosine_similarity",
+            "euclidean_distances",
+            "laplacian_kernel",
+            "linear_kernel",
+            "manhattan_distances",
+            "paired_cosine_distances",
+            "polynomial_kernel",
+            "rbf_kernel",
+            "sigmoid_kernel",
+        ]
     },
 }
 

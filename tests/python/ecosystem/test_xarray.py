@@ -23,7 +23,23 @@ def labelled(values: Any) -> Any:
     return xr.DataArray(values, dims=("x", "y"), coords=COORDINATES)
 
 
-REDUCTIONS = "all any argmax argmin count cumprod cumsum max mean median min prod std sum var".split()
+REDUCTIONS = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "count",
+    "cumprod",
+    "cumsum",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
 CALLS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "arithmetic with numbers": lambda x, y: 2 * x - 1,
