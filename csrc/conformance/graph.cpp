@@ -204,6 +204,30 @@ Bytes numbers(const char* dtype, uint64_t size, std::mt19937_64& generator) {
   return bytes;  // zeros for any other dtype
 }
 
+// Whether the storage has matrices that an op inverts or whose roots it takes: others than these have no result.
+bool needs_regular_matrices(const fe_graph_view& view, uint32_t storage) {
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    const fe_node& node = *view.nodes[i];
+    for (const char* op : {"cholesky", "inv", "solve"})
+      if (node.op == op_id(op) && view.values[node.inputs[0]]->storage == storage) return true;
+  }
+  return false;
+}
+
+// Writes identity matrices of `side` rows.
+void write_identities(Bytes& bytes, const std::string& dtype, size_t side) {
+  const bool is_single = dtype == "float32" || dtype == "complex64";
+  const size_t item = (is_single ? 4U : 8U) * (dtype.starts_with("complex") ? 2U : 1U);
+  std::fill(bytes.begin(), bytes.end(), Bytes::value_type{});
+  for (size_t element = 0; (element + 1) * item <= bytes.size(); ++element) {
+    if (element / side % side != element % side) continue;
+    const float narrow = 1;
+    const double wide = 1;
+    std::memcpy(bytes.data() + element * item, is_single ? static_cast<const void*>(&narrow) : &wide,
+                is_single ? sizeof narrow : sizeof wide);
+  }
+}
+
 // The number of elements that a mask in this storage must choose, if there must be as many as there are values; else
 // -1.
 int64_t chosen_elements(const fe_graph_view& view, uint32_t storage) {
@@ -233,6 +257,10 @@ Bound::Bound(const Device& device, fe_module_queue* queue, Graph& graph, const E
     Bytes bytes = numbers(dtype, storage.size, generator);
     if (const int64_t chosen = chosen_elements(view, i); chosen >= 0)
       for (size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<char>(std::cmp_less(k, chosen));
+    if (needs_regular_matrices(view, i))
+      for (uint32_t value = 0; value < view.value_count; ++value)
+        if (const fe_value& matrix = *view.values[value]; matrix.storage == i && matrix.rank > 1)
+          write_identities(bytes, dtype, static_cast<size_t>(matrix.shape[matrix.rank - 1]));
     write_bytes(device, queue, buffers_.back(), bytes);
   }
   if (view.workspace_size > 0) workspace_ = std::make_unique<Buffer>(device, view.workspace_size);

@@ -42,7 +42,7 @@ class Device final : public sdk::Device {
   const uint32_t index_;
   const bool is_hidden_;
   const bool has_host_memory_;
-  const std::string without_;  // the op that it does not support
+  const std::string without_;           // the op that it does not support
   std::shared_ptr<Computer> computer_;  // null: outputs are zeros
   std::shared_ptr<MemoryBudget> budget_;
   std::shared_ptr<Shared> shared_;

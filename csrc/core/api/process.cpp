@@ -27,7 +27,9 @@ std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType
     const ops::AttributeRow& attribute = row.attributes[i];
     const std::string name = attribute.name;
     if (!attribute.required) continue;
-    if (attribute.type == ops::AttributeType::integer) attributes.push_back({name, int64_t{1}});
+    // `size` is that of the shapes below, and of a real transform of as many elements.
+    if (attribute.type == ops::AttributeType::integer)
+      attributes.push_back({name, int64_t{name == "size" && row.input_count > 0 ? 2 : 1}});
     if (attribute.type == ops::AttributeType::dtype) attributes.push_back({name, dtype});
     if (attribute.type != ops::AttributeType::integers) continue;
     std::vector<int64_t> list(shape.size(), 1);  // suits part sizes, steps and padding
@@ -49,10 +51,10 @@ bool has_dtype_attribute(const ops::Row& row) {
 Graph plausible_graph(const ops::Row& row, std::span<const DType> inputs, DType dtype, int64_t size) {
   const Shape square{size, size}, line{size}, none{};
   // Shapes of the first input, the others and the last, in order: for products and elementwise ops, for attention with
-  // a length, for compress, for ops with scalars, for update_slice, for scatter, for arange.
+  // a length, for compress, for ops with scalars, for update_slice, for scatter, for bincount, for arange.
   const std::array<Shape, 3> candidates[] = {{square, square, square}, {square, square, none}, {square, line, line},
                                              {line, none, none},       {line, line, none},     {square, line, square},
-                                             {none, none, none}};
+                                             {line, line, line},       {none, none, none}};
   for (const auto& [first, others, last] : candidates) {
     Graph graph;
     std::vector<ValueId> values;

@@ -329,7 +329,10 @@ class Array(_ferrule.Operators):
         return float(value)
 
     def __complex__(self) -> complex:
-        return complex(self._one("complex()"))
+        value = self._one("complex()")
+        if isinstance(value, float) and value != value:
+            return complex(value, value)  # as in the array API standard; Python's complex(nan) is nan+0j
+        return complex(value)
 
     def __round__(self, ndigits: int | None = None) -> int | float:
         """Python's `round` of the single element; `ferrule.round` rounds arrays."""

@@ -42,7 +42,7 @@ def attribute_of(op: str, name: str, value: object) -> object:
         return value
     kind = _kinds().get(op, {}).get(name)
     if kind == "bool":
-        return _flag(value, op, name)
+        return flag(value, op, name)
     if value is None or given is str or given is tuple or given is list:
         return value
     if kind == "int":
@@ -54,7 +54,8 @@ def attribute_of(op: str, name: str, value: object) -> object:
     return value
 
 
-def _flag(value: object, caller: str, name: str) -> bool:
+def flag(value: object, caller: str, name: str) -> bool:
+    """Return a bool argument, which may also be NumPy's bool, 0 or 1."""
     if isinstance(value, np.bool_) or (isinstance(value, int) and value in (0, 1)):
         return bool(value)
     raise InvalidArgumentError(f"{caller}: {name} must be True or False, not {value!r}")

@@ -26,6 +26,7 @@ from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule.functions import compaction
 from ferrule.functions.conversion import as_int64, cast
+from ferrule.functions.creation import zeros
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
 from ferrule.functions.repetition import common_shape
 from ferrule.functions.slicing import cut, written
@@ -212,7 +213,8 @@ def _is_mask(item: object) -> bool:
 
 def _chosen_by_mask(x: Array, mask: Array) -> Array:
     """Return the elements, or slices, where the mask is true, in their order."""
-    rows = _rows_of("x[mask]", x, mask)
+    mask = _fitted("x[mask]", x, mask)
+    rows = _rows_of(x, mask)
     if isinstance(mask._handle, Symbol):
         refuse(_MASK_LENGTH, mask._handle)
     flags = reshape(mask, (mask.size,))
@@ -221,17 +223,28 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
     return recording.apply_all("compress", (rows, flags), {"axis": 0, "size": -1})[0]
 
 
-def _rows_of(caller: str, x: Array, mask: Array) -> Array:
+def _fitted(caller: str, x: Array, mask: Array, axis: int = 0) -> Array:
+    """Return the mask, which has the sizes of x from an axis on. As in NumPy, a mask of no elements may have sizes of 0 in
+    place of others, and chooses nothing."""
+    sizes = x.shape[axis : axis + mask.ndim]
+    if mask.shape == sizes:
+        return mask
+    if mask.size > 0 or len(sizes) < mask.ndim or any(m not in (0, s) for m, s in zip(mask.shape, sizes, strict=True)):
+        start = f" from axis {axis} on" if axis else ""
+        raise OutOfRangeError(f"{caller}: the mask has shape {mask.shape}, and x has {x.shape}{start}")
+    return zeros(sizes, dtype=np.bool_, device=x.device)
+
+
+def _rows_of(x: Array, mask: Array) -> Array:
     """Return x with one axis in place of those of the mask."""
-    if mask.shape != x.shape[: mask.ndim]:
-        raise OutOfRangeError(f"{caller}: the mask has shape {mask.shape}, and x has {x.shape}")
     return reshape(x, (mask.size, *x.shape[mask.ndim :]))
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     """Return x with the value, or its next slice, where the mask is true."""
     shape = x.shape
-    rows = _rows_of("x[mask] = value", x, mask)
+    mask = _fitted("x[mask] = value", x, mask)
+    rows = _rows_of(x, mask)
     own = rows.ndim - 1
     while value.ndim > own and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
@@ -444,8 +457,7 @@ def _axes_of(item: Any) -> int:
 
 
 def _indices_of_mask(x: Array, mask: Array, axis: int) -> list[Any]:
-    if mask.shape != x.shape[axis : axis + mask.ndim]:
-        raise OutOfRangeError(f"x[mask]: the mask has shape {mask.shape}, and x has {x.shape} from axis {axis} on")
+    mask = _fitted("x[mask]", x, mask, axis)
     if isinstance(mask._handle, Symbol):
         refuse(_MASK_LENGTH, mask._handle)
     if mask.ndim == 0:

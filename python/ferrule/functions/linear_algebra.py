@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
+
+import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_integer, sizes
@@ -12,9 +14,10 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex
+from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import InvalidArgumentError, OutOfRangeError
-from ferrule.functions.movement import expand_dims, moveaxis, permute_dims, reshape
+from ferrule.functions.conversion import cast
+from ferrule.functions.movement import moveaxis, permute_dims, reshape
 
 
 @names_itself
@@ -162,10 +165,15 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     lengths = [x.shape[axis_of("vecdot", place, x.ndim)] for x in (left, right)]
     if lengths[0] != lengths[1]:
         raise InvalidArgumentError(f"vecdot: lengths differ: {left.shape} and {right.shape}, axis {place}")
-    rows = moveaxis(left, place, -1)
     if is_complex(left.dtype):
-        rows = apply("conj", (rows,), {})
-    columns = moveaxis(right, place, -1)
-    # A row times a column: products of half-precision numbers are then added in float32.
-    product = matmul(expand_dims(rows, axis=-2), expand_dims(columns, axis=-1))
-    return reshape(product, product.shape[:-2])
+        left = apply("conj", (left,), {})
+    left, right = moveaxis(left, place, -1), moveaxis(right, place, -1)
+    dtype = _product_dtype(left, right)
+    if dtype.itemsize == 2 and is_floating(dtype):  # half-precision products are added in float32, and rounded once
+        left, right = cast(left, "float32"), cast(right, "float32")
+    return cast(apply("sum", (apply("multiply", (left, right), {}),), {"axis": (-1,)}), dtype)
+
+
+def _product_dtype(left: Array, right: Array) -> np.dtype[Any]:
+    """Return the dtype of a product, of which no element is computed."""
+    return apply("multiply", (left, right), {}).dtype

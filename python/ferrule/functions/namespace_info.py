@@ -33,7 +33,7 @@ class NamespaceInfo:
     --------
     >>> info = fe.__array_namespace_info__()
     >>> info.capabilities()
-    {'boolean indexing': True, 'data-dependent shapes': True, 'max rank': 8}
+    {'boolean indexing': True, 'data-dependent shapes': True, 'max dimensions': 8}
     >>> info.default_dtypes()["real floating"]
     dtype('float32')
     """
@@ -44,15 +44,15 @@ class NamespaceInfo:
         Returns
         -------
         dict
-            "boolean indexing" and "data-dependent shapes" are true, except inside `ferrule.graph`; "max rank" is the
-            greatest number of dimensions.
+            "boolean indexing" and "data-dependent shapes" are true, except inside `ferrule.graph`; "max dimensions" is
+            the greatest number of dimensions.
 
         Examples
         --------
-        >>> fe.__array_namespace_info__().capabilities()["max rank"]
+        >>> fe.__array_namespace_info__().capabilities()["max dimensions"]
         8
         """
-        return {"boolean indexing": True, "data-dependent shapes": True, "max rank": MAX_DIMENSIONS}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": MAX_DIMENSIONS}
 
     def default_device(self) -> Device:
         """Return the default device, as `best_device` does.

@@ -107,7 +107,7 @@ __all__ = [
 ]
 
 def abs(x: Operand, /) -> Array:
-    """Absolute value of x."""
+    """Absolute value of x: the magnitude of a complex number, which is real."""
 
 def acos(x: Operand, /) -> Array:
     """Arc cosine of x, from 0 to pi; NaN outside of [-1, 1]."""
@@ -343,7 +343,7 @@ def sigmoid(x: Operand, /) -> Array:
     """1 / (1 + exp(-x))."""
 
 def sign(x: Operand, /) -> Array:
-    """-1, 0 or 1 by the sign of x; NaN stays NaN."""
+    """-1, 0 or 1 by the sign of x; x / abs(x) of a complex number, 0 of zero; NaN stays NaN."""
 
 def signbit(x: Operand, /) -> Array:
     """Whether the sign of x is negative, also of -0 and NaN."""
@@ -394,7 +394,8 @@ def trunc(x: Operand, /) -> Array:
 def var(
     x: Operand, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
-    """Variance over axes: the squared distances to the mean, over their number less `correction`."""
+    """Variance over axes: the squared distances to the mean, over their number less `correction`; NaN where that is
+    not positive."""
 
 def where(condition: Operand, x1: Operand, x2: Operand, /) -> Array:
     """x1 where the condition holds, else x2."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, SupportsFloat
 
+from ferrule import _ferrule
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.attributes import axis_of, flag, one_integer, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex, is_floating, numpy_dtype
+from ferrule.dtypes.classification import is_block, is_complex, is_floating, numpy_dtype
 from ferrule.errors import DTypeError, Error, InvalidArgumentError
+from ferrule.functions import compaction
 from ferrule.functions.conversion import astype, cast
 from ferrule.functions.movement import reshape
 
+_MANY = 65536
 Axes = int | Sequence[int] | None
 
 
@@ -409,10 +412,22 @@ def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> 
     >>> fe.count_nonzero(fe.asarray([[0, 2], [3, 4]]), axis=0).tolist()
     [1, 2]
     """
+    x = as_operand("count_nonzero", x)
+    if axis is None and _is_counted_by_a_kernel(x):
+        count = compaction.nonzero_count(x)
+        return reshape(count, (1,) * x.ndim) if flag(keepdims, "count_nonzero", "keepdims") else count
     if axis is not None:
-        x = as_operand("count_nonzero", x)
         axis = tuple(axis_of("count_nonzero", place, x.ndim) for place in sizes(axis, "count_nonzero", "axis"))
     return _reduce("sum", _as_bools("count_nonzero", x), axis, keepdims)
+
+
+def _is_counted_by_a_kernel(x: Array) -> bool:
+    """Whether x is large and in memory, and its device has a kernel that counts. A sum is computed together with x."""
+    handle = x._handle
+    if x.size < _MANY:
+        return False
+    is_computed = isinstance(handle, _ferrule.Array) and handle.ready
+    return is_computed and not is_block(x.dtype) and x.device.supports("nonzero", x.dtype)
 
 
 def _widened(op: str, x: Array, axis: Axes, dtype: Any, keepdims: bool) -> Array:

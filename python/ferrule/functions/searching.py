@@ -11,7 +11,7 @@ from ferrule.functions.movement import take
 
 
 def searchsorted(
-    x1: Array, x2: Array, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
+    x1: Array, x2: Array | float, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:
     """Find the indices at which elements have to be inserted into a sorted array so that it stays sorted.
 
@@ -19,7 +19,7 @@ def searchsorted(
     ----------
     x1 : Array of shape (n,)
         The array, in ascending order with NaN last, or in any order if `sorter` is given.
-    x2 : Array
+    x2 : Array or number
         The elements to find places for. The dtypes of x1 and x2 are promoted.
     side : {'left', 'right'}
         Whether an element is inserted before the elements of x1 that are equal to it, or behind them.
@@ -46,7 +46,9 @@ def searchsorted(
     >>> fe.searchsorted(fe.asarray([1, 3, 3, 5]), fe.asarray([0, 3, 9]), side="right").tolist()
     [0, 3, 4]
     """
-    x1, x2 = as_operand("searchsorted", x1, x2), as_operand("searchsorted", x2, x1)
+    x1 = as_operand("searchsorted", x1, x2)
+    if not isinstance(x2, (bool, int, float)):  # a number takes the dtype of x1
+        x2 = as_operand("searchsorted", x2, x1)
     if not isinstance(side, str) or side not in ("left", "right"):
         raise InvalidArgumentError(f"searchsorted: side must be 'left' or 'right', not {side!r}")
     if x1.ndim != 1:

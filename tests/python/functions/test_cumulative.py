@@ -12,7 +12,7 @@ import pytest
 rng = np.random.default_rng(0)
 BLOCK = 2048  # elements that are added up separately
 
-BOTH = [(fe.cumulative_sum, np.cumsum, 0), (fe.cumulative_prod, np.cumprod, 1)]
+BOTH: list[Any] = [(fe.cumulative_sum, np.cumsum, 0), (fe.cumulative_prod, np.cumprod, 1)]
 
 
 @pytest.fixture(autouse=True)

@@ -92,6 +92,16 @@ def test_a_mask_of_another_shape_is_an_index_error() -> None:
             x[mask] = 1
 
 
+def test_a_mask_of_no_elements_may_have_sizes_of_zero_in_place_of_others() -> None:
+    for shape, mask in (((3,), (0,)), ((3, 2), (0, 2)), ((3, 2), (3, 0)), ((0, 1), (0, 0)), ((2, 3, 4), (2, 0))):
+        x, host = fe.ones(shape), np.ones(shape, "float32")
+        assert x[np.zeros(mask, "bool")].shape == host[np.zeros(mask, "bool")].shape
+        x[np.zeros(mask, "bool")] = 7
+        assert (np.asarray(x) == 1).all()
+    with pytest.raises(IndexError, match="the mask has shape"):
+        fe.ones((0, 1))[np.zeros((0, 3), "bool")]
+
+
 def test_reading_by_a_mask_is_refused_where_the_mask_is_traced() -> None:
     x = fe.asarray([1.0, -1.0, 2.0])
     for read in (lambda x: x[x > 0], lambda x: fe.reshape(x, (1, 3))[0, x > 0]):
@@ -153,7 +163,7 @@ def test_an_assignment_writes_in_place_if_nothing_else_reads_the_array(shape: tu
     x = fe.asarray(np.zeros(shape, "f4")) + 0
     fe.eval(x)
     y = fe.asarray(x)
-    value = fe.asarray(np.ones(len(PLACES), "f4"))
+    value = fe.ones(len(PLACES))
     if isinstance(key, np.ndarray):
         key = fe.asarray(key, copy=True)  # NumPy's memory would be read at once, while x still refers to its own
     fe.trim()

@@ -122,8 +122,8 @@ def test_with_a_size_results_are_padded_or_cut() -> None:
 
 def test_a_traced_function_needs_a_size() -> None:
     for function in (fe.unique_values, fe.unique_counts, fe.unique_inverse, fe.unique_all):
-        with pytest.raises(fe.TracingError, match=f"{function.__name__} without size="):  # type: ignore[attr-defined]
-            fe.graph(function)(fe.ones(3))  # type: ignore[arg-type]
+        with pytest.raises(fe.TracingError, match=f"{function.__name__} without size="):
+            fe.graph(function)(fe.ones(3))
     found = fe.graph(lambda x: fe.unique_all(x + 1, size=3))(fe.asarray([[4, 2], [2, 2]]))
     assert type(found).__name__ == "UniqueAllResult"
     same(found.values, np.array([3, 5, 0]))

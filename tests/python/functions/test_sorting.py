@@ -130,12 +130,15 @@ def test_searchsorted_matches_numpy(dtype: str, side: Any) -> None:
 
 def test_searchsorted_promotes_and_takes_a_sorter() -> None:
     x = np.array([5, 1, 3])
-    wanted = np.array([0.5, 1, 4, 9], "float64")
+    wanted: Any = np.array([0.5, 1, 4, 9], "float64")
     same(fe.searchsorted(fe.asarray(x), fe.asarray(wanted), sorter=fe.asarray([1, 2, 0])), np.array([0, 0, 2, 3]))
-    same(fe.searchsorted(fe.asarray(x), wanted, sorter=np.argsort(x).astype("uint8")), np.array([0, 0, 2, 3]))
+    order: Any = np.argsort(x).astype("uint8")
+    same(fe.searchsorted(fe.asarray(x), wanted, sorter=order), np.array([0, 0, 2, 3]))
     found = fe.graph(lambda x, y: fe.searchsorted(x, y, sorter=fe.argsort(x), side="right"))
     same(found(fe.asarray(x), fe.asarray([3, 6])), np.array([2, 3]))
     same(fe.searchsorted(fe.asarray([1, 2, 4]), 3), np.array(2))
+    tenths = fe.asarray(np.array([0.1, 0.2]))
+    same(fe.searchsorted(tenths, 0.1, side="right"), np.array(1))  # the number becomes float64, as x1 is
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex64", "complex128"])

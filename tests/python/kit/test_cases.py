@@ -44,6 +44,7 @@ ACCEPTED = {
     "bool": BOOL,
     "bool or integer": BOOL + INTEGERS,
     "int32 or int64": ("int32", "int64"),
+    "float32, float64 or complex": ("float32", "float64", *COMPLEX),
 }
 # Elementwise tolerances above 4 ULP in float32; the row states the reason.
 WIDER = {"gelu-float32-none"}
@@ -78,6 +79,8 @@ def _refused(op: str, name: str) -> set[str]:
         return set(NUMERIC) - {"int64", "float64"}
     if (op, name) == ("random_bits", "key"):
         return set(INTEGERS) - {"uint32"}
+    if op == "fft_real":
+        return set(COMPLEX)
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()
 
 

@@ -26,8 +26,11 @@ PARTS = 8
 TREE = Path(__file__).resolve().parents[3]
 # The CPU module under another name, made by `./dev unit`, as a second device.
 SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
-# Ops that are used implicitly: a step's decomposition, a view's kernel.
-WITHIN_OTHERS = {"iota", "copy", "slice"}
+# Ops that are used implicitly: a step's decomposition, a view's kernel, an update by indices or a mask.
+WITHIN_OTHERS = {"arange", "iota", "copy", "slice", "scatter", "masked_scatter"}
+# Whether they have a result, and how exact it is, depends on the values: only cases of the kit have them.
+OF_CERTAIN_VALUES = {"cholesky", "det", "eigh", "eigvalsh", "inv", "qr", "slogdet", "solve", "svd", "svdvals"}
+OF_CERTAIN_VALUES |= {"fft_complex", "fft_real", "fft_to_real"}
 
 
 @pytest.fixture
@@ -85,7 +88,7 @@ def test_a_seed_gives_the_same_program_which_survives_json() -> None:
 
 
 def test_programs_contain_every_op() -> None:
-    assert {*op_rows()} - {*operations()} - WITHIN_OTHERS == set()
+    assert {*op_rows()} - {*operations()} - WITHIN_OTHERS - OF_CERTAIN_VALUES == set()
 
 
 def test_programs_contain_difficult_features() -> None:

@@ -150,7 +150,7 @@ def test_astype_copies_unless_asked_not_to() -> None:
 
 def test_the_module_describes_itself() -> None:
     info = fe.__array_namespace_info__()
-    assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max rank": 8}
+    assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
     assert info.default_device() == fe.zeros(1).device
     assert info.default_dtypes(device=info.default_device()) == {
         "real floating": fe.asarray(1.0).dtype,
@@ -165,7 +165,7 @@ def test_the_module_describes_itself() -> None:
 
 
 def test_arrays_can_have_as_many_dimensions_as_the_module_says() -> None:
-    most = fe.__array_namespace_info__().capabilities()["max rank"]
+    most = fe.__array_namespace_info__().capabilities()["max dimensions"]
     assert fe.ones((1,) * most).ndim == most
     with pytest.raises(fe.InvalidArgumentError, match=r"^ones: an array has at most 8 dimensions, not 9"):
         fe.ones((1,) * (most + 1))

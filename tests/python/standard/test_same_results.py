@@ -256,3 +256,12 @@ def test_arange_of_a_thousand_million_numbers_takes_no_memory() -> None:
     x = fe.arange(10**9)
     assert (x.shape, x.placement) == ((10**9,), "lazy: not computed yet")
     assert fe.memory_stats("cpu") == before
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "float8_e5m2", "complex64"])
+def test_many_elements_are_counted_as_few_are(dtype: str) -> None:
+    a = np.random.default_rng(0).integers(0, 2, (300, 301)).astype("float32").astype(dtype)
+    x = fe.asarray(a)
+    assert fe.count_nonzero(x).item() == np.count_nonzero(a.astype("bool"))
+    assert fe.count_nonzero(x, keepdims=True).tolist() == [[np.count_nonzero(a.astype("bool"))]]
+    assert fe.count_nonzero(fe.concat([x, x])).item() == 2 * np.count_nonzero(a.astype("bool"))

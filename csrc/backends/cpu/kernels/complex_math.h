@@ -119,13 +119,13 @@ struct Exp {
 struct Expm1 {
   Complex128 operator()(Complex128 z) const {
     const double x = z.real, y = z.imaginary;
-    if (y == 0) return {::expm1(x), y};
+    if (y == 0) return {::expm1(x) + 0.0, y};  // +0 of -0
     if (!is_finite(x) || !is_finite(y) || __builtin_fabs(x) > 1) {
       const Complex128 e = Exp{}(z);
       return {e.real - 1, e.imaginary};
     }
     const double half = ::sin(y / 2);
-    return {::expm1(x) * ::cos(y) - 2 * half * half, ::exp(x) * ::sin(y)};
+    return {::expm1(x) * ::cos(y) - 2 * half * half + 0.0, ::exp(x) * ::sin(y)};
   }
 };
 

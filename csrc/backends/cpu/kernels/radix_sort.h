@@ -1,9 +1,9 @@
 // Sorts unsigned integers by their bits from `low` on, with a second array of the same size. The bits below `low` must
 // already ascend among integers that are equal in the others.
 //
-// A long array is distributed into buckets by the highest 8 bits that are not all equal, by all threads, each of which
-// counts and moves parts of it. A bucket that fits in the cache is sorted by one thread: by vectors where they are wide
-// enough, else from the lowest 8 bits to the highest, or in turn by the highest.
+// A long array is distributed into buckets by all threads, each of which counts and moves parts of it. A bucket that
+// fits in the cache is sorted by one thread: by vectors where they are wide enough, else from the lowest 8 bits to the
+// highest, or in turn by the highest.
 #pragma once
 
 #include "vector_sort.h"
@@ -120,27 +120,141 @@ struct Parts {
   int64_t first(int64_t part) const { return n / count * part + smaller(part, n % count); }
 };
 
+// Distribution of an array into buckets by all threads. Elements are counted by the highest 13 bits in which they
+// differ; neighbouring counts are then joined to at most 256 buckets of about the same size, because more are slow to
+// write to. So the numbers of a few binades, which have equal exponents, still get many buckets.
+constexpr int bin_bits = 13;
+constexpr int64_t bin_count = int64_t{1} << bin_bits;
+
+struct Distribution {
+  int shift = 0;  // of the bins
+  int64_t bins = 0, buckets = 0;
+  uint32_t* counts;    // of each part and bin
+  uint32_t* totals;    // of each bin
+  uint32_t* places;    // of each part and bucket
+  uint8_t* bucket_of;  // of each bin
+  int64_t* first_bin;  // of each bucket, and one more
+  int64_t* first;      // the place of each bucket's first element, and one more
+  explicit Distribution(Scratch& scratch)
+      : counts(scratch.array<uint32_t>(Parts::most * bin_count)),
+        totals(scratch.array<uint32_t>(bin_count)),
+        places(scratch.array<uint32_t>(Parts::most * bucket_count)),
+        bucket_of(scratch.array<uint8_t>(bin_count)),
+        first_bin(scratch.array<int64_t>(bucket_count + 1)),
+        first(scratch.array<int64_t>(bucket_count + 1)) {}
+
+  // The number of lowest bits in which the keys of a bucket may differ.
+  int differing_bits(int64_t bucket) const {
+    const auto range = static_cast<uint64_t>(first_bin[bucket] ^ (first_bin[bucket + 1] - 1));
+    return shift + (range == 0 ? 0 : highest_bit(range) + 1);
+  }
+
+  // Counts the keys, which differ in `varying`, by their bits from `low` on.
+  template <class K, class KeyAt>
+  fe_error* count(const Call& call, const Parts& parts, K varying, int low, KeyAt key_at) {
+    shift = static_cast<int>(larger(low, highest_bit(varying) - bin_bits + 1));
+    bins = int64_t{1} << (highest_bit(varying) - shift + 1);
+    const K mask = static_cast<K>(bins - 1);
+    fe_error* const error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) {
+        uint32_t* const found = counts + k * bin_count;
+        memset(found, 0, static_cast<size_t>(bins) * sizeof(uint32_t));
+        const int bin_shift = shift;
+        const int64_t stop = parts.first(k + 1);
+        for (int64_t i = parts.first(k); i < stop; ++i) ++found[key_at(i) >> bin_shift & mask];
+      }
+    });
+    if (error == nullptr) join_bins(parts);
+    return error;
+  }
+
+  // Moves make(i, bucket) for each element to its bucket in `to`.
+  template <class KeyAt, class Make, class To>
+  fe_error* move(const Call& call, const Parts& parts, KeyAt key_at, Make make, To* to) const {
+    using K = decltype(key_at(int64_t{0}));
+    const K mask = static_cast<K>(bins - 1);
+    return parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+      const int bin_shift = shift;  // these stay in registers
+      const uint8_t* const buckets_of_bins = bucket_of;
+      To* const target = to;
+      for (int64_t k = begin; k < end; ++k) {
+        uint32_t* const next = places + k * bucket_count;
+        const int64_t stop = parts.first(k + 1);
+        for (int64_t i = parts.first(k); i < stop; ++i) {
+          const K key = key_at(i);
+          const int64_t bucket = buckets_of_bins[key >> bin_shift & mask];
+          target[next[bucket]++] = make(key, i, bucket);
+        }
+      }
+    });
+  }
+
+ private:
+  // Gives each bin a bucket of at most `enough` elements, unless the bin alone has more.
+  int64_t assign_buckets(int64_t enough) {
+    int64_t bucket = 0, size = 0, place = 0;
+    first[0] = first_bin[0] = 0;
+    for (int64_t i = 0; i < bins; ++i) {
+      const int64_t count = totals[i];
+      if (size > 0 && size + count > enough) {
+        if (++bucket == bucket_count) return bucket + 1;
+        first[bucket] = place;
+        first_bin[bucket] = i;
+        size = 0;
+      }
+      size += count;
+      place += count;
+      bucket_of[i] = static_cast<uint8_t>(bucket);
+    }
+    first[bucket + 1] = place;
+    first_bin[bucket + 1] = bins;
+    return bucket + 1;
+  }
+
+  void join_bins(const Parts& parts) {
+    for (int64_t i = 0; i < bins; ++i) {
+      totals[i] = 0;
+      for (int64_t k = 0; k < parts.count; ++k) totals[i] += counts[k * bin_count + i];
+    }
+    // Two neighbouring buckets have more than `enough` elements, so that this ends.
+    for (int64_t enough = ceil_div(parts.n, bucket_count - 16); (buckets = assign_buckets(enough)) > bucket_count;)
+      enough += enough / 8 + 1;
+    memset(places, 0, static_cast<size_t>(parts.count * bucket_count) * sizeof(uint32_t));
+    for (int64_t k = 0; k < parts.count; ++k)
+      for (int64_t i = 0; i < bins; ++i) places[k * bucket_count + bucket_of[i]] += counts[k * bin_count + i];
+    for (int64_t i = 0; i < buckets; ++i) {
+      auto start = static_cast<uint32_t>(first[i]);
+      for (int64_t k = 0; k < parts.count; ++k) {
+        uint32_t& next = places[k * bucket_count + i];
+        const uint32_t count = next;
+        next = start;
+        start += count;
+      }
+    }
+  }
+};
+
 // Memory for sort_long, apart from the two arrays.
 template <class K>
 struct LongSortMemory {
   static constexpr int64_t most_ranges = 32;
-  uint32_t* counts;  // of each part and bucket
-  K* varying;        // of each part
+  Distribution distribution;
+  K* varying;  // of each part
   struct Range {
     int64_t first, count;
     bool in_b;
   };
   Range* ranges;  // yet to be sorted by all threads
   explicit LongSortMemory(Scratch& scratch)
-      : counts(scratch.array<uint32_t>(Parts::most * bucket_count)),
-        varying(scratch.array<K>(Parts::most)),
-        ranges(scratch.array<Range>(most_ranges)) {}
+      : distribution(scratch), varying(scratch.array<K>(Parts::most)), ranges(scratch.array<Range>(most_ranges)) {}
   K all_varying(const Parts& parts) const {
     K all = 0;
     for (int64_t i = 0; i < parts.count; ++i) all = static_cast<K>(all | varying[i]);
     return all;
   }
 };
+// Arrays above this length are distributed; those of one array are disjoint, and so fewer than most_ranges.
+inline int64_t long_range_of(int64_t n) { return larger(2 * Parts::least, n / 31 + 1); }
 
 // The bits in which the integers differ, found by all threads.
 template <class K>
@@ -154,15 +268,16 @@ fe_error* varying_bits(const Call& call, const K* a, int64_t n, const LongSortMe
   return error;
 }
 
-// Sorts n integers of `a`, fewer than 2^32, by all threads. `varying` has at least the bits in which they differ. Each
-// thread needs block_tables of local memory.
+// Sorts n integers, fewer than 2^32, of `b` if in_b, else of `a`, by all threads; the result is in `a`. `varying` has
+// at least the bits in which they differ. Each thread needs block_tables of local memory.
 template <class K>
-fe_error* sort_long(const Call& call, K* a, K* b, int64_t n, int low, K varying, const LongSortMemory<K>& memory) {
+fe_error* sort_long(const Call& call, K* a, K* b, int64_t n, int low, K varying, LongSortMemory<K>& memory,
+                    bool in_b = false) {
   using Range = typename LongSortMemory<K>::Range;
-  // Ranges above this length are disjoint, so that there are fewer than most_ranges of them.
-  const int64_t long_range = larger(2 * Parts::least, n / (LongSortMemory<K>::most_ranges - 1) + 1);
+  const int64_t long_range = long_range_of(n);
+  Distribution& distribution = memory.distribution;
   int64_t waiting = 0;
-  memory.ranges[waiting++] = {0, n, false};
+  memory.ranges[waiting++] = {0, n, in_b};
   bool is_first = true;
   while (waiting > 0) {
     const Range range = memory.ranges[--waiting];
@@ -178,44 +293,26 @@ fe_error* sort_long(const Call& call, K* a, K* b, int64_t n, int low, K varying,
       if (range.in_b) memcpy(to, from, static_cast<size_t>(range.count) * sizeof(K));
       continue;
     }
-    const int shift = static_cast<int>(larger(low, highest_bit(varying) - digit_bits + 1));
-    error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        uint32_t* const counts = memory.counts + i * bucket_count;
-        memset(counts, 0, bucket_count * sizeof(uint32_t));
-        for (int64_t k = parts.first(i); k < parts.first(i + 1); ++k) ++counts[digit_of(from[k], shift)];
-      }
-    });
+    const auto key_at = [from](int64_t i) { return from[i]; };
+    error = distribution.count(call, parts, varying, low, key_at);
+    if (error == nullptr)
+      error = distribution.move(
+          call, parts, key_at, [](K key, int64_t, int64_t) { return key; }, to);
     if (error != nullptr) return error;
-    uint32_t start = 0;
-    for (int64_t bucket = 0; bucket < bucket_count; ++bucket)
-      for (int64_t i = 0; i < parts.count; ++i) {
-        uint32_t& place = memory.counts[i * bucket_count + bucket];
-        const uint32_t count = place;
-        place = start;
-        start += count;
-      }
-    error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        move_to_buckets(from + parts.first(i), parts.first(i + 1) - parts.first(i), shift,
-                        memory.counts + i * bucket_count, to);
-    });
+    error =
+        parallel_with_local(call, distribution.buckets, 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t first = distribution.first[i], count = distribution.first[i + 1] - first;
+            if (count > 0 && count <= long_range)
+              sort_block(to + first, from + first, count, low, !range.in_b, reinterpret_cast<uint32_t*>(local));
+          }
+          return nullptr;
+        });
     if (error != nullptr) return error;
-    // The places of the last part are now the ends of the buckets.
-    const uint32_t* const ends = memory.counts + (parts.count - 1) * bucket_count;
-    const auto first_of = [&](int64_t bucket) { return bucket == 0 ? int64_t{0} : int64_t{ends[bucket - 1]}; };
-    error = parallel_with_local(call, bucket_count, 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = first_of(i), count = ends[i] - first;
-        if (count > 0 && count <= long_range)
-          sort_block(to + first, from + first, count, low, !range.in_b, reinterpret_cast<uint32_t*>(local));
-      }
-      return nullptr;
-    });
-    if (error != nullptr) return error;
-    for (int64_t i = 0; i < bucket_count; ++i)
-      if (const int64_t first = first_of(i), count = ends[i] - first; count > long_range)
-        memory.ranges[waiting++] = {range.first + first, count, !range.in_b};
+    for (int64_t i = 0; i < distribution.buckets; ++i) {
+      const int64_t first = distribution.first[i], count = distribution.first[i + 1] - first;
+      if (count > long_range) memory.ranges[waiting++] = {range.first + first, count, !range.in_b};
+    }
   }
   return nullptr;
 }

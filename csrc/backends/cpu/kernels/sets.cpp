@@ -123,10 +123,12 @@ fe_error* unique_by_keys(const Call& call, const Outputs<T>& out) {
   T* const sorted = scratch.array<T>(n);
   const Runs runs(scratch, n);
   fe_error* error = nullptr;
-  if (n <= longest_block)
+  if (n <= longest_block) {
     sort_block_of_elements(x, n, KeyOf<T>{0}, sorted, KeyBlockMemory<T>(scratch, n));
-  else
-    error = sort_elements(call, x, n, KeyOf<T>{0}, sorted, LongKeyMemory<T>(scratch, n));
+  } else {
+    LongKeyMemory<T> memory(scratch, n);
+    error = sort_elements(call, x, n, KeyOf<T>{0}, sorted, memory);
+  }
   if (error == nullptr) error = runs.find(call, [&](int64_t i) { return differ(sorted[i - 1], sorted[i]); });
   if (error == nullptr)
     error = runs.for_each(call, out.size, [&](int64_t rank, int64_t start, int64_t end) {
@@ -150,10 +152,12 @@ fe_error* unique_by_order(const Call& call, const Outputs<T>& out) {
   uint64_t* const other = scratch.array<uint64_t>(n);
   const Runs runs(scratch, n);
   fe_error* error = nullptr;
-  if (n <= longest_block)
+  if (n <= longest_block) {
     order_block(source, n, order, other, scratch.array<uint32_t>(block_tables));
-  else
-    error = order_long(call, source, n, order, other, OrderMemory(scratch, n, stage_count<Source>));
+  } else {
+    OrderMemory memory(scratch, n, stage_count<Source>);
+    error = order_long(call, source, n, order, other, memory);
+  }
   if (error == nullptr)
     error = runs.find(call, [&](int64_t i) {
       const int64_t a = index_in(order[i - 1]), b = index_in(order[i]);

@@ -130,7 +130,7 @@ fe_error* count_keys(const Call& call, KeyOf<T>* keys, int64_t n, KeyOf<T> base,
 
 // y = x sorted, by all threads; n is less than 2^32. Each thread needs block_tables of local memory.
 template <class T>
-fe_error* sort_elements(const Call& call, const T* x, int64_t n, KeyOf<T> flip, T* y, const LongKeyMemory<T>& memory) {
+fe_error* sort_elements(const Call& call, const T* x, int64_t n, KeyOf<T> flip, T* y, LongKeyMemory<T>& memory) {
   KeyOf<T>* const keys = reinterpret_cast<KeyOf<T>*>(y);
   const Parts parts(n);
   const KeyOf<T> first = static_cast<KeyOf<T>>(Keys<T>::of(x[0]) ^ flip);

@@ -57,8 +57,8 @@ struct Stage {
 struct Stages {
   Stage list[4];
   int count = 0;
-  Stages(int words, uint64_t varying_in_word_0) {
-    const int shift = varying_in_word_0 == 0 ? 0 : static_cast<int>(larger(0, highest_bit(varying_in_word_0) - 31));
+  // `shift` is that of the first stage: no bits differ above its 32.
+  Stages(int words, int shift) {
     list[count++] = {0, shift, 0xffffffff};
     if (shift > 0) list[count++] = {0, 0, (uint64_t{1} << shift) - 1};
     if (words == 2) {
@@ -85,17 +85,26 @@ inline int64_t end_of_run(const uint64_t* a, int64_t i, int64_t n) {
 // Sorts a run of indices by the bits of this stage and those after it.
 template <class Source>
 void sort_run(const Source& source, const Stages& stages, int number, uint64_t* a, uint64_t* b, int64_t n,
+              uint32_t* tables);
+// Sorts each run of equal packed keys by this stage and those after it.
+template <class Source>
+void sort_runs_of_block(const Source& source, const Stages& stages, int number, uint64_t* a, uint64_t* b, int64_t n,
+                        uint32_t* tables) {
+  for (int64_t i = 0; i + 1 < n; ++i) {
+    if (a[i] >> 32 != a[i + 1] >> 32) continue;
+    const int64_t end = end_of_run(a, i, n);
+    sort_run(source, stages, number, a + i, b + i, end - i, tables);
+    i = end - 1;
+  }
+}
+template <class Source>
+void sort_run(const Source& source, const Stages& stages, int number, uint64_t* a, uint64_t* b, int64_t n,
               uint32_t* tables) {
   for (; n > 1 && number < stages.count; ++number) {
     for (int64_t i = 0; i < n; ++i) a[i] = packed(source, stages.list[number], index_in(a[i]));
     sort_block(a, b, n, 32, false, tables);
     if (a[0] >> 32 == a[n - 1] >> 32) continue;
-    if (number + 1 == stages.count) return;
-    for (int64_t i = 0; i < n;) {
-      const int64_t end = end_of_run(a, i, n);
-      sort_run(source, stages, number + 1, a + i, b + i, end - i, tables);
-      i = end;
-    }
+    if (number + 1 < stages.count) sort_runs_of_block(source, stages, number + 1, a, b, n, tables);
     return;
   }
 }
@@ -103,20 +112,25 @@ void sort_run(const Source& source, const Stages& stages, int number, uint64_t* 
 // Writes the packed indices that sort n elements to `a`; n is at most longest_block.
 template <class Source>
 void order_block(const Source& source, int64_t n, uint64_t* a, uint64_t* b, uint32_t* tables) {
-  uint64_t varying = Source::bits > 32 ? 0 : 1;
-  if constexpr (Source::bits > 32)
+  int shift = 0;
+  if constexpr (Source::bits > 32) {
+    uint64_t varying = 1;
     for (int64_t i = 0; i < n; ++i) varying |= source.word(i, 0) ^ source.word(0, 0);
+    shift = static_cast<int>(larger(0, highest_bit(varying) - 31));
+  }
   for (int64_t i = 0; i < n; ++i) a[i] = static_cast<uint64_t>(i);
-  sort_run(source, Stages(Source::words, varying), 0, a, b, n, tables);
+  sort_run(source, Stages(Source::words, shift), 0, a, b, n, tables);
 }
 
 struct OrderMemory {
   LongSortMemory<uint64_t> sorting;
+  Distribution distribution;  // of all elements; that of `sorting` is of one bucket
   int64_t chunks;
   // For each stage and chunk: where its first run begins, and its last run if that is longer than a block, or -1.
   int64_t *starts, *long_runs;
   OrderMemory(Scratch& scratch, int64_t n, int stages)
       : sorting(scratch),
+        distribution(scratch),
         chunks(ceil_div(n, longest_block)),
         starts(scratch.array<int64_t>(stages * (chunks + 1))),
         long_runs(scratch.array<int64_t>(stages * chunks)) {}
@@ -127,7 +141,7 @@ constexpr int stage_count = Source::bits <= 32 ? 1 : 2 * Source::words;
 // Sorts each run of equal packed keys by the stages from `number` on.
 template <class Source>
 fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages, int number, uint64_t* a, uint64_t* b,
-                    int64_t n, const OrderMemory& memory) {
+                    int64_t n, OrderMemory& memory) {
   if (number == stages.count) return nullptr;
   const int64_t chunks = ceil_div(n, longest_block);
   int64_t* const starts = memory.starts + number * (memory.chunks + 1);
@@ -177,41 +191,67 @@ fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages
 }
 
 // Writes the packed indices that sort n elements to `a`, by all threads; n is at most most_indices. Each thread needs
-// block_tables of local memory.
+// block_tables of local memory. In each bucket the indices are packed behind the highest bits in which keys differ
+// there, so that hardly any keys of 64 bits have to be compared again.
 template <class Source>
-fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t* a, uint64_t* b,
-                     const OrderMemory& memory) {
+fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t* a, uint64_t* b, OrderMemory& memory) {
   const Parts parts(n);
-  uint64_t* const varying = memory.sorting.varying;
-  uint64_t varying_words = 0;
-  fe_error* error = nullptr;
-  if constexpr (Source::bits > 32) {
-    const uint64_t first = source.word(0, 0);
-    error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) {
-        uint64_t found = 0;
-        for (int64_t i = parts.first(k); i < parts.first(k + 1); ++i) found |= source.word(i, 0) ^ first;
-        varying[k] = found;
-      }
-    });
-    if (error != nullptr) return error;
-    varying_words = memory.sorting.all_varying(parts);
-  }
-  const Stages stages(Source::words, varying_words);
-  const uint64_t first = packed(source, stages.list[0], 0);
-  error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
+  // The keys are copied, because those that are counted must be those that are moved, whoever writes to x meanwhile.
+  const uint64_t first_key = source.word(0, 0);
+  const auto key_at = [a](int64_t i) { return a[i]; };
+  fe_error* error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       uint64_t found = 0;
       for (int64_t i = parts.first(k); i < parts.first(k + 1); ++i) {
-        a[i] = packed(source, stages.list[0], i);
-        found |= a[i] ^ first;
+        a[i] = source.word(i, 0);
+        found |= a[i] ^ first_key;
       }
-      varying[k] = found;
+      memory.sorting.varying[k] = found;
     }
   });
-  if (error == nullptr) error = sort_long(call, a, b, n, 32, memory.sorting.all_varying(parts), memory.sorting);
   if (error != nullptr) return error;
-  return sort_runs(call, source, stages, 1, a, b, n, memory);
+  const uint64_t varying = memory.sorting.all_varying(parts);
+  if (varying == 0) {
+    for (int64_t i = 0; i < n; ++i) a[i] = static_cast<uint64_t>(i);
+    return sort_runs(call, source, Stages(Source::words, 0), 1, a, b, n, memory);
+  }
+  Distribution& distribution = memory.distribution;
+  error = distribution.count(call, parts, varying, 0, key_at);
+  if (error != nullptr) return error;
+  int shifts[bucket_count];
+  for (int64_t i = 0; i < distribution.buckets; ++i)
+    shifts[i] = static_cast<int>(larger(0, distribution.differing_bits(i) - 32));
+  error = distribution.move(
+      call, parts, key_at,
+      [&shifts](uint64_t key, int64_t i, int64_t bucket) {
+        return (key >> shifts[bucket] & 0xffffffff) << 32 | static_cast<uint64_t>(i);
+      },
+      b);
+  if (error != nullptr) return error;
+  const int64_t long_range = long_range_of(n);
+  error = parallel_with_local(call, distribution.buckets, 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+    uint32_t* const tables = reinterpret_cast<uint32_t*>(local);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = distribution.first[i], count = distribution.first[i + 1] - first;
+      if (count == 0 || count > long_range) continue;
+      sort_block(b + first, a + first, count, 32, true, tables);
+      const Stages stages(Source::words, shifts[i]);
+      if (stages.count > 1) sort_runs_of_block(source, stages, 1, a + first, b + first, count, tables);
+    }
+    return nullptr;
+  });
+  if (error != nullptr) return error;
+  for (int64_t i = 0; i < distribution.buckets; ++i) {
+    const int64_t first = distribution.first[i], count = distribution.first[i + 1] - first;
+    if (count <= long_range) continue;
+    uint64_t differing = 0;
+    error = varying_bits(call, b + first, count, memory.sorting, differing);
+    if (error == nullptr) error = sort_long(call, a + first, b + first, count, 32, differing, memory.sorting, true);
+    if (error == nullptr)
+      error = sort_runs(call, source, Stages(Source::words, shifts[i]), 1, a + first, b + first, count, memory);
+    if (error != nullptr) return error;
+  }
+  return nullptr;
 }
 
 }  // namespace

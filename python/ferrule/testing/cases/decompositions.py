@@ -189,9 +189,9 @@ def of_size(power: int) -> Tolerance:
         x = inputs[0]
         roundoff = 2.0 ** -FORMATS[PARTS.get(dtype, dtype)].digits
         side = max(*x.shape[-2:], 1)
-        norm = np.sqrt(np.max(np.sum(np.abs(x) ** 2, axis=(-2, -1)), initial=1)) if power else 1.0
-        scale = np.max(np.abs(truth), initial=1.0) if power == 0 else max(1.0, float(norm)) ** power
-        return np.broadcast_to(np.float64(30 * side * roundoff * scale), truth.shape)
+        norm = np.max(np.linalg.svd(narrow(x), compute_uv=False), initial=1.0) if power and x.size else 1.0
+        scale = np.max(np.abs(truth), initial=1.0) if power == 0 else norm**power
+        return np.broadcast_to(np.float64(10 * side * roundoff * scale), truth.shape)
 
     reason = "backward errors of a small multiple of n u |x| (Higham, theorems 9.4, 10.3, 19.4), of regular matrices"
     return Tolerance(reason, bound=bound)
@@ -224,8 +224,9 @@ NOT_FINITE = without_result(lambda x: np.full_like(x, np.nan), "a matrix of NaN"
 def case(op: str, dtype: str, family: Any, oracle: Any, tolerance: Tolerance, **options: Any) -> Case:
     options = {"fill": unchanged, **options}
     result = options.pop("result", dtype)
+    dtypes = (dtype,) * len(family.plain[0].shapes)
     return Case(
-        op, (dtype,), result, family, oracle, tolerance, DOMAIN, signed_zeros=False, ordinary_only=True, **options
+        op, dtypes, result, family, oracle, tolerance, DOMAIN, signed_zeros=False, ordinary_only=True, **options
     )
 
 

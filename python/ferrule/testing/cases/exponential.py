@@ -86,10 +86,12 @@ def complex_log1p(x: Values) -> Values:
 
 
 def complex_expm1(x: Values) -> Values:
-    """NumPy's for finite numbers; others as the standard has them."""
+    """NumPy's for finite numbers, with zeros that are positive; others as the standard has them."""
     finite, other = np.expm1(x), np.exp(x)
     is_finite = np.isfinite(x)
-    return complex_of(np.where(is_finite, finite.real, other.real - 1), np.where(is_finite, finite.imag, other.imag))
+    return complex_of(
+        np.where(is_finite, finite.real + 0, other.real - 1), np.where(is_finite, finite.imag, other.imag)
+    )
 
 
 def powers_of_logarithms(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:

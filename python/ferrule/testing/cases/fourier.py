@@ -40,10 +40,10 @@ def bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype
         return np.zeros(truth.shape)
     # A convolution takes three transforms of about four times the length.
     norm = np.sqrt(np.sum(np.abs(truth) ** 2, axis=tuple(axes), keepdims=True)).astype(np.float64)
-    return np.broadcast_to(10 * roundoff * (math.log2(count) + 4) * norm, truth.shape)
+    return np.broadcast_to(4 * roundoff * (math.log2(count) + 4) * norm, truth.shape)
 
 
-TOLERANCE = Tolerance("10 u (log2 n + 4) times the norm of the result: Higham, theorem 24.2", bound=bound)
+TOLERANCE = Tolerance("4 u (log2 n + 4) times the norm of the result: Higham, theorem 24.2", bound=bound)
 
 
 def complex_problem(shape: Shape, axis: int) -> Problem:

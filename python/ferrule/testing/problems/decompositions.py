@@ -28,8 +28,14 @@ def square(**attributes: Any) -> Family:
 
         return drawn()
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        if size > 129:
+            return (problem(size, 2, 2),) if size < 1_100 else ()
+        return problem(size, size), problem(size, 3, 3)
+
     sizes = (5, 3, 1, 2, 4, 8, 16, 17, 31, 32, 33, 34, 65)
     return Family(
+        sized=sized,
         plain=(problem(2, 5, 5), *(problem(n, n) for n in sizes), problem(2, 1, 3, 6, 6)),
         empty=(problem(0, 0), problem(3, 0, 0), problem(0, 4, 4)),
         single=(problem(1, 1), problem(1, 1, 1)),
@@ -56,7 +62,13 @@ def rectangular(**attributes: Any) -> Family:
 
         return drawn()
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        if size > 129:  # full matrices are square
+            return (problem(size, 2, 3),) if size < 1_100 else ()
+        return problem(size, 3), problem(3, size), *((problem(size, size + 1),) if size <= 65 else ())
+
     return Family(
+        sized=sized,
         plain=(
             problem(2, 5, 3),
             problem(3, 5),
@@ -95,7 +107,13 @@ def equations() -> Family:
 
         return drawn()
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        if size > 129:
+            return (problem((3, 3), (3, size)),) if size < 10_000 else ()
+        return problem((size, size), (size, 1)), problem((size, size), (size, 5)), problem((5, 5), (5, size))
+
     return Family(
+        sized=sized,
         plain=(
             problem((5, 5), (5, 3)),
             problem((2, 4, 4), (4, 1)),

@@ -114,7 +114,7 @@ nan, !0 -> nan, nan
 nan, nan -> nan, nan
 
 [expm1 a+bj; conj]
-0, +0 -> 0, +0
+0, +0 -> +0, +0
 fin, +inf -> nan, nan
 fin, nan -> nan, nan
 +inf, +0 -> +inf, +0
@@ -208,7 +208,7 @@ nan, nonzero -> nan, nan
 nan, nan -> nan, nan
 
 # The standard's text of 2024.12 has mistakes: wrong results for both infinite real parts (data-apis/array-api, pull
-# request 987), and a row of NaN that contradicts the second row. Here are those of C, from which the standard took them.
+# request 987), and a row of NaN that contradicts the second row. Here are those of C, where the standard found them.
 [sqrt a+bj; conj]
 0, +0 -> +0, +0
 any, +inf -> +inf, +inf

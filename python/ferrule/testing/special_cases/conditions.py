@@ -19,7 +19,8 @@ def covered(entry: Entry, row: Row, operands: Sequence[Values], least_normal: fl
     if row.is_rest:
         others = [covered(entry, other, operands, least_normal) for other in entry.rows if not other.is_rest]
         return np.asarray(~np.logical_or.reduce(others))
-    held = [_alternative(entry, text, operands, least_normal) for text in row.conditions]
+    with np.errstate(all="ignore"):
+        held = [_alternative(entry, text, operands, least_normal) for text in row.conditions]
     return np.asarray(np.logical_or.reduce(held))
 
 
@@ -85,8 +86,9 @@ def compared(sign: str, x: Values, bound: float) -> Values:
 def agrees(
     what: str, got: Values, entry: Entry, operands: Sequence[Values], allowed: Callable[[Values], Values]
 ) -> Values:
-    """The elements that are the result `what`, given all operands. `allowed` has the distance that a number may have."""
-    alternatives = [_agrees(one, got, entry, operands, allowed) for one in what.split(" or ")]
+    """The elements that are the result `what` of the operands. `allowed` has the distance that a number may have."""
+    with np.errstate(all="ignore"):
+        alternatives = [_agrees(one, got, entry, operands, allowed) for one in what.split(" or ")]
     return np.asarray(np.logical_or.reduce(alternatives))
 
 
@@ -115,10 +117,13 @@ def _wanted(what: str, shape: tuple[int, ...], names: dict[str, Values], operand
         return np.full(shape, float(what == "true"))
     if what == "even":
         return np.rint(operands[0])
+    if what == "truncated":
+        return np.asarray(np.trunc(operands[0]) + 0.0)  # integers have no -0
     if what == "inf*sign":
-        return np.copysign(np.inf, np.copysign(1, operands[0]) * np.copysign(1, operands[1]))
+        return np.asarray(np.copysign(np.inf, np.copysign(1, operands[0]) * np.copysign(1, operands[1])))
     if found := re.fullmatch(r"(inf|0)\*(cos|sin)\((\w+)\)", what):
-        return np.copysign(float(found[1]), {"cos": np.cos, "sin": np.sin}[found[2]](names[found[3]]))
+        function = np.cos if found[2] == "cos" else np.sin
+        return np.asarray(np.copysign(float(found[1]), function(names[found[3]])))
     if found := re.fullmatch(r"(-?)(abs\()?([a-z]\d?)\)?", what):
         value = np.abs(names[found[3]]) if found[2] else names[found[3]]
         return np.asarray(-value if found[1] else value)

@@ -67,33 +67,34 @@ def violations(entry: Entry, outcome: Outcome) -> Iterator[Violation]:
 
 def witnesses(entry: Entry, outcome: Outcome) -> list[tuple[Frame, Row, Values]]:
     """For each row and frame, the indices of the operands that it covers."""
-    found = [
+    rows = [(frame, row) for frame in frames(entry, outcome) for row in frame.entry.rows]
+    rows += [(Frame(entry, outcome), row) for row in entry.cuts]
+    return [
         (frame, row, np.flatnonzero(covered(frame.entry, row, frame.outcome.operands, outcome.least_normal)))
-        for frame in frames(entry, outcome)
-        for row in frame.entry.rows
-    ]
-    whole = Frame(entry, outcome)
-    return found + [
-        (whole, row, np.flatnonzero(covered(entry, row, outcome.operands, outcome.least_normal))) for row in entry.cuts
+        for frame, row in rows
     ]
 
 
 def _violated(entry: Entry, row: Row, outcome: Outcome) -> int | None:
-    mask = covered(entry, row, outcome.operands, outcome.least_normal)
-    if not mask.any():
-        return None
-    if row.results == ("oracle",):
-        bad = outcome.wrong(mask)
-    elif row.results == ("cmath",):
-        bad = mask & ~_agrees_with_cmath(entry.name, mask, outcome)
-    else:
-        assert len(row.results) == len(outcome.results), row.text
-        good = [
-            agrees(what, got, entry, outcome.operands, outcome.allowed)
-            for what, got in zip(row.results, outcome.results, strict=True)
-        ]
-        bad = mask & ~np.logical_and.reduce(good)
+    with np.errstate(all="ignore"):
+        mask = covered(entry, row, outcome.operands, outcome.least_normal)
+        bad = _not_as_it_says(entry, row, outcome, mask)
     return int(np.argmax(bad)) if bad.any() else None
+
+
+def _not_as_it_says(entry: Entry, row: Row, outcome: Outcome, mask: Values) -> Values:
+    if not mask.any():
+        return mask
+    if row.results == ("oracle",):
+        return outcome.wrong(mask)
+    if row.results == ("cmath",):
+        return np.asarray(mask & ~_agrees_with_cmath(entry.name, mask, outcome))
+    assert len(row.results) == len(outcome.results), row.text
+    good = [
+        agrees(what, got, entry, outcome.operands, outcome.allowed)
+        for what, got in zip(row.results, outcome.results, strict=True)
+    ]
+    return np.asarray(mask & ~np.logical_and.reduce(good))
 
 
 def frames(entry: Entry, outcome: Outcome) -> Iterator[Frame]:

@@ -27,7 +27,8 @@ A result has a value for each part, or alternatives separated by ` or `:
 - an operand: `x1`, `-x1`, `abs(x1)`, `-abs(x1)`
 - `positive`, `negative`: any number of the sign, zero included; `inf*sign`, an infinity with the sign of the product
 - `inf*cos(b)`, `0*sin(b)`: with the sign of the function
-- `even`: the nearest even integer; `true`, `false`
+- `even`: the nearest even integer; `truncated`: the integer part; `true`, `false`
+- the name of an error that is raised
 - `oracle`: what the oracle of the case has, within its tolerance; `cmath`: Python's function of that name
 """
 
@@ -39,6 +40,7 @@ from functools import cache
 
 from ferrule.testing.special_cases.branch_cuts import BRANCH_CUTS
 from ferrule.testing.special_cases.complex import COMPLEX
+from ferrule.testing.special_cases.conversions import CONVERSIONS
 from ferrule.testing.special_cases.real import REAL
 from ferrule.testing.special_cases.reductions import REDUCTIONS
 
@@ -113,7 +115,7 @@ def entries() -> dict[tuple[str, bool], Entry]:
     """The entries, by name and whether they are for complex numbers."""
     cuts = {entry.name: entry.rows for entry in parsed(BRANCH_CUTS)}
     found = {}
-    for entry in (*parsed(REAL), *parsed(COMPLEX), *parsed(REDUCTIONS)):
+    for entry in (*parsed(REAL), *parsed(COMPLEX), *parsed(REDUCTIONS), *parsed(CONVERSIONS)):
         key = entry.name, entry.is_complex
         assert key not in found, key
         if entry.is_complex and entry.name in cuts:

@@ -36,6 +36,13 @@ some nan -> nan
 empty -> 1
 values -> in order
 
+# The sign and the logarithm of the magnitude.
+[slogdet ...]
+singular -> 0, -inf
+
+[slogdet ...+...j]
+singular -> 0, -inf
+
 [std ...]
 correction>=N -> nan
 some nan -> nan

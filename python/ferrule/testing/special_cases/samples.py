@@ -30,12 +30,18 @@ class Samples:
 
 
 def entry_of(case: Case) -> Entry | None:
-    """The special cases of the case's op, if it has floating-point or complex inputs of one dtype."""
+    """The special cases of the case's op. Inputs have one dtype, floating-point or complex, or bool for all and any."""
     if case.variant or case.output or not case.dtypes or len(set(case.dtypes)) > 1:
         return None
-    if case.dtypes[0] not in (*FLOATS, *COMPLEX):
+    if case.dtypes[0] not in (*FLOATS, *COMPLEX) and case.op not in ("all", "any"):
         return None
-    return entries().get((case.op, case.dtypes[0] in COMPLEX))
+    is_complex = case.dtypes[0] in COMPLEX
+    real = entries().get((case.op, False))
+    # The sentences of sums and products hold for both.
+    found = entries().get((case.op, is_complex), real if real is not None and real.is_reduction else None)
+    if found is not None and found.is_reduction and "axis" not in case.family.plain[0].attributes:
+        return None
+    return found
 
 
 def samples_of(entry: Entry, dtype: str) -> Samples:

@@ -40,7 +40,7 @@ fe_error* sort(const Call& call) {
       return static_cast<fe_error*>(nullptr);
     });
   Scratch scratch(call.scratch);
-  const LongKeyMemory<T> memory(scratch, rows.length);
+  LongKeyMemory<T> memory(scratch, rows.length);
   for (int64_t i = 0; i < rows.count; ++i)
     if (fe_error* const error =
             sort_elements(call, x + i * rows.length, rows.length, flip, y + i * rows.length, memory))
@@ -68,7 +68,7 @@ fe_error* argsort(const Call& call) {
     });
   Scratch scratch(call.scratch);
   uint64_t* const other = scratch.array<uint64_t>(rows.length);
-  const OrderMemory memory(scratch, rows.length, stage_count<KeyWords<T>>);
+  OrderMemory memory(scratch, rows.length, stage_count<KeyWords<T>>);
   for (int64_t i = 0; i < rows.count; ++i) {
     int64_t* const row = y + i * rows.length;
     fe_error* error = order_long(call, KeyWords<T>{x + i * rows.length, flip}, rows.length,

@@ -11,7 +11,7 @@ from ferrule.testing.model.dtypes import FLOATS, INTEGERS, Values
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case
 from ferrule.testing.programs.model.scope import Scope, meet, shared_dtype
-from ferrule.testing.programs.steps.reducing import is_tame
+from ferrule.testing.programs.model.tameness import is_tame
 
 NUMBERS = (*INTEGERS, *FLOATS)
 

@@ -9,38 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import ACCUMULATORS, FLOATS, FORMATS, NUMERIC, REALS, Values, is_floating
+from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values, is_floating
 from ferrule.testing.model.exactness import Tolerance, spacing
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case, keywords
 from ferrule.testing.programs.model.promotion import converted
 from ferrule.testing.programs.model.scope import Scope
+from ferrule.testing.programs.model.tameness import is_tame, is_tame_product
 
 MEASURES = ("mean", "var", "std")
 NONEMPTY = ("max", "min")
-
-
-def is_tame(x: Values, power: int = 2) -> bool:
-    """Whether sums of powers of the values do not overflow in the accumulator, in any order."""
-    name = x.dtype.name
-    if not is_floating(name) or x.size == 0:
-        return True
-    wide = np.abs(x.astype(np.float64))
-    if not np.isfinite(wide).all():
-        return False
-    form = FORMATS[ACCUMULATORS[name]]
-    most = float(wide.max())
-    return most == 0 or math.log2(most) * power + math.log2(x.size) < form.high - 2
-
-
-def is_tame_product(x: Values) -> bool:
-    """Whether products of the values neither overflow nor underflow, in any order."""
-    if not is_floating(x.dtype.name) or x.size == 0:
-        return True
-    wide = np.abs(x.astype(np.float64))
-    if not np.isfinite(wide).all():
-        return False
-    return float(np.abs(np.log2(np.where(wide == 0, 1, wide))).sum()) < 100
 
 
 class Reduction(Operation):
