@@ -187,9 +187,9 @@ def _triangle(caller: str, x: Array, k: SupportsIndex) -> Array:
 def diff(
     x: Array,
     /,
-    *,
-    axis: SupportsIndex = -1,
     n: SupportsIndex = 1,
+    axis: SupportsIndex = -1,
+    *,
     prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:
@@ -199,10 +199,10 @@ def diff(
     ----------
     x : Array
         An array of at least 1 dimension.
+    n : int
+        How often the differences are taken. The order of n and axis is NumPy's; the standard passes both by name.
     axis : int
         The axis.
-    n : int
-        How often the differences are taken.
     prepend, append : Array, optional
         Elements to put before and after x along the axis first; a number or an array of 0 dimensions stands for one
         slice of it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -22,11 +22,12 @@ from ferrule.later import later
 
 if TYPE_CHECKING:
     from ferrule.array import representation
-    from ferrule.functions import indexing, ufuncs
+    from ferrule.functions import array_function, indexing, ufuncs
     from ferrule.io import dlpack
     from ferrule.loading.devices import Device
 else:
     representation = later("ferrule.array.representation")
+    array_function = later("ferrule.functions.array_function")
     indexing = later("ferrule.functions.indexing")
     ufuncs = later("ferrule.functions.ufuncs")
     dlpack = later("ferrule.io.dlpack")
@@ -65,6 +66,11 @@ class _Methods(Array):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return ufuncs.call(ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, function: Any, types: Iterable[type], arguments: Sequence[Any], options: Mapping[str, Any]
+    ) -> Any:
+        return array_function.call(self, function, types, arguments, options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if is_block(self.dtype):

@@ -21,6 +21,8 @@ from ferrule.array.symbols import Symbol
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 from ferrule.functions.conversion import as_int64
 
+_PADDING_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
 
 @names_itself
 def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -> Array:
@@ -454,7 +456,15 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
 
 
 @names_itself
-def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
+def pad(
+    x: Array,
+    widths: object,
+    /,
+    mode: str = "constant",
+    *,
+    value: float | Array = 0,
+    constant_values: float | Array | None = None,
+) -> Array:
     """Add elements before and after the elements of x along each axis.
 
     Parameters
@@ -463,8 +473,13 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
         The array.
     widths : int, pair of int, or sequence of pairs
         The numbers of elements to add, as in NumPy: one number, a pair (before, after), or a pair for each axis.
+    mode : {"constant", "edge", "reflect", "symmetric", "wrap"}
+        What is added, as in NumPy: a value, copies of the outermost element, the elements mirrored at the outermost
+        element or at the border, or the elements from the other end.
     value : number or Array
         The value to add. A Python number must be representable in x's dtype; an array of 0 dimensions promotes with x.
+    constant_values : number or Array, optional
+        NumPy's name of `value`.
 
     Returns
     -------
@@ -474,7 +489,7 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     Raises
     ------
     InvalidArgumentError
-        `widths` are not such integers.
+        `widths` are not such integers, there is no such mode, or an axis of length 0 has no elements to repeat.
     NumberOverflowError
         `value` does not fit into x's dtype.
 
@@ -482,8 +497,12 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     --------
     >>> fe.pad(fe.asarray([1, 2]), (1, 2), value=9).tolist()
     [9, 1, 2, 9, 9]
+    >>> fe.pad(fe.asarray([1, 2, 3]), 2, mode="reflect").tolist()
+    [3, 2, 1, 2, 3, 2, 1]
     """
     x = as_operand("pad", x)
+    if mode not in _PADDING_MODES:
+        raise InvalidArgumentError(f"pad: mode is one of {', '.join(_PADDING_MODES)}, not {mode!r}")
     try:
         pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
     except ValueError as error:
@@ -493,9 +512,26 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     if pairs.dtype.kind not in "iu":
         what = f"dtype {pairs.dtype}" if pairs.dtype.kind == "O" else repr(widths)
         raise InvalidArgumentError(f"pad: widths are integers of 64 bits, not {what}")
+    if mode != "constant":
+        return _padded_with_elements(x, pairs.tolist(), mode)
+    value = value if constant_values is None else constant_values
     attributes = {"before": pairs[:, 0].tolist(), "after": pairs[:, 1].tolist()}
     filling = recording.number_like("pad", value, x, exact=True) if is_number(value) else value
     return recording.apply("pad", (x, filling), attributes)
+
+
+def _padded_with_elements(x: Array, pairs: list[list[int]], mode: str) -> Array:
+    """Take the elements of each axis at the indices that NumPy's padding of the indices gives."""
+    for axis, (before, after) in enumerate(pairs):
+        if before < 0 or after < 0:
+            raise InvalidArgumentError(f"pad: widths must not be negative with mode={mode!r}, and are {pairs!r}")
+        if not before and not after:
+            continue
+        if x.shape[axis] == 0:
+            raise InvalidArgumentError(f"pad: axis {axis} has length 0, and so no elements for mode={mode!r}")
+        indices = np.arange(x.shape[axis])
+        x = take(x, np.pad(indices, (before, after), mode=mode), axis=axis)  # type: ignore[call-overload]
+    return x
 
 
 @names_itself

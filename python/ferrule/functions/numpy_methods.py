@@ -15,7 +15,7 @@ from ferrule.array.attributes import axis_of, one_integer
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype, is_floating
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import conversion, movement, ops, reduction
+from ferrule.functions import complex_parts, conversion, creation, movement, ops, reduction
 
 
 class NumPyMethods(Array):
@@ -732,6 +732,100 @@ class NumPyMethods(Array):
         first, second = (axis_of("swapaxes", axis, self.ndim) for axis in (axis1, axis2))
         order[first], order[second] = order[second], order[first]
         return movement.permute_dims(self, tuple(order))
+
+    # ---- parts and copies
+
+    @property
+    def real(self) -> Array:
+        """The real part; real numbers are their own.
+
+        Examples
+        --------
+        >>> fe.asarray([1 + 2j]).real.tolist()
+        [1.0]
+        """
+        return self._another("real") if self.dtype.kind == "b" else complex_parts.real(self)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary part, which is zero for real numbers.
+
+        Examples
+        --------
+        >>> fe.asarray([1 + 2j]).imag.tolist()
+        [2.0]
+        """
+        return creation.zeros_like(self) if self.dtype.kind == "b" else complex_parts.imag(self)
+
+    def conj(self) -> Array:
+        """Return the complex conjugate, see `ferrule.conj`.
+
+        Returns
+        -------
+        Array
+            The numbers with the opposite imaginary part. Real numbers are returned unchanged.
+
+        Raises
+        ------
+        DTypeError
+            The dtype is bool or a block dtype.
+
+        Examples
+        --------
+        >>> fe.asarray([1 + 2j]).conj().tolist()
+        [(1-2j)]
+        """
+        return complex_parts.conj(self)
+
+    def conjugate(self) -> Array:
+        """Return the complex conjugate, as `conj` does.
+
+        Returns
+        -------
+        Array
+            The numbers with the opposite imaginary part. Real numbers are returned unchanged.
+
+        Raises
+        ------
+        DTypeError
+            The dtype is bool or a block dtype.
+
+        Examples
+        --------
+        >>> fe.asarray([1 + 2j]).conjugate().tolist()
+        [(1-2j)]
+        """
+        return complex_parts.conj(self)
+
+    def copy(self, order: str = "C") -> Array:
+        """Return an array of the same value that later assignments to this one do not change.
+
+        Parameters
+        ----------
+        order : {"C", "A", "K"}
+            The order of the elements in memory, which ferrule chooses itself; NumPy's "F" is not available.
+
+        Returns
+        -------
+        Array
+            The copy. Memory is shared as long as neither changes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The order is another one.
+
+        Examples
+        --------
+        >>> x = fe.asarray([1, 2])
+        >>> y = x.copy()
+        >>> x[0] = 9
+        >>> y.tolist()
+        [1, 2]
+        """
+        if order not in ("C", "A", "K"):
+            raise InvalidArgumentError(f"copy: order is C, A or K, not {order!r}")
+        return self._snapshot("copy()")
 
 
 def _refuse_out(caller: str, out: object) -> None:

@@ -36,13 +36,15 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "minimum": reduction.min,
     "multiply": reduction.prod,
 }
+# The ufuncs whose `dtype` is that of the operands, too.
+_OF_ONE_DTYPE = ("add", "maximum", "minimum", "multiply", "subtract")
 _NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """Compute what NumPy would, with ferrule if it has the function: then the result is an Array.
 
-    NumPy computes the others, and those that are given `out`, `dtype` or other options; their results are NumPy arrays.
+    NumPy computes the others, and those that are given `out` or other options; their results are NumPy arrays.
     """
     if not all(isinstance(x, (Array, np.ndarray, list, tuple, *_NUMBERS)) for x in inputs):
         return NotImplemented  # a type of another library, which may know what to do
@@ -56,6 +58,10 @@ def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str,
     if options.get("where", True) is not True and not outputs:
         raise InvalidArgumentError(f"{caller}: where= leaves elements undefined; use ferrule.where")
     operands = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs]
+    options = {key: value for key, value in options.items() if key != "dtype" or value is not None}
+    if method == "__call__" and set(options) == {"dtype"} and name in _OF_ONE_DTYPE:
+        operands = [x.astype(options["dtype"]) if isinstance(x, (Array, np.ndarray)) else x for x in operands]
+        options = {}
     op = _NAMES.get(name, name)
     if method == "__call__" and not options and hasattr(ufunc, "types"):
         function = _function(ufunc, op)

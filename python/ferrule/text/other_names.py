@@ -48,7 +48,6 @@ def advice(name: str, public: Iterable[str]) -> str:
 # From methods of other libraries' arrays to the equivalent code with ferrule.
 _METHODS = {
     "clone": "ferrule.asarray(x, copy=True)",
-    "copy": "ferrule.asarray(x, copy=True)",
     "cpu": 'x.to_device("cpu")',
     "cuda": "x.to_device(device)",
     "detach": "x",

@@ -40,6 +40,7 @@ ORDER = (
     "array",
     "io",
     "functions",
+    "einops",
     "random",
     "fft",
     "linalg",

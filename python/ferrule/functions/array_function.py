@@ -1,0 +1,226 @@
+"""NumPy's functions on arrays (NEP 18): `numpy.concatenate([x, y])` of two arrays is an array on their device.
+
+NumPy's own code computes the functions that are not listed here. It calls methods of `Array` where they exist, as
+`numpy.sum(x)` does, and otherwise computes on the host: then the result is a NumPy array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ferrule.array.array import Array
+from ferrule.errors import DTypeError, InvalidArgumentError, UnsupportedError
+
+
+class _Call(NamedTuple):
+    """How NumPy's arguments are passed on to the function of ferrule."""
+
+    arrays: int = 1  # the leading arguments, which are passed by position
+    names: tuple[str, ...] = ()  # the next arguments, which are passed by name
+    keywords: tuple[str, ...] = ()  # the others that ferrule has too
+    ignored: tuple[str, ...] = ()  # those that make no difference: all sorting is stable
+    other_name: str = ""  # the function's name in ferrule, if it differs
+
+
+_REDUCTION = _Call(1, ("axis",), ("keepdims",))
+_CALLS = {
+    "allclose": _Call(2, ("rtol", "atol", "equal_nan")),
+    "argsort": _Call(1, ("axis",), ignored=("kind", "stable")),
+    "array_equal": _Call(2, ("equal_nan",)),
+    "broadcast_to": _Call(2),
+    "concatenate": _Call(1, ("axis",)),
+    "count_nonzero": _REDUCTION,
+    "diff": _Call(1, ("n", "axis", "prepend", "append")),
+    "dot": _Call(2),
+    "dstack": _Call(1),
+    "empty_like": _Call(1, ("dtype",)),
+    "expand_dims": _Call(1, ("axis",)),
+    "flip": _Call(1, ("axis",)),
+    "full_like": _Call(2, ("dtype",)),
+    "hstack": _Call(1),
+    "isclose": _Call(2, ("rtol", "atol", "equal_nan")),
+    "matrix_transpose": _Call(1),
+    "median": _REDUCTION,
+    "moveaxis": _Call(3),
+    "nanmax": _REDUCTION,
+    "nanmean": _Call(1, ("axis", "dtype"), ("keepdims",)),
+    "nanmedian": _REDUCTION,
+    "nanmin": _REDUCTION,
+    "nanprod": _Call(1, ("axis", "dtype"), ("keepdims",)),
+    "nanstd": _Call(1, ("axis",), ("keepdims", "ddof")),
+    "nansum": _Call(1, ("axis", "dtype"), ("keepdims",)),
+    "nanvar": _Call(1, ("axis",), ("keepdims", "ddof")),
+    "ones_like": _Call(1, ("dtype",)),
+    "outer": _Call(2),
+    "pad": _Call(2, ("mode",), ("constant_values",)),
+    "percentile": _Call(2, ("axis",), ("keepdims", "method")),
+    "quantile": _Call(2, ("axis",), ("keepdims", "method")),
+    "repeat": _Call(2, ("axis",)),
+    "roll": _Call(2, ("axis",)),
+    "searchsorted": _Call(2, ("side", "sorter")),
+    "sort": _Call(1, ("axis",), ignored=("kind", "stable")),
+    "stack": _Call(1, ("axis",)),
+    "take_along_axis": _Call(2, ("axis",)),
+    "tensordot": _Call(2, ("axes",)),
+    "tile": _Call(2),
+    "tril": _Call(1, ("k",)),
+    "triu": _Call(1, ("k",)),
+    "vdot": _Call(2, other_name="vecdot"),
+    "vstack": _Call(1),
+    "zeros_like": _Call(1, ("dtype",)),
+}
+_NORM = ("norm", None)  # of the Fourier transforms: "backward"
+_TRANSFORM = _Call(1, ("n", "axis", "norm"))
+_TRANSFORMS = _Call(1, ("s", "axes", "norm"))
+_CALLS_OF_MODULES: dict[str, tuple[Any, dict[str, _Call]]] = {
+    "": (np, _CALLS),
+    "fft": (
+        np.fft,
+        {
+            **dict.fromkeys(("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"), _TRANSFORM),
+            **dict.fromkeys(("fftn", "ifftn", "rfftn", "irfftn"), _TRANSFORMS),
+            **dict.fromkeys(("fftshift", "ifftshift"), _Call(1, ("axes",))),
+        },
+    ),
+    "linalg": (
+        np.linalg,
+        {
+            **dict.fromkeys(("cholesky", "det", "eigh", "eigvalsh", "inv", "pinv", "slogdet"), _Call()),
+            **dict.fromkeys(("matrix_power", "solve"), _Call(2)),
+            "qr": _Call(1, ("mode",)),
+            "svd": _Call(1, ("full_matrices",)),
+        },
+    ),
+}
+# Functions whose arguments all go to the function of the same name.
+_UNCHANGED = ("atleast_1d", "atleast_2d", "atleast_3d")
+
+
+def call(
+    like: Array,
+    function: Callable[..., Any],
+    types: Iterable[type],
+    arguments: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Any:
+    """Compute what NumPy would: with ferrule if it has the function, and else by NumPy's own code."""
+    if not all(issubclass(each, (Array, np.ndarray)) for each in types):
+        return NotImplemented  # a type of another library, which may know what to do
+    try:
+        result = _computed(function, arguments, options)
+    except (DTypeError, InvalidArgumentError, UnsupportedError):
+        result = None  # NumPy's code computes it, or says what is wrong
+    if result is not None:
+        return result
+    own: Callable[..., Any] | None = getattr(function, "_implementation", None)
+    return _created(like, function, arguments, options) if own is None else own(*arguments, **options)
+
+
+def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return what ferrule computes, or None if it does not have the function with these arguments."""
+    name = function.__name__
+    if getattr(np, name, None) is function:
+        if name in _UNCHANGED:
+            return getattr(Array._namespace, name)(*arguments, **options)
+        if name in _WRITTEN:
+            return _WRITTEN[name](*arguments, **options)
+    for module, (numpys, calls) in _CALLS_OF_MODULES.items():
+        if name in calls and getattr(numpys, name, None) is function:
+            given = _passed(calls[name], arguments, options)
+            if given is not None:
+                own_module = getattr(Array._namespace, module) if module else Array._namespace
+                return getattr(own_module, calls[name].other_name or name)(*given[0], **given[1])
+    return None
+
+
+def _passed(
+    how: _Call, arguments: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[Sequence[Any], dict[str, Any]] | None:
+    """Return the arguments for ferrule, or None where NumPy's have no counterpart."""
+    leading, rest = arguments[: how.arrays], arguments[how.arrays :]
+    if len(leading) < how.arrays or len(rest) > len(how.names):
+        return None
+    named = dict(zip(how.names, rest, strict=False))
+    known = {*how.names, *how.keywords}
+    for name, value in options.items():
+        if name in known:
+            named[name] = value
+        elif name not in how.ignored and value is not None:  # out=None, where=None
+            return None
+    return leading, {name: value for name, value in named.items() if not _is_no_value(value) and (name, value) != _NORM}
+
+
+def _is_no_value(value: object) -> bool:
+    """Whether NumPy's argument says that none was given."""
+    return value is getattr(np, "_NoValue", value is None)
+
+
+def _created(like: Array, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return what a function with `like=x` makes, on the device of x."""
+    if arguments and isinstance(arguments[0], Array):  # numpy.asarray(x, dtype, like=y)
+        array, *rest = arguments
+        dtype = rest[0] if rest else options.get("dtype")
+        return Array._namespace.asarray(array, dtype=dtype, copy=options.get("copy"), device=like.device)
+    made = function(*arguments, **options)
+    return Array._namespace.asarray(made, device=like.device) if made.dtype.kind in "biufc" else made
+
+
+def _einsum(subscripts: Any, *operands: Any, dtype: Any = None, out: object = None, **_: Any) -> Array | None:
+    if out is not None or not isinstance(subscripts, str):
+        return None
+    if dtype is not None:
+        operands = tuple(Array._namespace.asarray(x).astype(dtype) for x in operands)
+    result: Array = Array._namespace.einsum(subscripts, *operands)
+    return result
+
+
+def _where(condition: Any, *values: Any) -> Array | None:
+    if len(values) != 2:
+        return None
+    module = Array._namespace
+    operand = condition if isinstance(condition, Array) else np.asarray(condition)
+    result: Array = module.where(operand if operand.dtype.kind == "b" else operand.astype(bool), *values)
+    return result
+
+
+def _extreme(name: str) -> Callable[..., Array | None]:
+    def function(x: Any, axis: int | None = None, out: object = None, *, keepdims: bool = False) -> Array | None:
+        if out is not None or x.dtype.kind not in "biuf":
+            return None
+        module = Array._namespace
+        if x.dtype.kind == "f":
+            is_nan = module.isnan(x)
+            if bool(module.any(module.all(is_nan, axis=axis))):
+                raise InvalidArgumentError(f"numpy.{name}: all elements of a slice are NaN")
+            x = module.where(is_nan, -module.inf if name == "nanargmax" else module.inf, x)
+        result: Array = getattr(module, name.removeprefix("nan"))(x, axis=axis, keepdims=keepdims is True)
+        return result
+
+    return function
+
+
+def _cumulative(name: str) -> Callable[..., Array | None]:
+    def function(x: Any, axis: int | None = None, dtype: Any = None, out: object = None) -> Array | None:
+        if out is not None or not isinstance(x, Array):
+            return None
+        module = Array._namespace
+        if name.startswith("nan") and x.dtype.kind in "fc":
+            x = module.where(module.isnan(x), 1 if name == "nancumprod" else 0, x)
+        if axis is None:
+            x, axis = x.reshape(-1), 0
+        own = module.cumulative_sum if name.endswith("sum") else module.cumulative_prod
+        result: Array = own(x, axis=axis, dtype=dtype)
+        return result
+
+    return function
+
+
+_WRITTEN: dict[str, Callable[..., Array | None]] = {
+    "einsum": _einsum,
+    "where": _where,
+    **{name: _extreme(name) for name in ("nanargmax", "nanargmin")},
+    **{name: _cumulative(name) for name in ("cumprod", "cumsum", "nancumprod", "nancumsum")},
+}
