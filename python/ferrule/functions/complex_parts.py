@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_block, is_complex
 from ferrule.errors import DTypeError
 from ferrule.functions.creation import zeros_like
 
 
+@names_itself
 def real(x: object, /) -> Array:
     """Real part, elementwise.
 
@@ -36,6 +38,7 @@ def real(x: object, /) -> Array:
     return apply("real", (array,), {}) if is_complex(array.dtype) else array._another("real()")
 
 
+@names_itself
 def imag(x: object, /) -> Array:
     """Imaginary part, elementwise.
 
@@ -63,6 +66,7 @@ def imag(x: object, /) -> Array:
     return apply("imag", (array,), {}) if is_complex(array.dtype) else zeros_like(array)
 
 
+@names_itself
 def conj(x: object, /) -> Array:
     """Complex conjugate, elementwise.
 

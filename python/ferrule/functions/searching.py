@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.movement import take
 
 
+@names_itself
 def searchsorted(
     x1: Array, x2: Array | float, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:

@@ -6,6 +6,7 @@ from typing import NamedTuple, SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply_all, as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.errors import InvalidArgumentError
@@ -35,6 +36,7 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Array
 
 
+@names_itself
 def unique_all(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueAllResult:
     """Return the distinct elements of an array, where each occurs first, its inverse, and how often each occurs.
 
@@ -77,6 +79,7 @@ def unique_all(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueAllRe
     return UniqueAllResult(values, indices, reshape(inverse, x.shape), counts)
 
 
+@names_itself
 def unique_counts(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueCountsResult:
     """Return the distinct elements of an array, and how often each occurs.
 
@@ -112,6 +115,7 @@ def unique_counts(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueCo
     return UniqueCountsResult(outputs[0], outputs[1])
 
 
+@names_itself
 def unique_inverse(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueInverseResult:
     """Return the distinct elements of an array, and the index of each element among them.
 
@@ -148,6 +152,7 @@ def unique_inverse(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueI
     return UniqueInverseResult(outputs[0], reshape(outputs[1], x.shape))
 
 
+@names_itself
 def unique_values(x: Array, /, *, size: SupportsIndex | None = None) -> Array:
     """Return the distinct elements of an array.
 

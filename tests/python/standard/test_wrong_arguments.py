@@ -149,6 +149,7 @@ CALLS: dict[str, tuple[int, tuple[str, ...]]] = {
     "std": (1, ("axis", "correction", "keepdims")),
     "sum": (1, ("axis", "dtype", "keepdims")),
     "take": (2, ("axis",)),
+    "take_along_axis": (2, ("axis",)),
     "tensordot": (2, ("axes",)),
     "tile": (2, ()),
     "tril": (1, ("k",)),
@@ -158,6 +159,12 @@ CALLS: dict[str, tuple[int, tuple[str, ...]]] = {
     "vecdot": (2, ("axis",)),
     "zeros": (1, ("dtype", "device")),
     "zeros_like": (1, ("dtype", "device")),
+    "sort": (1, ("axis", "descending", "stable")),
+    "argsort": (1, ("axis", "descending", "stable")),
+    "searchsorted": (2, ("side", "sorter")),
+    **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), (1, ("size",))),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), (1, ("axis", "dtype", "include_initial"))),
+    **dict.fromkeys(("real", "imag", "conj"), (1, ())),
 }
 # Functions that take arrays in a list.
 LISTS = ("concat", "stack")
@@ -204,6 +211,11 @@ def test_every_function_of_the_package_is_called() -> None:
 
 
 FILES = (
+    "complex_parts",
+    "cumulative",
+    "searching",
+    "sets",
+    "sorting",
     "arrangement",
     "asarray",
     "compaction",
