@@ -75,6 +75,7 @@ OP(random_bits)
                   b.scalar(static_cast<double>(stream >> 32), DType::uint32)},
                  {repeated_word(b, c.input(0), 0, blocks), repeated_word(b, c.input(0), 1, blocks)});
       std::vector<Value> columns;
+      columns.reserve(words.size());
       for (const Value word : words) columns.push_back(b.reshape(word, Shape{blocks, 1}));
       const Value together =
           b.reshape(b.apply("concat", std::span<const Value>(columns), {{"axis", int64_t{1}}}), Shape{4 * blocks});

@@ -157,7 +157,7 @@ std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs
     for (const TensorType& type : inference.outputs()) byte_count(type);
   } catch (const Error& error) {
     const std::string_view message = error.what(), name = row.name;
-    if (message.starts_with(name) && message.substr(name.size()).starts_with(":")) throw;
+    if (message.starts_with(name) && message.substr(name.size()).starts_with(':')) throw;
     throw Error(error.code(), fmt::format("{}: {}", name, message));  // of shapes, which do not know the op
   }
   if (inference.outputs().size() != row.output_count)

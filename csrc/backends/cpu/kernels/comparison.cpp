@@ -55,7 +55,7 @@ struct IsInf {
   }
   template <class T>
   bool operator()(Complex<T> z) const {
-    return (*this)(z.real) | (*this)(z.imaginary);
+    return (*this)(z.real) || (*this)(z.imaginary);
   }
 };
 struct IsFinite {

@@ -77,8 +77,8 @@ HWY_INLINE uint64_t packed(const Source& source, const Stage& stage, int64_t ind
 
 inline int64_t end_of_run(const uint64_t* a, int64_t i, int64_t n) {
   const uint64_t key = a[i] >> 32;
-  while (++i < n && a[i] >> 32 == key) {
-  }
+  do ++i;
+  while (i < n && a[i] >> 32 == key);
   return i;
 }
 
