@@ -17,7 +17,8 @@ from ferrule.functions.asarray import asarray
 from ferrule.functions.compaction import nonzero
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import full, linspace
-from ferrule.functions.movement import broadcast_to, reshape, stack, take
+from ferrule.functions.movement import broadcast_to, reshape, stack
+from ferrule.functions.searching import searchsorted
 
 
 class Histogram(NamedTuple):
@@ -192,22 +193,9 @@ def _equal_bins(values: Array, bins: Any, limits: tuple[float, float] | None) ->
 
 
 def sorted_position(edges: Array, x: Array, right: bool) -> Array:
-    """Return how many of the ascending edges are below each element; with `right`, below or equal to it.
-
-    A binary search of all elements at once: each step doubles the precision.
-    """
-    length = edges.shape[0]
-    found = recording.apply("multiply", (cast(recording.apply("isnan", (x,), {}), "int64"), 0), {})
-    step = 1 << max(length.bit_length() - 1, 0)
-    while step and length:
-        wanted = found + step
-        edge = take(edges, reshape(recording.apply("minimum", (wanted, length), {}) - 1, (-1,)), axis=0)
-        edge = reshape(edge, x.shape)
-        is_below = recording.apply("less_equal" if right else "less", (edge, x), {})
-        is_below = is_below & recording.apply("less_equal", (wanted, length), {})
-        found = recording.apply("where", (is_below, wanted, found), {})
-        step >>= 1
-    return found
+    """Return how many of the ascending edges are below each element, or with `right` not above it; 0 for NaN."""
+    found = searchsorted(edges, x, side="right" if right else "left")
+    return recording.apply("where", (recording.apply("isnan", (x,), {}), 0, found), {})
 
 
 def flatnonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> Array:

@@ -224,8 +224,10 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
 
 
 def _fitted(caller: str, x: Array, mask: Array, axis: int = 0) -> Array:
-    """Return the mask, which has the sizes of x from an axis on. As in NumPy, a mask of no elements may have sizes of 0 in
-    place of others, and chooses nothing."""
+    """Return the mask, which has the sizes of x from an axis on.
+
+    As in NumPy, a mask of no elements may have sizes of 0 in place of others, and chooses nothing.
+    """
     sizes = x.shape[axis : axis + mask.ndim]
     if mask.shape == sizes:
         return mask

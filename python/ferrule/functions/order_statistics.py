@@ -17,7 +17,7 @@ from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import permute_dims, reshape, take
-from ferrule.functions.ops import topk
+from ferrule.functions.sorting import sort
 
 # The parameters of Hyndman & Fan (1996): the place of quantile q is n q + alpha + q (1 - alpha - beta) - 1.
 _CONTINUOUS = {
@@ -219,7 +219,7 @@ def last_axis_sorted(caller: str, x: Array, axis: Axes, keepdims: bool) -> tuple
     together = permute_dims(x, (*kept, *sorted(reduced))) if rank else x
     counts = math.prod(x.shape[place] for place in kept), math.prod(x.shape[place] for place in reduced)
     rows = reshape(together, counts)
-    return topk(rows, counts[1], axis=1, largest=False).values, shape
+    return sort(rows), shape
 
 
 def restored(x: Array, shape: tuple[int, ...]) -> Array:

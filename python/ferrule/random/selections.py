@@ -17,6 +17,7 @@ from ferrule.functions.creation import arange
 from ferrule.functions.movement import moveaxis, reshape, take
 from ferrule.functions.ops import log, topk
 from ferrule.functions.reduction import argmax
+from ferrule.functions.sorting import argsort
 from ferrule.random.distributions import gumbel, integers
 from ferrule.random.keys import bits_for, sizes_of
 
@@ -194,4 +195,4 @@ def _order(caller: str, key: Array, length: int, count: int) -> Array:
 
     Two of the 64-bit keys are equal with a probability of length^2 / 2^65; the order of these two is then not random.
     """
-    return topk(bits_for(caller, key, (length,), np.dtype("uint64")), count, largest=False).indices
+    return argsort(bits_for(caller, key, (length,), np.dtype("uint64")))[:count]
