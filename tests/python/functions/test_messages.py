@@ -217,7 +217,7 @@ def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], 
         ("concatenate", r"; it is ferrule.concatenate\(x\) here"),
         ("shap", "; did you mean 'shape'?"),
         ("zzz", ""),
-        ("_repr_html_", ""),
+        ("_repr_latex_", ""),
     ],
 )
 def test_attributes_of_other_libraries_arrays_are_explained(name: str, words: str) -> None:

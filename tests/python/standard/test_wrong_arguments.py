@@ -149,6 +149,7 @@ CALLS: dict[str, tuple[int, tuple[str, ...]]] = {
     "std": (1, ("axis", "correction", "keepdims")),
     "sum": (1, ("axis", "dtype", "keepdims")),
     "take": (2, ("axis",)),
+    "take_along_axis": (2, ("axis",)),
     "tensordot": (2, ("axes",)),
     "tile": (2, ()),
     "tril": (1, ("k",)),
