@@ -196,6 +196,32 @@ def test_a_function_that_ferrule_lacks_is_computed_by_numpy() -> None:
         fe.graph(lambda x: NP.cbrt(x))(x)
 
 
+def test_functions_that_ferrule_lacks_never_give_dtype_object() -> None:
+    x = fe.asarray(FLOATS)
+    for result in (
+        np.array([x, x]),
+        np.array([x[0, 0], 1.0, x[1, 1]]),
+        NP.append(x, x[0, 0]),
+        np.full((2,), x[0, 0]),
+        NP.block([[x], [x]]),
+        NP.unique(x),
+        NP.linspace(x[0, 0], x[1, 1], 3),
+        NP.vectorize(lambda value: value + 1)(x),
+        NP.select([x > 1], [x], 0),
+        NP.meshgrid(x[0], x[1])[0],
+    ):
+        assert type(result) is np.ndarray
+        assert result.dtype.kind == "f"
+
+
+def test_numpy_arrays_can_be_updated_at_indices() -> None:
+    total = np.zeros(3, np.float32)
+    np.add.at(total, fe.asarray([0, 0, 2]), fe.asarray(FLOATS[0, :3]))
+    wanted = np.zeros(3, np.float32)
+    np.add.at(wanted, [0, 0, 2], FLOATS[0, :3])
+    np.testing.assert_array_equal(total, wanted)
+
+
 def test_numpy_arrays_can_be_updated_in_place() -> None:
     total = np.zeros((4, 5), np.float32)
     total += fe.asarray(FLOATS)
