@@ -14,7 +14,8 @@ from PyInstaller.utils.hooks import collect_submodules, copy_metadata, get_packa
 from ferrule.loading.search_folders import installed_roots
 
 parent, package = map(Path, get_package_paths("ferrule"))
-NOT_NEEDED = ("ferrule._pyinstaller", "ferrule.testing", "ferrule.__main__")
+# An application that uses ferrule.einops imports it itself.
+NOT_NEEDED = ("ferrule._pyinstaller", "ferrule.testing", "ferrule.__main__", "ferrule.einops")
 
 # Packages that are imported by name come along, too.
 hiddenimports = [

@@ -25,6 +25,7 @@ class _Call(NamedTuple):
     other_name: str = ""  # the function's name in ferrule, if it differs
 
 
+_NO_VALUE = getattr(np, "_NoValue", ...)  # NumPy's default of arguments for which None means something
 _REDUCTION = _Call(1, ("axis",), ("keepdims",))
 _CALLS = {
     "allclose": _Call(2, ("rtol", "atol", "equal_nan")),
@@ -150,12 +151,7 @@ def _passed(
             named[name] = value
         elif name not in how.ignored and value is not None:  # out=None, where=None
             return None
-    return leading, {name: value for name, value in named.items() if not _is_no_value(value) and (name, value) != _NORM}
-
-
-def _is_no_value(value: object) -> bool:
-    """Whether NumPy's argument says that none was given."""
-    return value is getattr(np, "_NoValue", value is None)
+    return leading, {name: value for name, value in named.items() if value is not _NO_VALUE and (name, value) != _NORM}
 
 
 def _created(like: Array, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:

@@ -53,7 +53,7 @@ def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str,
     outputs = options.get("out") or ()
     if any(isinstance(x, Array) for x in (outputs if isinstance(outputs, tuple) else (outputs,))):
         raise InvalidArgumentError(f"{caller}: out= is a ferrule array, which never changes; use the result")
-    if method == "at":
+    if method == "at" and isinstance(inputs[0], Array):
         raise DTypeError(f"{caller}.at: ferrule arrays never change; use x[key] = value")
     if options.get("where", True) is not True and not outputs:
         raise InvalidArgumentError(f"{caller}: where= leaves elements undefined; use ferrule.where")

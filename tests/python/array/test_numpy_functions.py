@@ -196,6 +196,32 @@ def test_a_function_that_ferrule_lacks_is_computed_by_numpy() -> None:
         fe.graph(lambda x: NP.cbrt(x))(x)
 
 
+def test_functions_that_ferrule_lacks_never_give_dtype_object() -> None:
+    x = fe.asarray(FLOATS)
+    for result in (
+        np.array([x, x]),
+        np.array([x[0, 0], 1.0, x[1, 1]]),
+        NP.append(x, x[0, 0]),
+        np.full((2,), x[0, 0]),
+        NP.block([[x], [x]]),
+        NP.unique(x),
+        NP.linspace(x[0, 0], x[1, 1], 3),
+        NP.vectorize(lambda value: value + 1)(x),
+        NP.select([x > 1], [x], 0),
+        NP.meshgrid(x[0], x[1])[0],
+    ):
+        assert type(result) is np.ndarray
+        assert result.dtype.kind == "f"
+
+
+def test_numpy_arrays_can_be_updated_at_indices() -> None:
+    total = np.zeros(3, np.float32)
+    np.add.at(total, fe.asarray([0, 0, 2]), fe.asarray(FLOATS[0, :3]))
+    wanted = np.zeros(3, np.float32)
+    np.add.at(wanted, [0, 0, 2], FLOATS[0, :3])
+    np.testing.assert_array_equal(total, wanted)
+
+
 def test_numpy_arrays_can_be_updated_in_place() -> None:
     total = np.zeros((4, 5), np.float32)
     total += fe.asarray(FLOATS)
@@ -230,6 +256,68 @@ def test_a_type_with_ufuncs_of_its_own_is_asked_first() -> None:
             return "other"
 
     assert NP.add(fe.ones(2), Other()) == "other"
+
+
+def test_a_type_with_array_functions_of_its_own_is_asked_first() -> None:
+    class Other:
+        def __array_function__(self, *args: Any, **kwargs: Any) -> str:
+            return "other"
+
+    assert NP.concatenate([fe.ones(2), Other()]) == "other"
+
+
+def test_arrays_made_like_another_are_on_its_device(null_device: Any) -> None:
+    x = fe.ones(3, device=null_device)
+    for made in (NP.zeros((2,), like=x), NP.asarray([1, 2], like=x), NP.asarray(fe.ones(2, device="cpu"), like=x)):
+        assert type(made) is fe.Array
+        assert made.device == null_device
+
+
+def test_numpys_functions_of_functions_are_traced() -> None:
+    x = fe.asarray(FLOATS)
+    for name in ("concatenate", "where", "pad reflect", "cumsum", "einsum", "roll", "copy"):
+        np.testing.assert_allclose(np.asarray(fe.graph(CALLS[name])(x)), CALLS[name](FLOATS), rtol=1e-5)
+    with pytest.raises(fe.TracingError, match="asarray"):
+        fe.graph(lambda x: NP.unwrap(x))(x)
+
+
+def test_a_donated_array_is_refused_by_a_sentence() -> None:
+    x = fe.asarray(FLOATS, copy=True)
+    fe.graph(donate=(0,))(lambda x: x + 1)(x)
+    with pytest.raises(fe.InvalidArgumentError, match="was donated to"):
+        np.asarray(NP.concatenate([x, x]))
+
+
+def test_a_copy_keeps_its_value() -> None:
+    x = fe.asarray(FLOATS, copy=True)
+    y = x.copy()
+    x[0] = 9
+    np.testing.assert_array_equal(np.asarray(y), FLOATS)
+    borrowed = FLOATS.copy()
+    y = fe.asarray(borrowed).copy()
+    borrowed[0] = 9
+    np.testing.assert_array_equal(np.asarray(y), FLOATS)
+    with pytest.raises(fe.InvalidArgumentError, match="copy: order is C, A or K, not 'F'"):
+        x.copy("F")
+
+
+def test_parts_of_bools_and_complex_numbers() -> None:
+    numbers = np.array([1 + 2j, 3 - 1j])
+    x = fe.asarray(numbers)
+    for name in ("real", "imag"):
+        np.testing.assert_array_equal(np.asarray(getattr(x, name)), getattr(numbers, name))
+        np.testing.assert_array_equal(np.asarray(getattr(fe.asarray(MASK), name)), getattr(MASK, name))
+    np.testing.assert_array_equal(np.asarray(x.conj()), numbers.conj())
+
+
+def test_padding_with_elements_is_refused_by_a_sentence() -> None:
+    for call, message in (
+        (lambda: fe.pad(fe.ones(3), 1, mode="mean"), "pad: mode is one of constant, edge, .*, not 'mean'"),
+        (lambda: fe.pad(fe.ones(3), -1, mode="edge"), "pad: widths must not be negative with mode='edge'"),
+        (lambda: fe.pad(fe.ones(0), 1, mode="wrap"), "pad: axis 0 has length 0, and so no elements for mode='wrap'"),
+    ):
+        with pytest.raises(fe.InvalidArgumentError, match=message):
+            call()
 
 
 def test_one_element_is_a_number() -> None:

@@ -17,7 +17,7 @@ Agree = Callable[..., None]
 
 
 def on_device(value: Any) -> Any:
-    return fe.asarray(value.copy(), device="cpu") if isinstance(value, np.ndarray) else value
+    return fe.asarray(value.copy(), device=fe.best_device()) if isinstance(value, np.ndarray) else value
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def agree() -> Agree:
         assert len(got) == len(wanted)
         for one, other in zip(got, wanted, strict=True):
             assert type(one) is fe.Array
-            assert one.device == fe.device("cpu")
+            assert one.device == fe.best_device()
             assert one.dtype == (np.asarray(other).dtype if dtype is None else dtype)
             assert one.shape == np.shape(other)
             np.testing.assert_allclose(np.asarray(one), other, rtol=rtol, atol=atol)
