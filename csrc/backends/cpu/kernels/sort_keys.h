@@ -9,8 +9,7 @@ namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
 template <class Key>
-constexpr Key high_bit = static_cast<Key>(uint64_t{1}
-                                          << (8 * sizeof(Key) - 1));  // NOLINT(readability-redundant-casting)
+constexpr Key high_bit = Key{1} << (8 * sizeof(Key) - 1);
 
 // All bits set if the condition holds. Arithmetic, so that compilers make vectors of loops over keys.
 template <class Bits>
