@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import subprocess
 import sys
 import threading
@@ -200,6 +201,7 @@ def test_partial_storage_is_not_donated() -> None:
     step = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i,)), donate=0)
     row = computed(np.full(2, 77, "uint8"))
     base = computed(np.arange(102, dtype="uint8"))
+    gc.collect()
     before = fe.memory_stats("cpu").live
     bytes_ = fe.Array._of(base._handle.cut(2, "q8_0", (64,)).cut(0, "uint8", (68,)))
     result = step(bytes_, row, 0)

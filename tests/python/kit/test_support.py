@@ -7,7 +7,7 @@ import pytest
 from ferrule.testing.cases import all_cases
 from ferrule.testing.kit import Subject, subjects_of
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import BLOCKS, numpy_dtype
+from ferrule.testing.model.dtypes import BLOCKS, COMPLEX, numpy_dtype
 from ferrule.testing.running.target import Target
 
 VIEWS = {"broadcast_to", "permute_dims", "reshape", "slice"}  # nothing is computed
@@ -30,7 +30,9 @@ def expected_kernels(case: Case) -> list[str]:
         return [moved.get(case.op, "quantize" if case.result in BLOCKS else "dequantize")]
     if case.op == "matmul" and integer:
         return ["integer_matmul"]
-    if case.op in {"sum", "prod"} and integer and numpy_dtype(first).itemsize < 8:
+    if case.op == "matmul" and first in COMPLEX:
+        return ["complex_matmul"]
+    if case.op in {"sum", "prod", "cumulative_sum", "cumulative_prod"} and integer and numpy_dtype(first).itemsize < 8:
         return ["astype", case.op]
     return [case.op]
 
