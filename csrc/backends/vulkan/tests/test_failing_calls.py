@@ -74,7 +74,7 @@ def test_failed_block_allocation_is_retried_with_another_size(run: Run, drivers:
 def test_out_of_memory_error_names_bytes_and_device(run: Run, drivers: Drivers) -> None:
     [[kind, sentence]] = json.loads(run(PROGRAM, **drivers.failing("vkAllocateMemory", 1, 2, OUT_OF_DEVICE_MEMORY)))
     assert kind == "OutOfMemoryError"
-    assert sentence.startswith("vulkan:0 has no 8 bytes: ")
+    assert sentence.startswith("asarray: vulkan:0 has no 8 bytes: ")
     assert "vkAllocateMemory came back with VK_ERROR_OUT_OF_DEVICE_MEMORY" in sentence
 
 
