@@ -298,6 +298,7 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
     return refusal("the operands differ in dtype");
+  if (a.is("complex64") || a.is("complex128")) return refusal("products of complex numbers have no kernel");
   std::optional<Body> then;
   if (node.body() != nullptr) then = epilogue_of(node, 2);
   if (then && !is_epilogue(*then)) return refusal("what is fused to it is too long, or has values of 64 bits");
