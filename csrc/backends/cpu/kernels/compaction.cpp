@@ -1,6 +1,7 @@
 // Ops that keep, or replace, some of the elements. They count first, so that each thread knows where to write. The
 // owner of borrowed memory may write to it meanwhile: the second pass never writes outside the range that the first one
 // counted.
+#include "complex.h"
 #include "op_attributes.h"
 #include "element_types.h"
 #include "strided_copy.h"
@@ -14,10 +15,6 @@ constexpr int64_t chunk = 16384;
 
 struct Float8 {  // of both float8 dtypes
   uint8_t bits;
-};
-template <class Float>
-struct Complex {
-  Float real, imaginary;
 };
 
 template <class T>
@@ -35,14 +32,9 @@ HWY_INLINE bool is_nonzero(Complex<Float> x) {
 // As with_type, for all dtypes that are not block dtypes.
 template <class F>
 void with_plain_type(DType dtype, F f) {
-  if (dtype == DType::f8e4m3 || dtype == DType::f8e5m2)
-    f(Float8{});
-  else if (dtype == DType::c64)
-    f(Complex<float>{});
-  else if (dtype == DType::c128)
-    f(Complex<double>{});
-  else
-    with_type(dtype, f);
+  if (dtype == DType::f8e4m3 || dtype == DType::f8e5m2) f(Float8{});
+  with_complex_type(dtype, f);
+  with_type(dtype, f);
 }
 
 // Writes the index of an element along each axis.

@@ -69,6 +69,14 @@ template <class T>
 constexpr bool is_float<Complex<T>> = false;
 
 #define FERRULE_COMPLEX Complex64, Complex128
+constexpr DTypes complex_dtypes = one_of(DType::c64) | one_of(DType::c128);
+
+// As with_type, for complex dtypes.
+template <class F>
+void with_complex_type(DType dtype, F f) {
+  if (dtype == DType::c64) f(Complex64{});
+  if (dtype == DType::c128) f(Complex128{});
+}
 
 // An op that treats both parts alike: its block function of real numbers, for twice as many.
 template <BlockFunction f>

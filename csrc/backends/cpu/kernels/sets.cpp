@@ -15,16 +15,10 @@ constexpr int64_t chunk = 16384;
 
 template <class F>
 void with_set_type(DType dtype, F f) {
-  if (dtype == DType::f8e4m3)
-    f(Float8E4M3{});
-  else if (dtype == DType::f8e5m2)
-    f(Float8E5M2{});
-  else if (dtype == DType::c64)
-    f(Complex64{});
-  else if (dtype == DType::c128)
-    f(Complex128{});
-  else
-    with_type(dtype, f);
+  if (dtype == DType::f8e4m3) f(Float8E4M3{});
+  if (dtype == DType::f8e5m2) f(Float8E5M2{});
+  with_complex_type(dtype, f);
+  with_type(dtype, f);
 }
 
 // The outputs of a call; null: not one of them.

@@ -437,9 +437,9 @@ KERNEL(matmul, .dtypes = f32 | f64, .takes_epilogue = true, .accepts = accepts, 
   return call.in[0].dtype == DType::f32 ? multiply<float>(call) : multiply<double>(call);
 }
 
-KERNEL(complex_matmul, .op = "matmul", .dtypes = one_of(DType::c64) | one_of(DType::c128),
-       .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts, .scratch_size = complex_scratch_size,
-       .local_scratch = complex_local_scratch, .prepare_size = complex_prepare_size, .prepare = prepare_complex) {
+KERNEL(complex_matmul, .op = "matmul", .dtypes = complex_dtypes, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
+       .scratch_size = complex_scratch_size, .local_scratch = complex_local_scratch,
+       .prepare_size = complex_prepare_size, .prepare = prepare_complex) {
   return call.in[0].dtype == DType::c64 ? multiply_complex<float>(call) : multiply_complex<double>(call);
 }
 

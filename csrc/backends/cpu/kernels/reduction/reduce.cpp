@@ -25,22 +25,13 @@ struct DivideBy {
 constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
                             one_of(DType::u8) | one_of(DType::u16) | one_of(DType::u32) | one_of(DType::u64);
 constexpr DTypes boolean = one_of(DType::boolean);
-constexpr DTypes complex_numbers = one_of(DType::c64) | one_of(DType::c128);
 constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
-
-bool is_complex_dtype(DType dtype) { return (one_of(dtype) & complex_numbers) != 0; }
-
-// As with_type, for complex dtypes.
-template <class F>
-void with_complex_type(DType dtype, F f) {
-  if (dtype == DType::c64) f(Complex64(0));
-  if (dtype == DType::c128) f(Complex128(0));
-}
 
 // Scratch that is enough for any reduction: only complex accumulators are larger than 8 bytes.
 uint64_t scratch_size(const Call& call) {
   const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
-  return is_complex_dtype(call.in[0].dtype) ? reduction_scratch<Complex128>(plan) : reduction_scratch<uint64_t>(plan);
+  return (one_of(call.in[0].dtype) & complex_dtypes) != 0 ? reduction_scratch<Complex128>(plan)
+                                                          : reduction_scratch<uint64_t>(plan);
 }
 
 // The memory per thread that is enough for any reduction, by the same bound.
@@ -126,11 +117,11 @@ fe_error* mean_of(const Call& call) {
 
 }  // namespace
 
-KERNEL(sum, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates,
+KERNEL(sum, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
        .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .dtypes = floats | complex_numbers | integers | boolean, .accepts = accumulates,
+KERNEL(prod, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
        .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
@@ -150,7 +141,7 @@ KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_s
        .list_attributes = {axis_list}) {
   return truth<All>(call);
 }
-KERNEL(mean, .dtypes = floats | complex_numbers, .accepts = keeps_dtype, .scratch_size = scratch_size,
+KERNEL(mean, .dtypes = floats | complex_dtypes, .accepts = keeps_dtype, .scratch_size = scratch_size,
        .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return mean_of(call);
 }
