@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def asarray(
     if dtype is not None and host.dtype != dtype:
         if copy is False:
             raise InvalidArgumentError(f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids")
-        host, borrowed = host.astype(dtype), False
+        host, borrowed = _converted(host, dtype), False
     if copy is False and not borrowed:
         raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
     return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray", owned=not borrowed))
@@ -147,17 +147,7 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
     if isinstance(obj, np.ndarray):
         return obj, True
     if isinstance(obj, (bool, int, float, complex, list, tuple)):
-        try:
-            host = np.array(obj, dtype=dtype)
-        except OverflowError as error:
-            raise NumberOverflowError(f"asarray: {error}") from error
-        except ValueError as error:
-            raise InvalidArgumentError(f"asarray: {error}") from error
-        if host.dtype.kind == "O":
-            _refuse_objects(host)
-        if dtype is None and host.dtype in _NARROWER and not _holds_wide(obj):
-            host = host.astype(_NARROWER[host.dtype])
-        return host, False
+        return _of_numbers(obj, dtype), False
     if isinstance(obj, np.generic):
         return np.array(obj), False
     try:
@@ -167,6 +157,39 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
     if hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"):
         return None, False
     raise DTypeError(f"asarray: {_of_no_dtype(obj)}")
+
+
+def _of_numbers(obj: object, dtype: Any) -> NDArray[Any]:
+    """Return an array of a number, or of nested lists of numbers."""
+    host = _array_of_numpy(obj, None)
+    if host.dtype.kind == "O":
+        _refuse_objects(host, dtype)
+    if dtype is None:
+        with np.errstate(over="ignore"):
+            return host.astype(_NARROWER[host.dtype]) if host.dtype in _NARROWER and not _holds_wide(obj) else host
+    if host.dtype == dtype or host.dtype.kind in "cSU":
+        return _converted(host, dtype)
+    return _array_of_numpy(obj, dtype)  # of the numbers themselves, so that none is rounded twice
+
+
+def _array_of_numpy(obj: object, dtype: Any) -> NDArray[Any]:
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.array(obj, dtype=dtype)
+    except OverflowError as error:
+        raise NumberOverflowError(f"asarray: {error}") from error
+    except ValueError as error:
+        raise InvalidArgumentError(f"asarray: {error}") from error
+
+
+def _converted(host: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return the values in a dtype; complex numbers are not cast to real ones, as in astype."""
+    if host.dtype.kind in "OSU":
+        raise DTypeError(f"asarray: {_of_no_dtype(host.flat[0] if host.size else host)}")
+    if host.dtype.kind == "c" and dtype.kind not in "cb":
+        raise DTypeError(f"asarray: {host.dtype}{host.shape} has imaginary parts, which the dtype {dtype} has not")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return host.astype(dtype, copy=False)
 
 
 def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) -> Array | None:
@@ -182,11 +205,13 @@ def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) ->
         return None
 
 
-def _refuse_objects(host: NDArray[Any]) -> NoReturn:
-    """Raise the error for values that NumPy could only store as Python objects."""
+def _refuse_objects(host: NDArray[Any], dtype: Any) -> None:
+    """Raise the error for values that NumPy could only store as objects; huge ints are left to the dtype, if any."""
     for item in host.flat:
         if not isinstance(item, (bool, int, float, complex)):
             raise DTypeError(f"asarray: {_of_no_dtype(item)}")
+    if dtype is not None:
+        return
     beyond = next(item for item in host.flat if isinstance(item, int) and not -(2**63) <= item < 2**64)
     raise NumberOverflowError(f"asarray: {beyond} does not fit into int64 or uint64")
 

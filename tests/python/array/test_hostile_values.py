@@ -165,3 +165,22 @@ def test_native_calls_validate_operands_and_marks() -> None:
         _ferrule.number_dtype("add", "x", [])
     with pytest.raises(TypeError):
         _ferrule.Calls(1).add(1, [], [], None, None, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bfloat16"])
+@pytest.mark.parametrize(
+    "value",
+    [1j, [1j], [1, 2 + 0j], np.ones(2, "c8"), [None], ["1"], [1, "1"], [object()], [[1], [{}]], np.asarray([None])],
+    ids=repr,
+)
+def test_asarray_makes_no_real_numbers_of_other_values(value: Any, dtype: str) -> None:
+    with pytest.raises(fe.DTypeError, match="^asarray: "):
+        fe.asarray(value, dtype=dtype)
+
+
+@pytest.mark.filterwarnings("error")
+def test_asarray_rounds_numbers_to_infinities_without_a_warning() -> None:
+    assert fe.asarray([1e300, -1e300]).tolist() == [float("inf"), -float("inf")]
+    assert fe.asarray(np.asarray([1e300]), dtype="float16").tolist() == [float("inf")]
+    assert fe.asarray([2**63, 1], dtype="float32").tolist() == [2.0**63, 1.0]
