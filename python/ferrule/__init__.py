@@ -39,6 +39,7 @@ from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split
 from ferrule.functions import methods as _methods
+from ferrule.functions.arithmetic import divide
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.conversion import astype
 from ferrule.functions.creation import (
@@ -57,6 +58,7 @@ from ferrule.functions.creation import (
 )
 from ferrule.functions.limits import clip
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
+from ferrule.functions.logical import logical_and, logical_not, logical_or, logical_xor
 from ferrule.functions.movement import (
     broadcast_to,
     concat,
@@ -74,7 +76,8 @@ from ferrule.functions.movement import (
     take_along_axis,
 )
 from ferrule.functions.reduction import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, std, sum, var
-from ferrule.loading.device_lookup import best_device, device, devices
+from ferrule.functions.selection import where
+from ferrule.loading.device_lookup import best_device, default_device, device, devices, set_default_device
 from ferrule.loading.devices import Backend, Device, backends
 from ferrule.process import startup as _startup
 
@@ -107,7 +110,7 @@ if TYPE_CHECKING:
     from ferrule.functions.products import dot, outer
     from ferrule.functions.repetition import broadcast_arrays, meshgrid, repeat, tile
     from ferrule.functions.searching import searchsorted
-    from ferrule.functions.sets import unique_all, unique_counts, unique_inverse, unique_values
+    from ferrule.functions.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
     from ferrule.functions.slicing import dynamic_slice, update_slice
     from ferrule.functions.sorting import argsort, sort
     from ferrule.functions.statistics import average, interp, ptp
@@ -186,6 +189,7 @@ _LATER = {
     "imag": "ferrule.functions.complex_parts",
     "iinfo": "ferrule.functions.type_information",
     "io": "",
+    "isin": "ferrule.functions.sets",
     "isdtype": "ferrule.functions.type_information",
     "histogram": "ferrule.functions.counting",
     "hstack": "ferrule.functions.joining",
@@ -328,10 +332,12 @@ __all__ = [
     "count_nonzero",
     "cumulative_prod",
     "cumulative_sum",
+    "default_device",
     "default_roots",
     "device",
     "devices",
     "diff",
+    "divide",
     "dot",
     "dstack",
     "dynamic_slice",
@@ -372,10 +378,15 @@ __all__ = [
     "io",
     "isclose",
     "isdtype",
+    "isin",
     "linalg",
     "linspace",
     "load",
     "load_all",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
     "matmul",
     "matrix_transpose",
     "max",
@@ -423,6 +434,7 @@ __all__ = [
     "roll",
     "scaled_dot_product_attention",
     "searchsorted",
+    "set_default_device",
     "set_log_level",
     "set_thread_count",
     "shutdown",
@@ -460,6 +472,7 @@ __all__ = [
     "var",
     "vecdot",
     "vstack",
+    "where",
     "zeros",
     "zeros_like",
 ]

@@ -188,7 +188,8 @@ def as_operand(caller: str, value: object, *others: object) -> Array:
     if isinstance(value, Array):
         return array_of_number(value) if is_number(value) else value
     if isinstance(value, (bool, int, float)):
-        value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
+        with np.errstate(over="ignore"):  # large floats are infinite, as they are beside float32 arrays
+            value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
     return _array(caller, value, others)
 
 

@@ -42,6 +42,8 @@ def as_dtype(dtype: Any, caller: str = "") -> np.dtype[Any]:
     if is_block(dtype):
         return cast("np.dtype[Any]", dtype)
     try:
+        if isinstance(dtype, bytes) or (isinstance(dtype, str) and dtype.lstrip("<>=|").startswith("a")):
+            raise TypeError(dtype)  # NumPy would take it, with a warning
         known: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError) as error:
         raise DTypeError(f"{prefix}{dtype!r} is not a dtype{_near(dtype)}") from error

@@ -176,6 +176,10 @@ def _array_of_numpy(obj: object, dtype: Any) -> NDArray[Any]:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.array(obj, dtype=dtype)
+    except TypeError:
+        if dtype is None or dtype.isbuiltin == 1:
+            raise
+        return _converted(_array_of_numpy(obj, np.dtype("float64")), dtype)  # ml_dtypes takes no ints beyond int64
     except OverflowError as error:
         raise NumberOverflowError(f"asarray: {error}") from error
     except ValueError as error:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, on_thread, refuse
@@ -65,7 +66,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str |
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
             x = on_thread.graph.constant(x)  # the graph then keeps the blocks instead of the float numbers
         return recording.apply("astype", (x,), {"dtype": target})
-    return x._snapshot("astype") if copy else x._another("astype")
+    return x._snapshot("astype") if flag(copy, "astype", "copy") else x._another("astype")
 
 
 def moved(caller: str, x: Array, device: Device | str) -> Array:

@@ -25,6 +25,7 @@ from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule.functions import compaction
+from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import zeros
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
@@ -277,6 +278,8 @@ def put(x: Array, key: object, value: object) -> Array:
     elif type(value) is complex:
         value = recording.complex_like("x[key] = value", value, x)
     else:
+        if isinstance(value, (list, tuple)):
+            value = asarray(value, device=x.device)
         value = cast(as_operand("x[key] = value", value, x), x.dtype)
     given = _items(x, key)
     if len(given) == 1 and _is_mask(given[0]):

@@ -13,7 +13,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, axis_of, one_integer, refuse_more, sizes
+from ferrule.array.attributes import Shape, axis_of, flag, one_integer, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
@@ -54,6 +54,7 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
     [[0, 1, 2], [3, 4, 5]]
     """
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
+    copy = None if copy is None else flag(copy, "reshape", "copy")
     reshaped = recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
     if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
         raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")

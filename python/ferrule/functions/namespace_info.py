@@ -55,7 +55,7 @@ class NamespaceInfo:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": MAX_DIMENSIONS}
 
     def default_device(self) -> Device:
-        """Return the default device, as `best_device` does.
+        """Return the default device, as the function of that name does.
 
         Returns
         -------
@@ -64,10 +64,10 @@ class NamespaceInfo:
 
         Examples
         --------
-        >>> fe.__array_namespace_info__().default_device() == fe.best_device()
+        >>> fe.__array_namespace_info__().default_device() == fe.default_device()
         True
         """
-        return device_lookup.best_device()
+        return device_lookup.default_device()
 
     def devices(self) -> list[Device]:
         """Return all devices, as `ferrule.devices` does.

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple, SupportsIndex
 
+import numpy as np
+
 from ferrule.array.array import Array
-from ferrule.array.attributes import one_integer
+from ferrule.array.attributes import flag, one_integer
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply_all, as_operand
+from ferrule.array.recording import apply, apply_all, as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions.movement import reshape
+from ferrule.functions.asarray import asarray
+from ferrule.functions.conversion import cast
+from ferrule.functions.creation import full
+from ferrule.functions.movement import reshape, take
+from ferrule.functions.ops import minimum
+from ferrule.functions.searching import searchsorted
+from ferrule.functions.sorting import sort
+from ferrule.functions.type_information import result_type
 
 
 class UniqueAllResult(NamedTuple):
@@ -187,6 +196,50 @@ def unique_values(x: Array, /, *, size: SupportsIndex | None = None) -> Array:
     """
     _, outputs = _apply("unique_values", x, size)
     return outputs[0]
+
+
+@names_itself
+def isin(x1: object, x2: object, /, *, invert: bool = False) -> Array:
+    """Whether each element of x1 is among the elements of x2.
+
+    Parameters
+    ----------
+    x1 : array_like
+        The elements to look for.
+    x2 : array_like
+        An array of any shape, a list or a number. Its dtype and that of x1 promote.
+    invert : bool
+        True gives the opposite: whether an element is not among them.
+
+    Returns
+    -------
+    Array of bool, of the shape of x1
+        The results. Zeros of both signs are equal; NaN is equal to nothing.
+
+    Raises
+    ------
+    DTypeError
+        The dtypes do not promote, or are complex or block dtypes.
+    InvalidArgumentError
+        `invert` is not a bool.
+
+    Examples
+    --------
+    >>> fe.isin(fe.asarray([[1, 2], [3, 4]]), [4, 1]).tolist()
+    [[True, False], [False, True]]
+    """
+    negated = flag(invert, "isin", "invert")
+    device = next((x.device for x in (x1, x2) if isinstance(x, Array)), None)
+    x1, x2 = (asarray(x, device=device) if isinstance(x, (list, tuple)) else x for x in (x1, x2))
+    wanted, among = as_operand("isin", x1, x2), as_operand("isin", x2, x1)
+    dtype = result_type(wanted, among)
+    if dtype == np.dtype("bool"):
+        dtype = np.dtype("uint8")
+    wanted, among = cast(wanted, dtype), sort(reshape(cast(among, dtype), (among.size,)))
+    if among.size == 0:
+        return full(wanted.shape, negated, device=wanted.device)
+    places = minimum(searchsorted(among, reshape(wanted, (wanted.size,))), among.size - 1)
+    return apply("not_equal" if negated else "equal", (reshape(take(among, places), wanted.shape), wanted), {})
 
 
 def _apply(op: str, x: Array, size: SupportsIndex | None) -> tuple[Array, list[Array]]:

@@ -10,7 +10,7 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import linear_algebra, operators, ops, reduction
+from ferrule.functions import arithmetic, linear_algebra, logical, operators, ops, reduction
 
 # The ufuncs whose name differs from that of the op.
 _NAMES = {
@@ -35,6 +35,16 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "maximum": reduction.max,
     "minimum": reduction.min,
     "multiply": reduction.prod,
+}
+# The ufuncs that take more than the op of their name does, or have several results.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "divide": arithmetic.divide,
+    "frexp": ops.frexp,
+    "logical_and": logical.logical_and,
+    "logical_not": logical.logical_not,
+    "logical_or": logical.logical_or,
+    "logical_xor": logical.logical_xor,
+    "matmul": linear_algebra.matmul,
 }
 # The ufuncs whose `dtype` is that of the operands, too.
 _OF_ONE_DTYPE = ("add", "maximum", "minimum", "multiply", "subtract")
@@ -76,12 +86,8 @@ def _function(ufunc: np.ufunc, op: str) -> Callable[..., Any] | None:
     """Return the function for a ufunc of NumPy itself; other libraries have ufuncs of the same names."""
     if getattr(np, ufunc.__name__, None) is not ufunc:
         return None
-    if op == "divide":
-        return operators.divide
-    if op == "matmul":
-        return linear_algebra.matmul
-    if op == "frexp":
-        return ops.frexp
+    if op in _FUNCTIONS:
+        return _FUNCTIONS[op]
     if op not in ops.__all__:
         return None
     if ufunc.nin == 2:

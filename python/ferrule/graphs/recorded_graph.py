@@ -19,7 +19,7 @@ from ferrule.dtypes.classification import as_dtype, is_block
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray, from_packed
 from ferrule.graphs import saved_graphs
-from ferrule.loading.device_lookup import best_device
+from ferrule.loading.device_lookup import default_device
 from ferrule.loading.device_lookup import device as find_device
 from ferrule.loading.devices import Device
 from ferrule.process.locks import LockHolder
@@ -41,7 +41,7 @@ class RecordedGraph(LockHolder):
     """Records ops for a device: the part of `Graph` that builds it."""
 
     def __init__(self, device: Device | str | None = None) -> None:
-        self.device = best_device() if device is None else find_device(device)
+        self.device = default_device() if device is None else find_device(device)
         self._graph = _ferrule.Graph(self.device._handle)
         # _lock is held while a step is added to the core's graph and to the lists below, so that they agree. It is
         # never held during computing or compiling.

@@ -99,7 +99,7 @@ def device(name: Device | str, backend: Backend | str | None = None) -> Device:
 
 
 def best_device() -> Device:
-    """Return the default device: the first gpu, otherwise the first integrated_gpu, otherwise the cpu.
+    """Return the best device: the first gpu, otherwise the first integrated_gpu, otherwise the cpu.
 
     Returns
     -------
@@ -113,20 +113,70 @@ def best_device() -> Device:
 
     Examples
     --------
-    >>> fe.zeros(3).device == fe.best_device()
+    >>> fe.best_device().kind != "software"
+    True
+    """
+    return Device(_best_handle())
+
+
+def default_device() -> Device:
+    """Return the device of arrays that are made without `device=`: the best device, unless another one was set.
+
+    Returns
+    -------
+    Device
+        The device.
+
+    Raises
+    ------
+    NotFoundError
+        There is no device.
+
+    Examples
+    --------
+    >>> fe.zeros(3).device == fe.default_device()
     True
     """
     return Device(default_handle())
 
 
+def set_default_device(name: Device | str | None) -> None:
+    """Set the device of arrays that are made without `device=`, for all threads of the process.
+
+    Parameters
+    ----------
+    name : Device or str or None
+        The device, or its name as in `device`. None means the best device again.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The argument is not a name.
+    NotFoundError
+        There is no such device.
+
+    Examples
+    --------
+    >>> fe.set_default_device("cpu")
+    >>> fe.zeros(3).device
+    Device('cpu:0')
+    >>> fe.set_default_device(None)
+    """
+    load_state.set_device(None if name is None else device(name)._handle)
+
+
 def default_handle() -> _ferrule.Device:
-    """Return the default device, which is the best device."""
-    found = load_state.default_device
+    """Return the default device."""
+    return load_state.chosen_device or _best_handle()
+
+
+def _best_handle() -> _ferrule.Device:
+    found = load_state.best_device
     if found is None:
         changes = load_state.changes
         found = _found(_ferrule.best_device)
         if changes == load_state.changes:  # another thread may load or unload meanwhile
-            load_state.default_device = found
+            load_state.best_device = found
     return found
 
 

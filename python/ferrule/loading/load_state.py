@@ -6,15 +6,22 @@ from ferrule import _ferrule
 
 is_complete = False  # load_all() has run, or FERRULE_AUTOLOAD=0
 has_a_file = False  # load() was called: its backends are used without loading others
-default_device: _ferrule.Device | None = None
+best_device: _ferrule.Device | None = None  # the result of the last search
+chosen_device: _ferrule.Device | None = None  # by set_default_device()
 changes = 0  # calls of changed()
 
 
 def changed() -> None:
     """Note that backends were loaded or unloaded."""
-    global default_device, changes
+    global best_device, changes
     changes += 1
-    default_device = None
+    best_device = None
+
+
+def set_device(device: _ferrule.Device | None) -> None:
+    """Set the default device; None is the best one."""
+    global chosen_device
+    chosen_device = device
 
 
 def loaded_a_file() -> None:

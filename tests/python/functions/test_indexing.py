@@ -146,3 +146,35 @@ def test_a_number_of_a_traced_function_is_an_index() -> None:
     assert f.cache_info().misses == 1
     with pytest.raises(fe.Error, match="out of"):
         f(a, 4)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (slice(0, 2), [7, 8]),
+        (slice(0, 2), (7.9, -8.9)),
+        ([5, 0], [1, 2]),
+        (np.array([True, False] * 3), [1, 2, 3]),
+        (slice(None), [1, 2, 3, 4, 5, 6]),
+        (slice(0, 0), []),
+    ],
+)
+def test_lists_are_written_as_in_numpy(key: Any, value: Any) -> None:
+    x, expected = fe.arange(6), np.arange(6)
+    x[key] = value
+    expected[key] = value
+    assert x.tolist() == expected.tolist()
+
+    def assign(y: fe.Array) -> fe.Array:
+        y[key] = value
+        return y
+
+    assert fe.graph(assign)(fe.arange(6)).tolist() == expected.tolist()
+
+
+def test_lists_that_are_no_numbers_are_not_written() -> None:
+    x = fe.arange(3)
+    for value in (["a", "b", "c"], [1, 2], [None] * 3, [[1, 2, 3], [4, 5, 6]]):
+        with pytest.raises(fe.Error):
+            x[:] = value
+    assert x.tolist() == [0, 1, 2]

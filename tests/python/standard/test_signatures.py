@@ -23,7 +23,7 @@ KINDS = {
     "any number": (inspect.Parameter.VAR_POSITIONAL,),
 }
 # Parameters that the standard requires and ferrule does not.
-OPTIONAL = {("squeeze", "axis")}
+OPTIONAL = {("squeeze", "axis"), ("where", "x1"), ("where", "x2")}
 # Operators that are slots of the extension's class, which have no signatures.
 OPERATORS = {name for name in STANDARD["methods"]["Array"] if name in vars(fe.Array.__base__)}
 CLASSES: dict[str, Callable[[], Any]] = {"Array": lambda: fe.Array, "Info": lambda: fe.__array_namespace_info__()}

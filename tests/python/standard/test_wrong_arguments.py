@@ -116,6 +116,7 @@ CALLS: dict[str, tuple[int, tuple[str, ...]]] = {
     "concat": (1, ("axis",)),
     "count_nonzero": (1, ("axis", "keepdims")),
     "diff": (1, ("axis", "n", "prepend", "append")),
+    "divide": (2, ()),
     "empty": (1, ("dtype", "device")),
     "empty_like": (1, ("dtype", "device")),
     "expand_dims": (1, ("axis",)),
@@ -157,6 +158,7 @@ CALLS: dict[str, tuple[int, tuple[str, ...]]] = {
     "unstack": (1, ("axis",)),
     "var": (1, ("axis", "correction", "keepdims")),
     "vecdot": (2, ("axis",)),
+    "where": (3, ()),
     "zeros": (1, ("dtype", "device")),
     "zeros_like": (1, ("dtype", "device")),
     "sort": (1, ("axis", "descending", "stable")),
@@ -164,6 +166,9 @@ CALLS: dict[str, tuple[int, tuple[str, ...]]] = {
     "searchsorted": (2, ("side", "sorter")),
     **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), (1, ("size",))),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), (1, ("axis", "dtype", "include_initial"))),
+    "isin": (2, ("invert",)),
+    "logical_not": (1, ()),
+    **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), (2, ())),
     **dict.fromkeys(("real", "imag", "conj"), (1, ())),
 }
 # Functions that take arrays in a list.
@@ -179,6 +184,7 @@ def compute(result: Any) -> None:
             fe.eval(one)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", CALLS)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -211,9 +217,13 @@ def test_every_function_of_the_package_is_called() -> None:
 
 
 FILES = (
+    "arithmetic",
+    "limits",
+    "logical",
     "complex_parts",
     "cumulative",
     "searching",
+    "selection",
     "sets",
     "sorting",
     "arrangement",
@@ -221,7 +231,6 @@ FILES = (
     "compaction",
     "conversion",
     "creation",
-    "limits",
     "linear_algebra",
     "movement",
     "namespace_info",
