@@ -18,6 +18,7 @@ from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions import conversion, movement, operators, reduction
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.numpy_methods import NumPyMethods
+from ferrule.functions.numpy_reductions import NumPyReductions
 from ferrule.later import later
 
 if TYPE_CHECKING:
@@ -294,9 +295,12 @@ def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: ob
     return x
 
 
+SOURCES = (NumPyReductions, NumPyMethods, _Methods)
+
+
 def attach() -> None:
     """Add the methods to `Array`, and pass the class to the extension. Called once, when ferrule is imported."""
-    for name, member in (*vars(NumPyMethods).items(), *vars(_Methods).items()):
+    for name, member in (member for source in SOURCES for member in vars(source).items()):
         if isinstance(member, (FunctionType, property)):
             function: Any = member.fget if isinstance(member, property) else member
             function.__qualname__ = f"{Array.__qualname__}.{name}"

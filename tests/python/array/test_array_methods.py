@@ -8,7 +8,7 @@ import textwrap
 from types import FunctionType
 
 import ferrule as fe
-from ferrule.functions import methods, numpy_methods
+from ferrule.functions import methods
 
 
 def declared() -> dict[str, ast.FunctionDef]:
@@ -19,7 +19,7 @@ def declared() -> dict[str, ast.FunctionDef]:
 
 
 def attached() -> dict[str, FunctionType]:
-    members = (*vars(numpy_methods.NumPyMethods).items(), *vars(methods._Methods).items())
+    members = [member for source in methods.SOURCES for member in vars(source).items()]
     functions = {name: member.fget if isinstance(member, property) else member for name, member in members}
     return {name: function for name, function in functions.items() if isinstance(function, FunctionType)}
 

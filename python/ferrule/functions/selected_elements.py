@@ -1,0 +1,59 @@
+"""Reductions of the elements that a mask selects, as the argument `where` of NumPy's methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferrule.array import recording
+from ferrule.array.array import Array, Axes
+from ferrule.array.recording import as_operand
+from ferrule.functions import conversion, movement, reduction
+
+
+def selected(caller: str, x: Array, where: Any, otherwise: float) -> Array:
+    """Return x with another value in place of the elements that do not count."""
+    if where is True:
+        return x
+    x = as_operand(caller, x)
+    return recording.apply("where", (_mask(caller, where, x), x, recording.number_like(caller, otherwise, x)), {})
+
+
+def mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> Array:
+    total = reduction.sum(selected(caller, x, where, 0), axis=axis, keepdims=True)
+    return _without(total / _count_of(caller, where, x, axis), axis, keepdims)
+
+
+def variance_of(caller: str, x: Array, where: Any, axis: Axes, less: float, keepdims: bool, mean: Any) -> Array:
+    center = mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
+    distance = x - center
+    total = reduction.sum(selected(caller, distance * distance, where, 0), axis=axis, keepdims=True)
+    count = _count_of(caller, where, x, axis) - less
+    return _without(total / recording.apply("maximum", (count, 0), {}), axis, keepdims)
+
+
+def with_one_more(x: Array, axis: Axes, value: float) -> Array:
+    """Return x with one more element along the reduced axes that are empty: max and min have no result for none."""
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    reduced = {place % x.ndim for place in axes}
+    after = [int(place in reduced and size == 0) for place, size in enumerate(x.shape)]
+    attributes = {"before": [0] * x.ndim, "after": after}
+    return recording.apply("pad", (x, recording.number_like("max", value, x)), attributes)
+
+
+def _count_of(caller: str, where: Any, x: Array, axis: Axes) -> Array:
+    """Return how many elements count, in the dtype of x, with the reduced axes kept."""
+    counts = _mask(caller, where, x)
+    every = movement.broadcast_to(conversion.cast(counts, "int64"), x.shape)
+    return conversion.cast(reduction.sum(every, axis=axis, keepdims=True), x.dtype)
+
+
+def _mask(caller: str, where: Any, x: Array) -> Array:
+    return conversion.cast(as_operand(caller, where, x), "bool")
+
+
+def _without(x: Array, axis: Axes, keepdims: bool) -> Array:
+    """Remove the axes that a reduction kept."""
+    if keepdims:
+        return x
+    axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    return movement.squeeze(x, axes)
