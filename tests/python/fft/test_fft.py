@@ -42,6 +42,41 @@ def test_lengths(n: int, real: str, kind: str) -> None:
         assert_near(fe.fft.irfft(fe.asarray(half.astype(kind)), n=n, axis=axis), r, real)
 
 
+@pytest.mark.parametrize("n", [2018, 8190, 8200, 32_768, 40_000, 65_534, 131_072])
+@pytest.mark.parametrize(("real", "kind"), [("float32", "complex64"), ("float64", "complex128")])
+def test_long_lines_of_real_numbers(n: int, real: str, kind: str) -> None:
+    for shape, axis in (((n,), 0), ((n, 2), 0), ((2, n), 1)):
+        r = numbers(shape, real)
+        half = np.fft.rfft(r.astype("f8"), axis=axis)
+        first = None
+        try:
+            for threads in (1, 3):
+                fe.set_thread_count(threads)
+                results = [
+                    fe.fft.rfft(fe.asarray(r), axis=axis),
+                    fe.fft.irfft(fe.asarray(half.astype(kind)), n=n, axis=axis),
+                ]
+                assert_near(results[0], half, kind)
+                assert_near(results[1], r, real)
+                if first is not None:
+                    assert all(np.array_equal(x, y) for x, y in zip(results, first, strict=True))
+                first = results
+        finally:
+            fe.set_thread_count(0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 9, 16, 600, 40_000])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_imaginary_parts_that_real_results_do_not_have_are_not_read(n: int, axis: int) -> None:
+    x = numbers((n // 2 + 1, 3) if axis == 0 else (3, n // 2 + 1), "complex128")
+    edges = [0, n // 2] if n % 2 == 0 else [0]
+    other = x.copy()
+    np.moveaxis(other.imag, axis, 0)[edges] = [np.nan, np.inf, 7.0]
+    got = fe.fft.irfft(fe.asarray(other), n=n, axis=axis)
+    assert np.array_equal(got, fe.fft.irfft(fe.asarray(x), n=n, axis=axis))
+    assert_near(got, np.fft.irfft(x, n=n, axis=axis), "float64")
+
+
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("n", [None, 1, 4, 7, 10])
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
@@ -117,6 +152,11 @@ def test_a_line_gives_the_same_bits_in_any_stack() -> None:
         whole = np.asarray(fe.fft.fft(fe.asarray(x)))
         for row in (0, 5, 36):
             assert np.array_equal(fe.fft.fft(fe.asarray(x[row : row + 1])), whole[row : row + 1])
+        real = np.asarray(fe.fft.rfft(fe.asarray(x.real.copy())))
+        back = np.asarray(fe.fft.irfft(fe.asarray(x)))
+        for row in (0, 5, 36):
+            assert np.array_equal(fe.fft.rfft(fe.asarray(x[row : row + 1].real.copy())), real[row : row + 1])
+            assert np.array_equal(fe.fft.irfft(fe.asarray(x[row : row + 1])), back[row : row + 1])
         columns = np.asarray(fe.fft.fft(fe.asarray(x.T.copy()), axis=0))
         assert np.array_equal(fe.fft.fft(fe.asarray(x.T[:, 3:5].copy()), axis=0), columns[:, 3:5])
 

@@ -25,13 +25,38 @@ constexpr int64_t width_of = static_cast<int64_t>(lanes_of<R>);
   return n;
 }
 
-// w^k = cos - i sin of 2 pi k / n for all k < n.
+template <class R>
+HWY_INLINE void set_turn(R* re, R* im, int64_t at, Turn turn) {
+  re[at] = static_cast<R>(turn.cosine);
+  im[at] = static_cast<R>(-turn.sine);
+}
+// w^k = cos - i sin of 2 pi k / n for all k < n. Those of the other octants are reflections of those of the first one.
 template <class R>
 void fill_turns(int64_t n, R* re, R* im) {
-  for (int64_t k = 0; k < n; ++k) {
-    const Turn turn = turn_of(k, n);
-    re[k] = static_cast<R>(turn.cosine);
-    im[k] = static_cast<R>(-turn.sine);
+  const auto set = [&](int64_t k, double cosine, double sine) { set_turn(re, im, k, {cosine, sine}); };
+  set(0, 1, 0);
+  if (n % 4 != 0) {
+    for (int64_t k = 1; 2 * k <= n; ++k) {
+      const Turn turn = turn_of(k, n);
+      set(n - k, turn.cosine, -turn.sine);
+      set(k, turn.cosine, turn.sine);
+    }
+    return;
+  }
+  const int64_t quarter = n / 4;
+  set(quarter, 0, 1);
+  set(2 * quarter, -1, 0);
+  set(3 * quarter, 0, -1);
+  for (int64_t k = 1; 2 * k <= quarter; ++k) {
+    const auto [cosine, sine] = turn_of(k, n);
+    set(k, cosine, sine);
+    set(quarter - k, sine, cosine);
+    set(quarter + k, -sine, cosine);
+    set(2 * quarter - k, -cosine, sine);
+    set(2 * quarter + k, -cosine, -sine);
+    set(3 * quarter - k, -sine, -cosine);
+    set(3 * quarter + k, sine, -cosine);
+    set(n - k, cosine, -sine);
   }
 }
 

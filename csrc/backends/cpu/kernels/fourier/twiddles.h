@@ -62,5 +62,32 @@ HWY_INLINE Turn turn_of(int64_t k, int64_t n) {
   return {left ? -turn.cosine : turn.cosine, below ? -turn.sine : turn.sine};
 }
 
+// The turns of a length as products of a coarse one and a fine one, in memory that a Scratch gives.
+struct TurnTable {
+  int64_t length = 0;
+  int fine_bits = 0;
+  Turn *coarse = nullptr, *fine = nullptr;
+
+  TurnTable() = default;
+  TurnTable(int64_t turns, Scratch& scratch) : length(turns) {
+    while ((int64_t{1} << 2 * fine_bits) < length) ++fine_bits;
+    fine = scratch.array<Turn>(int64_t{1} << fine_bits);
+    coarse = scratch.array<Turn>(ceil_div(length, int64_t{1} << fine_bits));
+  }
+  void fill() const {
+    // A fine turn is kept less 1, so that the product loses no digits.
+    for (int64_t k = 0; k < int64_t{1} << fine_bits; ++k) {
+      const Turn half = turn_of(k % (2 * length), 2 * length), turn = turn_of(k % length, length);
+      fine[k] = {-2 * half.sine * half.sine, turn.sine};
+    }
+    for (int64_t k = 0; k << fine_bits < length; ++k) coarse[k] = turn_of(k << fine_bits, length);
+  }
+  // cos and sin of 2 pi k / length, for 0 <= k < length.
+  Turn turn(int64_t k) const {
+    const Turn a = coarse[k >> fine_bits], b = fine[k & ((int64_t{1} << fine_bits) - 1)];
+    return {a.cosine + (a.cosine * b.cosine - a.sine * b.sine), a.sine + (a.sine * b.cosine + a.cosine * b.sine)};
+  }
+};
+
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT
