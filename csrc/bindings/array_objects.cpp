@@ -79,7 +79,7 @@ nb::object applied(const char* op, std::span<PyObject* const> operands) {
   }
   if (!has_array) return not_implemented();
   for (std::size_t i = 0; i < count; ++i)  // converted here, because it may fail
-    if (!arrays[i]) numbers[i] = number_of(operands[i]);
+    if (!arrays[i]) numbers[i] = number_of(op, operands[i]);
   fe_array* out = nullptr;
   check(without_gil([&] {
     return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, count, nullptr, 0, &out, 1);

@@ -128,19 +128,19 @@ ArrayPointer scalar(const Device& device, nb::handle value, nb::handle dtype) {
 // The operands of an op: arrays and Python numbers.
 class Operands {
  public:
-  explicit Operands(const nb::list& operands) {
+  Operands(const char* op, const nb::list& operands) {
     arrays_.reserve(operands.size());
     handles_.reserve(operands.size());
     numbers_.reserve(operands.size());
-    for (const nb::handle operand : operands) add(operand);
+    for (const nb::handle operand : operands) add(op, operand);
   }
   fe_array* const* handles() const { return handles_.data(); }
   const fe_number* numbers() const { return has_number_ ? numbers_.data() : nullptr; }
   std::size_t size() const { return handles_.size(); }
 
  private:
-  void add(nb::handle operand) {
-    const fe_number number = number_of(operand);
+  void add(const char* op, nb::handle operand) {
+    const fe_number number = number_of(op, operand);
     if (number.kind == FE_NUMBER_NONE) {
       if (!nb::isinstance<ArrayPointer>(operand))
         raise_type_error("apply: an operand is neither an array nor a number");
@@ -160,7 +160,7 @@ class Operands {
 };
 
 nb::object number_dtype(const Text& op, nb::handle number, const nb::list& others) {
-  const fe_number given = number_of(number);
+  const fe_number given = number_of(op.c_str(), number);
   if (given.kind == FE_NUMBER_NONE) raise_type_error("number_dtype: takes a number");
   std::vector<fe_dtype> dtypes;
   dtypes.reserve(others.size());
@@ -172,7 +172,7 @@ nb::object number_dtype(const Text& op, nb::handle number, const nb::list& other
 
 // Records an op and returns its outputs.
 nb::list apply(const Text& op, const nb::list& inputs, const nb::dict& attributes) {
-  const Operands operands(inputs);
+  const Operands operands(op.c_str(), inputs);
   const CallAttributes given(attributes);
   const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // 0: an unknown op, an error
   std::array<fe_array*, max_outputs> out{};

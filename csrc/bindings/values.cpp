@@ -197,7 +197,7 @@ fe_scalar scalar_of(nb::handle value, fe_dtype dtype) {
   return scalar;
 }
 
-fe_number number_of(nb::handle value) {
+fe_number number_of(const char* op, nb::handle value) {
   fe_number number{};
   if (PyBool_Check(value.ptr()) != 0) {
     number = {FE_NUMBER_BOOL, value.ptr() == Py_True ? 1 : 0, 0, 0};
@@ -216,7 +216,7 @@ fe_number number_of(nb::handle value) {
     number = {FE_NUMBER_WIDE_INTEGER, 0, PyLong_AsDouble(value.ptr()), 0};
     if (PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      raise(FE_INVALID_ARGUMENT, shown(value) + " does not fit into float64");
+      raise(FE_INVALID_ARGUMENT, std::string(op) + ": " + shown(value) + " does not fit into float64");
     }
   }
   return number;

@@ -30,8 +30,8 @@ inline constexpr std::size_t max_outputs = 5;
 // Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.
 fe_scalar scalar_of(nb::handle value, fe_dtype dtype);
 
-// A Python int, float, bool or complex as an operand; of kind FE_NUMBER_NONE for anything else.
-fe_number number_of(nb::handle value);
+// A Python int, float, bool or complex as an operand of `op`; of kind FE_NUMBER_NONE for anything else.
+fe_number number_of(const char* op, nb::handle value);
 
 // The attributes of a call from a dict of int, float, bool, str, dtype and sequences of numbers. None values are
 // skipped.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -43,12 +44,19 @@ def attribute_of(op: str, name: str, value: object) -> object:
     kind = _kinds().get(op, {}).get(name)
     if kind == "bool":
         return flag(value, op, name)
-    if value is None or given is str or given is tuple or given is list:
+    if value is None:
         return value
     if kind == "int":
-        return value if given is int else one_integer(value, op, name)  # type: ignore[arg-type]
+        number = one_integer(value, op, name)  # type: ignore[arg-type]
+        if not -(2**63) <= number < 2**63:
+            raise NumberOverflowError(f"{op}: {name} {shown(number)} does not fit into 64 bits")
+        return number
     if kind == "float":
-        return value if given is float or given is int else _one_real(value, op, name)
+        return _finite(one_real(value, op, name), op, name)
+    if kind == "str" and given is not str:
+        raise InvalidArgumentError(f"{op}: {name} must be a str, not {value!r}")
+    if given is str or given is tuple or given is list:
+        return value
     if kind == "list of int":
         return sizes(value, op, name)  # type: ignore[arg-type]
     return value
@@ -59,6 +67,15 @@ def flag(value: object, caller: str, name: str) -> bool:
     if isinstance(value, np.bool_) or (isinstance(value, int) and value in (0, 1)):
         return bool(value)
     raise InvalidArgumentError(f"{caller}: {name} must be True or False, not {value!r}")
+
+
+def one_of(choices: Iterable[str], value: object, caller: str, name: str) -> str:
+    """Return a word, after checking that it is one of the choices."""
+    words = list(choices)
+    if isinstance(value, str) and value in words:
+        return value
+    *first, last = map(repr, words)
+    raise InvalidArgumentError(f"{caller}: {name} must be {', '.join(first)} or {last}, not {value!r}")
 
 
 def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
@@ -89,18 +106,26 @@ def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
         raise InvalidArgumentError(f"{caller}: {name} must be one integer, not {value!r}") from error
 
 
-def _one_real(value: object, caller: str, name: str) -> object:
-    """Convert a number of a class other than Python's own to float."""
-    if isinstance(value, np.bool_):
-        return bool(value)  # the core refuses it
-    if not isinstance(value, SupportsFloat) or isinstance(value, np.complexfloating):
-        raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}")
+def one_real(value: object, caller: str, name: str) -> float:
+    """Convert a real number to float; bools and text are none."""
+    if type(value) is float:
+        return value
+    is_number = isinstance(value, SupportsFloat) and not isinstance(value, (bool, np.bool_, np.complexfloating))
     try:
-        return float(value)
-    except TypeError as error:
-        if isinstance(error, Error):
+        if is_number:
+            return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise NumberOverflowError(f"{caller}: {name} {shown(value)} does not fit into float64") from None
+    except (TypeError, InvalidArgumentError) as error:  # an array of several elements, for example
+        if isinstance(error, Error) and not isinstance(error, InvalidArgumentError):
             raise
-        raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}") from error
+    raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}")
+
+
+def _finite(number: float, caller: str, name: str) -> float:
+    if not math.isfinite(number):
+        raise InvalidArgumentError(f"{caller}: {name} must be finite, not {number}")
+    return number
 
 
 def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ferrule.errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from ferrule.array.array import Array
 
@@ -61,10 +63,13 @@ def is_mixed(dtypes: Sequence[np.dtype[Any]]) -> bool:
 
 def compare_mixed(op: str, left: Array, right: Array, apply: Callable[..., Array]) -> Array:
     """Compare uint64 with signed integers: as uint64, except that the sign decides where a signed one is negative."""
-    signed, unsigned = left, right
+    signed, unsigned, caller = left, right, op
     if left.dtype.kind == "u":
         op, signed, unsigned = MIRRORED[op], right, left
-    same_sign = apply(op, (apply("astype", (signed,), {"dtype": unsigned.dtype}), unsigned), {})
+    try:
+        same_sign = apply(op, (apply("astype", (signed,), {"dtype": unsigned.dtype}), unsigned), {})
+    except InvalidArgumentError as error:  # shapes that do not broadcast
+        raise type(error)(f"{caller}{str(error).removeprefix(op)}") from None
     if op in ("less", "less_equal", "not_equal"):
         return apply("logical_or", (apply("less", (signed, 0), {}), same_sign), {})
     return apply("logical_and", (apply("greater_equal", (signed, 0), {}), same_sign), {})

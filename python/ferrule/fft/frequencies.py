@@ -9,6 +9,7 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import is_floating, numpy_dtype
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
 
+@names_itself
 def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Frequencies of the elements of a transform: 0, 1, ..., then the negative ones, divided by n * d.
 
@@ -56,6 +58,7 @@ def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: D
     return asarray((order / (count * distance)).astype(kind), device=device)
 
 
+@names_itself
 def rfftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Frequencies of the elements of a transform of real numbers: 0, 1, ..., n // 2, divided by n * d.
 
@@ -103,6 +106,7 @@ def _arguments(caller: str, n: SupportsIndex, d: float, dtype: Any) -> tuple[int
     return count, float(d), kind
 
 
+@names_itself
 def fftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Move the frequency zero to the middle of the axes.
 
@@ -131,6 +135,7 @@ def fftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | Non
     return _shifted("fftshift", x, axes, 1)
 
 
+@names_itself
 def ifftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Move the frequency zero from the middle of the axes to their beginning: the inverse of fftshift.
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.fft.transforms import Norm, along_one, from_real, to_real
 
 
+@names_itself
 def rfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Discrete Fourier transform of real numbers along an axis.
 
@@ -43,6 +45,7 @@ def rfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     return from_real("rfft", x, *along_one("rfft", n, axis), norm)
 
 
+@names_itself
 def irfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Inverse of rfft along an axis.
 
@@ -77,6 +80,7 @@ def irfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = 
     return to_real("irfft", x, *along_one("irfft", n, axis), norm)
 
 
+@names_itself
 def rfftn(
     x: Array,
     /,
@@ -121,6 +125,7 @@ def rfftn(
     return from_real("rfftn", x, s, axes, norm)
 
 
+@names_itself
 def irfftn(
     x: Array,
     /,
@@ -164,6 +169,7 @@ def irfftn(
     return to_real("irfftn", x, s, axes, norm)
 
 
+@names_itself
 def hfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Discrete Fourier transform of numbers with Hermitian symmetry along an axis, which is real.
 
@@ -198,6 +204,7 @@ def hfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     return to_real("hfft", x, *along_one("hfft", n, axis), norm, conjugated=True)
 
 
+@names_itself
 def ihfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Inverse of hfft along an axis.
 

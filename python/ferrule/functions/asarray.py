@@ -234,6 +234,7 @@ def _holds_wide(obj: object) -> bool:
     return isinstance(obj, (np.ndarray, np.float64, np.complex128))
 
 
+@names_itself
 def from_packed(
     packed: object, dtype: Any, /, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
@@ -289,6 +290,7 @@ def from_packed(
     return Array._of(_ferrule.from_packed(handle_of(device), host, element, may_change(host), mode))
 
 
+@names_itself
 def to_packed(x: Array, /) -> NDArray[Any]:
     """Return the bytes of an array of a block dtype, as `from_packed` takes them.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ferrule.array.array import Array
+from ferrule.array.attributes import flag, one_real
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_floating
 from ferrule.functions.asarray import asarray
@@ -10,6 +12,7 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.reduction import all as all_of
 
 
+@names_itself
 def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:
     """Whether elements are equal within a tolerance: |x1 - x2| <= atol + rtol * |x2|.
 
@@ -38,13 +41,16 @@ def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, 
     [True, False]
     """
     a, b = _both("isclose", x1, x2)
-    near = apply("less_equal", (apply("abs", (a - b,), {}), apply("abs", (b,), {}) * rtol + atol), {})
+    relative = rtol if isinstance(rtol, Array) else one_real(rtol, "isclose", "rtol")
+    absolute = atol if isinstance(atol, Array) else one_real(atol, "isclose", "atol")
+    near = apply("less_equal", (apply("abs", (a - b,), {}), apply("abs", (b,), {}) * relative + absolute), {})
     close = apply("where", (apply("isfinite", (b,), {}), near, apply("equal", (a, b), {})), {})
-    if equal_nan:
+    if flag(equal_nan, "isclose", "equal_nan"):
         close = close | (apply("isnan", (a,), {}) & apply("isnan", (b,), {}))
     return close
 
 
+@names_itself
 def allclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:
     """Whether all elements are equal within a tolerance, see `isclose`.
 
@@ -75,6 +81,7 @@ def allclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *,
     return all_of(isclose(x1, x2, rtol, atol, equal_nan=equal_nan))
 
 
+@names_itself
 def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     """Whether two arrays have the same shape and elements.
 
@@ -101,7 +108,7 @@ def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     if a.shape != b.shape:
         return asarray(False)
     equal = apply("equal", (a, b), {})
-    if equal_nan and is_floating(a.dtype) and is_floating(b.dtype):
+    if flag(equal_nan, "array_equal", "equal_nan") and is_floating(a.dtype) and is_floating(b.dtype):
         equal = equal | (apply("isnan", (a,), {}) & apply("isnan", (b,), {}))
     return all_of(equal)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array
-from ferrule.array.attributes import one_integer
+from ferrule.array.attributes import flag, one_integer, one_real
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_floating
@@ -28,6 +29,7 @@ class Histogram(NamedTuple):
     bin_edges: Array
 
 
+@names_itself
 def bincount(
     x: Array,
     /,
@@ -102,6 +104,7 @@ def bincount(
     return recording.apply("bincount", (keys, added), {"size": size})
 
 
+@names_itself
 def histogram(
     x: Array,
     /,
@@ -161,7 +164,7 @@ def histogram(
     place = recording.apply("where", (is_last, count - 1, place), {})
     added = None if weights is None else reshape(as_operand("histogram", weights, x), (x.size,))
     hist = bincount(place, added, length=count)
-    if density:
+    if flag(density, "histogram", "density"):
         hist = cast(hist, values.dtype) / (edges[1:] - edges[:-1]) / hist.sum()
     return Histogram(hist, edges)
 
@@ -171,7 +174,9 @@ def _equal_bins(values: Array, bins: Any, limits: tuple[float, float] | None) ->
     if count < 1:
         raise InvalidArgumentError(f"histogram: there is no bin in {count}")
     if limits is not None:
-        low, high = (float(limit) for limit in limits)
+        if not isinstance(limits, (tuple, list)) or len(limits) != 2:
+            raise InvalidArgumentError(f"histogram: range is two finite numbers in ascending order, not {limits!r}")
+        low, high = (one_real(limit, "histogram", "a limit of range") for limit in limits)
         if not low <= high or not np.isfinite(high - low):
             raise InvalidArgumentError(f"histogram: range is two finite numbers in ascending order, not {limits}")
         if low == high:
@@ -198,6 +203,7 @@ def sorted_position(edges: Array, x: Array, right: bool) -> Array:
     return recording.apply("where", (recording.apply("isnan", (x,), {}), 0, found), {})
 
 
+@names_itself
 def flatnonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> Array:
     """Return the indices of the elements that are not zero, in the flattened array.
 
@@ -231,6 +237,7 @@ def flatnonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: i
     return nonzero(reshape(x, (x.size,)), size=size, fill_value=fill_value)[0]
 
 
+@names_itself
 def argwhere(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> Array:
     """Return the indices of the elements that are not zero, one row for each.
 

@@ -553,6 +553,7 @@ def eye(
     return _owned(host, device)
 
 
+@names_itself
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
     """Make an uninitialized NumPy array from which a device copies at full speed.
 

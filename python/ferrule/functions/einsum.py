@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import permute_dims, reshape
@@ -17,6 +18,7 @@ Label = str | int
 Labels = tuple[Label, ...]
 
 
+@names_itself
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """Sum of products over axes that have the same letter.
 

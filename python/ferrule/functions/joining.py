@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand, no_array
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import concat, reshape
 
 
+@names_itself
 def concatenate(arrays: Sequence[Array], /, axis: SupportsIndex | None = 0) -> Array:
     """Join arrays along an axis: NumPy's name of `concat`.
 
@@ -39,6 +41,7 @@ def concatenate(arrays: Sequence[Array], /, axis: SupportsIndex | None = 0) -> A
     return concat(_arrays("concatenate", arrays), axis=axis)
 
 
+@names_itself
 def hstack(arrays: Sequence[Array], /) -> Array:
     """Join arrays along their second axis; vectors along their only one.
 
@@ -66,6 +69,7 @@ def hstack(arrays: Sequence[Array], /) -> Array:
     return concat(parts, axis=0 if parts[0].ndim == 1 else 1)
 
 
+@names_itself
 def vstack(arrays: Sequence[Array], /) -> Array:
     """Join arrays along their first axis, after vectors have become rows.
 
@@ -92,6 +96,7 @@ def vstack(arrays: Sequence[Array], /) -> Array:
     return concat([_at_least(2, x) for x in _arrays("vstack", arrays)], axis=0)
 
 
+@names_itself
 def dstack(arrays: Sequence[Array], /) -> Array:
     """Join arrays along their third axis, after `atleast_3d`.
 
@@ -118,6 +123,7 @@ def dstack(arrays: Sequence[Array], /) -> Array:
     return concat([_at_least(3, x) for x in _arrays("dstack", arrays)], axis=2)
 
 
+@names_itself
 def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Return arrays with at least 1 dimension.
 
@@ -139,6 +145,7 @@ def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     return _each("atleast_1d", 1, arrays)
 
 
+@names_itself
 def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Return arrays with at least 2 dimensions: vectors become rows.
 
@@ -160,6 +167,7 @@ def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     return _each("atleast_2d", 2, arrays)
 
 
+@names_itself
 def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Return arrays with at least 3 dimensions: the shape (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1).
 
@@ -181,6 +189,7 @@ def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
     return _each("atleast_3d", 3, arrays)
 
 
+@names_itself
 def ravel(x: Array, /) -> Array:
     """Return the elements in one dimension, in C order.
 
@@ -203,6 +212,7 @@ def ravel(x: Array, /) -> Array:
     return reshape(x, (x.size,))
 
 
+@names_itself
 def swapaxes(x: Array, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Array:
     """Exchange two axes of an array.
 
@@ -235,6 +245,8 @@ def _arrays(caller: str, arrays: Sequence[Array]) -> list[Array]:
     if not isinstance(arrays, (list, tuple)):
         if not isinstance(arrays, Array):
             raise no_array(caller, arrays)
+        if arrays.ndim == 0:
+            raise InvalidArgumentError(f"{caller}: takes a sequence of arrays, not one of 0 dimensions")
         arrays = list(arrays)
     if not arrays:
         raise InvalidArgumentError(f"{caller}: there are no arrays")

@@ -13,7 +13,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, axis_of, flag, one_integer, refuse_more, sizes
+from ferrule.array.attributes import Shape, axis_of, flag, one_integer, one_of, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
@@ -446,7 +446,7 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     place = axis_of("split", axis, x.ndim)
     length = x.shape[place]
     if isinstance(sections, SupportsIndex) and not isinstance(sections, np.ndarray):
-        sections = operator.index(sections)
+        sections = one_integer(sections, "split", "sections")
         if sections < 1 or length % sections != 0:
             raise InvalidArgumentError(f"split: {length} elements do not divide into {shown(sections)} equal parts")
         ends = list(range(0, length + 1, length // sections)) if length else [0] * (sections + 1)
@@ -502,8 +502,7 @@ def pad(
     [3, 2, 1, 2, 3, 2, 1]
     """
     x = as_operand("pad", x)
-    if mode not in _PADDING_MODES:
-        raise InvalidArgumentError(f"pad: mode is one of {', '.join(_PADDING_MODES)}, not {mode!r}")
+    one_of(_PADDING_MODES, mode, "pad", "mode")
     try:
         pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
     except ValueError as error:
@@ -580,6 +579,7 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     return recording.apply("take", (x, places), {"axis": place})
 
 
+@names_itself
 def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -> Array:
     """Take elements at indices along an axis, with other indices at each place of the other axes.
 

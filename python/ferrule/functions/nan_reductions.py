@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import one_real
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_floating
 from ferrule.errors import InvalidArgumentError
@@ -16,6 +18,7 @@ from ferrule.functions.order_statistics import last_axis_sorted, restored
 from ferrule.functions.reduction import any as any_of
 
 
+@names_itself
 def nansum(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
     """Sum over axes without NaN.
 
@@ -49,6 +52,7 @@ def nansum(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool 
     return x.sum(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
 
 
+@names_itself
 def nanprod(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
     """Product over axes without NaN.
 
@@ -82,6 +86,7 @@ def nanprod(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool
     return x.prod(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
 
 
+@names_itself
 def nanmean(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
     """Arithmetic mean over axes without NaN.
 
@@ -115,6 +120,7 @@ def nanmean(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool
     return x.mean(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
 
 
+@names_itself
 def nanvar(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over axes without NaN.
 
@@ -146,15 +152,16 @@ def nanvar(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0
     >>> fe.nanvar(fe.asarray([1.0, fe.nan, 3.0])).item()
     1.0
     """
-    x = as_operand("nanvar", x)
+    x, less = as_operand("nanvar", x), one_real(ddof, "nanvar", "ddof")
     where = _numbers(x)
-    spread = x.var(axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    spread = x.var(axis, dtype=dtype, ddof=less, keepdims=keepdims, where=where)
     if where is True:
         return spread
-    enough = apply("greater", (where.sum(axis, keepdims=keepdims), ddof), {})
+    enough = apply("greater", (where.sum(axis, keepdims=keepdims), less), {})
     return apply("where", (enough, spread, math.nan), {})
 
 
+@names_itself
 def nanstd(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over axes without NaN.
 
@@ -186,15 +193,16 @@ def nanstd(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0
     >>> fe.nanstd(fe.asarray([1.0, fe.nan, 3.0])).item()
     1.0
     """
-    x = as_operand("nanstd", x)
+    x, less = as_operand("nanstd", x), one_real(ddof, "nanstd", "ddof")
     where = _numbers(x)
-    spread = x.std(axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    spread = x.std(axis, dtype=dtype, ddof=less, keepdims=keepdims, where=where)
     if where is True:
         return spread
-    enough = apply("greater", (where.sum(axis, keepdims=keepdims), ddof), {})
+    enough = apply("greater", (where.sum(axis, keepdims=keepdims), less), {})
     return apply("where", (enough, spread, math.nan), {})
 
 
+@names_itself
 def nanmax(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Greatest element over axes without NaN.
 
@@ -231,6 +239,7 @@ def nanmax(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return apply("where", (any_of(where, axis=axis, keepdims=keepdims), result, math.nan), {})
 
 
+@names_itself
 def nanmin(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Least element over axes without NaN.
 
@@ -267,6 +276,7 @@ def nanmin(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return apply("where", (any_of(where, axis=axis, keepdims=keepdims), result, math.nan), {})
 
 
+@names_itself
 def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Median over axes without NaN.
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import sizes
+from ferrule.array.attributes import flag, one_of, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_floating
@@ -31,6 +32,7 @@ _CONTINUOUS = {
 METHODS = (*_CONTINUOUS, "lower", "higher", "midpoint", "nearest")
 
 
+@names_itself
 def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Median over axes.
 
@@ -68,6 +70,7 @@ def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return restored(_nan_where_any(rows, middle), shape)
 
 
+@names_itself
 def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", keepdims: bool = False) -> Array:
     """Quantiles over axes.
 
@@ -106,6 +109,7 @@ def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", 
     return _quantile("quantile", x, q, 1.0, axis, method, keepdims)
 
 
+@names_itself
 def percentile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", keepdims: bool = False) -> Array:
     """Percentiles over axes: `quantile(x, q / 100)`.
 
@@ -143,8 +147,7 @@ def percentile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear"
 
 
 def _quantile(caller: str, x: Array, q: Any, whole: float, axis: Axes, method: str, keepdims: bool) -> Array:
-    if method not in METHODS:
-        raise InvalidArgumentError(f"{caller}: method is one of {', '.join(METHODS)}, not {method!r}")
+    one_of(METHODS, method, caller, "method")
     x = as_operand(caller, x)
     rows, shape = last_axis_sorted(caller, x, axis, keepdims)
     length = rows.shape[1]
@@ -173,8 +176,11 @@ def _chances(caller: str, q: Any, whole: float, x: Array) -> Array:
     if isinstance(q, Array) and isinstance(q._handle, Symbol):
         return cast(as_operand(caller, q, x), "float64") / whole
     try:
-        host = np.asarray(q, np.float64)
-    except (TypeError, ValueError):
+        given = np.asarray(q)
+        host = given.astype(np.float64) if given.dtype.kind != "c" else None
+    except (TypeError, ValueError, OverflowError):
+        host = None
+    if host is None:
         raise InvalidArgumentError(f"{caller}: q is numbers from 0 to {whole:g}, not {q!r}") from None
     if not np.all((host >= 0) & (host <= whole)):
         raise OutOfRangeError(f"{caller}: q is from 0 to {whole:g}, not {q!r}")
@@ -214,6 +220,7 @@ def last_axis_sorted(caller: str, x: Array, axis: Axes, keepdims: bool) -> tuple
     reduced = {place % rank for place in axes}
     if len(reduced) < len(axes):
         raise InvalidArgumentError(f"{caller}: an axis is given twice: {axis}")
+    keepdims = flag(keepdims, caller, "keepdims")
     kept = [place for place in range(rank) if place not in reduced]
     shape = tuple(1 if place in reduced else size for place, size in enumerate(x.shape) if keepdims or place in kept)
     together = permute_dims(x, (*kept, *sorted(reduced))) if rank else x

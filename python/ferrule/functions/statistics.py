@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 import numpy as np
 
 from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import axis_of
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_floating
 from ferrule.errors import InvalidArgumentError
@@ -17,6 +21,7 @@ from ferrule.functions.reduction import min as min_of
 from ferrule.functions.reduction import sum as sum_of
 
 
+@names_itself
 def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, keepdims: bool = False) -> Array:
     """Weighted mean over axes.
 
@@ -52,17 +57,19 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
         return mean(x, axis=axis, keepdims=keepdims)
     shares = as_operand("average", weights, x)
     if shares.shape != x.shape:
-        if not isinstance(axis, int) or shares.ndim != 1 or shares.shape[0] != x.shape[axis]:
+        place = axis_of("average", axis, x.ndim) if isinstance(axis, SupportsIndex) else None
+        if place is None or shares.ndim != 1 or shares.shape[0] != x.shape[place]:
             raise InvalidArgumentError(
                 f"average: weights have the shape {shares.shape}, neither {x.shape} nor the length of one axis"
             )
-        shares = reshape(shares, [-1 if place == axis % x.ndim else 1 for place in range(x.ndim)])
+        shares = reshape(shares, [-1 if k == place else 1 for k in range(x.ndim)])
         shares = broadcast_to(shares, x.shape)
     x, shares = (part if is_floating(part.dtype) else cast(part, "float32") for part in (x, shares))
     total = sum_of(shares, axis=axis, keepdims=keepdims)
     return sum_of(x * shares, axis=axis, keepdims=keepdims) / total
 
 
+@names_itself
 def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Greatest minus least element over axes ("peak to peak").
 
@@ -94,6 +101,7 @@ def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return max_of(x, axis=axis, keepdims=keepdims) - min_of(x, axis=axis, keepdims=keepdims)
 
 
+@names_itself
 def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: float | None = None) -> Array:
     """Piecewise linear interpolation between points.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from ferrule.array.array import Array
+from ferrule.array.attributes import flag, one_of
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all
-from ferrule.errors import InvalidArgumentError
 from ferrule.linalg.operands import matrices, square_matrices
 
 
@@ -50,6 +51,7 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
+@names_itself
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Cholesky decomposition of Hermitian positive definite matrices.
 
@@ -78,6 +80,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return apply("cholesky", (square_matrices("cholesky", x),), {"upper": bool(upper)})
 
 
+@names_itself
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """QR decomposition: matrices Q with orthonormal columns and upper triangular R with x = Q @ R.
 
@@ -104,11 +107,11 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     >>> np.allclose(q @ r, [[3.0, 1.0], [4.0, 2.0]], atol=1e-5)
     True
     """
-    if mode not in ("reduced", "complete"):
-        raise InvalidArgumentError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
+    one_of(("reduced", "complete"), mode, "qr", "mode")
     return QRResult(*apply_all("qr", (matrices("qr", x),), {"mode": mode}))
 
 
+@names_itself
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices.
 
@@ -137,6 +140,7 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*apply_all("eigh", (square_matrices("eigh", x),), {}))
 
 
+@names_itself
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian (real: symmetric) matrices.
 
@@ -163,6 +167,7 @@ def eigvalsh(x: Array, /) -> Array:
     return apply("eigvalsh", (square_matrices("eigvalsh", x),), {})
 
 
+@names_itself
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular value decomposition x = U @ diag(S) @ Vh.
 
@@ -189,9 +194,12 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     >>> fe.linalg.svd(fe.asarray([[0.0, 3.0], [4.0, 0.0]])).S.tolist()
     [4.0, 3.0]
     """
-    return SVDResult(*apply_all("svd", (matrices("svd", x),), {"full_matrices": bool(full_matrices)}))
+    return SVDResult(
+        *apply_all("svd", (matrices("svd", x),), {"full_matrices": flag(full_matrices, "svd", "full_matrices")})
+    )
 
 
+@names_itself
 def svdvals(x: Array, /) -> Array:
     """Singular values.
 

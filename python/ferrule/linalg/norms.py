@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Literal, SupportsIndex
 
+import numpy as np
+
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, sizes
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply
 from ferrule.dtypes.classification import is_complex
 from ferrule.errors import InvalidArgumentError
@@ -20,6 +23,7 @@ from ferrule.linalg.operands import floating, matrices
 MatrixOrder = Literal["fro", "nuc"] | float | None
 
 
+@names_itself
 def vector_norm(
     x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool = False, ord: float = 2
 ) -> Array:
@@ -85,6 +89,7 @@ def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) ->
     return apply("pow", (total, 1 / order), {})
 
 
+@names_itself
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro") -> Array:
     """Norms of matrices.
 
@@ -115,7 +120,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
     (5.0, 4.0)
     """
     known = isinstance(ord, str) and ord in ("fro", "nuc")
-    if not known and (isinstance(ord, (bool, str)) or ord not in (None, 1, -1, 2, -2, math.inf, -math.inf)):
+    is_number = isinstance(ord, (int, float, np.integer, np.floating)) and not isinstance(ord, bool)
+    if not known and ord is not None and not (is_number and ord in (1, -1, 2, -2, math.inf, -math.inf)):
         raise InvalidArgumentError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     x = matrices("matrix_norm", x)
     if ord is None or ord == "fro":
@@ -125,7 +131,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
         reduce = reduction.sum if ord == "nuc" else reduction.max if ord == 2 else reduction.min
         result = reduce(values, axis=-1)
         return expand_dims(expand_dims(result, axis=-1), axis=-1) if keepdims else result
-    assert isinstance(ord, (int, float))
+    ord = float(ord)
     summed, compared = (-2, -1) if abs(ord) == 1 else (-1, -2)
     sums = reduction.sum(_magnitudes(x), axis=summed, keepdims=True)
     extreme = reduction.max if ord > 0 else reduction.min

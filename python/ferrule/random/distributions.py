@@ -13,6 +13,7 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import Shape, one_integer
+from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype, is_floating
@@ -27,6 +28,7 @@ _WORD, _LONG = np.dtype("uint32"), np.dtype("uint64")
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 
+@names_itself
 def integers(
     key: Array, shape: Shape, low: SupportsIndex, high: SupportsIndex | None = None, dtype: Any = "int64"
 ) -> Array:
@@ -109,6 +111,7 @@ def _scaled(words: list[Array], count: int) -> Array:
     return scaled
 
 
+@names_itself
 def uniform(
     key: Array, shape: Shape = (), low: float | Array = 0.0, high: float | Array = 1.0, dtype: Any = "float32"
 ) -> Array:
@@ -146,8 +149,8 @@ def uniform(
     target = _floating("uniform", dtype)
     unit = _unit("uniform", key, shape, target)
     if isinstance(low, Array) or isinstance(high, Array):
-        start, span = as_operand("random.uniform", low, high), as_operand("random.uniform", high - low)
-        return cast(unit * cast(span, target) + cast(start, target), target)
+        start, end = (as_operand("random.uniform", bound, low, high) for bound in (low, high))
+        return cast(unit * cast(end - start, target) + cast(start, target), target)
     for name, bound in (("low", low), ("high", high)):
         if not isinstance(bound, (int, float, np.number)) or not math.isfinite(bound):
             raise InvalidArgumentError(f"random.uniform: {name} is a finite number or an array, not {bound!r}")
@@ -164,6 +167,7 @@ def uniform(
     return minimum(scaled, float(below))  # where rounding gives `high`
 
 
+@names_itself
 def normal(
     key: Array, shape: Shape = (), mean: float | Array = 0.0, std: float | Array = 1.0, dtype: Any = "float32"
 ) -> Array:
@@ -217,6 +221,7 @@ def normal(
     return _shifted("normal", x, mean, std)
 
 
+@names_itself
 def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype: Any = "float32") -> Array:
     """Random numbers of an exponential distribution.
 
@@ -254,6 +259,7 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     return _shifted("exponential", x, 0.0, scale)
 
 
+@names_itself
 def gumbel(
     key: Array, shape: Shape = (), location: float | Array = 0.0, scale: float | Array = 1.0, dtype: Any = "float32"
 ) -> Array:
@@ -293,6 +299,7 @@ def gumbel(
     return _shifted("gumbel", x, location, scale)
 
 
+@names_itself
 def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) -> Array:
     """Random truth values.
 

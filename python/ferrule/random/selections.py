@@ -9,6 +9,7 @@ import numpy as np
 
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer
+from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import is_floating
 from ferrule.errors import InvalidArgumentError
@@ -22,6 +23,7 @@ from ferrule.random.distributions import gumbel, integers
 from ferrule.random.keys import bits_for, sizes_of
 
 
+@names_itself
 def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shape | None = None) -> Array:
     """Random indices with the probabilities softmax(logits).
 
@@ -70,6 +72,7 @@ def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shap
     return argmax(noise + cast(logits, wide), axis=len(more) + place)
 
 
+@names_itself
 def permutation(key: Array, x: Array | SupportsIndex, axis: SupportsIndex = 0) -> Array:
     """A random order of the elements along an axis.
 
@@ -104,6 +107,7 @@ def permutation(key: Array, x: Array | SupportsIndex, axis: SupportsIndex = 0) -
     return take(x, _order("permutation", key, x.shape[place], x.shape[place]), axis=place)
 
 
+@names_itself
 def choice(
     key: Array,
     a: Array | SupportsIndex,

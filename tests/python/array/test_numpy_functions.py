@@ -312,7 +312,7 @@ def test_parts_of_bools_and_complex_numbers() -> None:
 
 def test_padding_with_elements_is_refused_by_a_sentence() -> None:
     for call, message in (
-        (lambda: fe.pad(fe.ones(3), 1, mode="mean"), "pad: mode is one of constant, edge, .*, not 'mean'"),
+        (lambda: fe.pad(fe.ones(3), 1, mode="mean"), "pad: mode must be 'constant', 'edge', .*, not 'mean'"),
         (lambda: fe.pad(fe.ones(3), -1, mode="edge"), "pad: widths must not be negative with mode='edge'"),
         (lambda: fe.pad(fe.ones(0), 1, mode="wrap"), "pad: axis 0 has length 0, and so no elements for mode='wrap'"),
     ):
