@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from ferrule.errors import InvalidArgumentError, NotFoundError, OutOfMemoryError, UnsupportedError
+from ferrule.array.array import Array
+from ferrule.errors import InvalidArgumentError, NotFoundError, NumberOverflowError, OutOfMemoryError, UnsupportedError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,11 +20,19 @@ def names_itself(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def named(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
         except (InvalidArgumentError, NotFoundError, OutOfMemoryError, UnsupportedError) as error:
             text = str(error)
             if text.startswith((f"{name}:", f"{name} ")):
                 raise
             raise type(error)(f"{name}: {text}") from error
+        except OverflowError as error:  # an int that Python cannot convert to float, for example
+            raise NumberOverflowError(f"{name}: {error}") from error
+        return _another(result, name) if any(result is x for x in args) else result  # type: ignore[return-value]
 
     return named
+
+
+def _another(result: object, name: str) -> object:
+    """Return an object of its own instead of the argument, so that assignments to one do not change the other."""
+    return result._another(f"{name}()") if isinstance(result, Array) and name != "asarray" else result

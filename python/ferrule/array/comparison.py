@@ -1,7 +1,8 @@
-"""Exact comparisons of integers: with Python ints of any size, and of uint64 with signed integers."""
+"""Exact comparisons of integers: with Python's numbers, and of uint64 with signed integers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,21 +40,44 @@ _BEYOND_LOWEST = {
     "greater_equal": "greater_equal",
 }
 _INT64 = np.dtype("int64")
+_ABOVE_ALL = 2**64  # no integer dtype has it
 
 
 def within_range(op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]]) -> tuple[str, list[object]]:
-    """Replace a Python int outside the array's dtype by one inside, and the comparison by one with the same answer."""
+    """Replace a Python number beside integers by an int of their dtype, and the comparison by one of the same answer.
+
+    So integers are compared exactly with ints of any size and with floats.
+    """
     both = list(operands)
-    place = next((place for place, operand in enumerate(both) if type(operand) is int), None)
+    place = next((place for place, operand in enumerate(both) if type(operand) in (int, float)), None)
     if place is None or len(both) != 2 or len(dtypes) != 1 or dtypes[0].kind not in "biu":
         return op, both
     limits = np.iinfo(_INT64 if dtypes[0].kind == "b" else dtypes[0])
     number: Any = both[place]
-    if limits.min <= number <= limits.max:
+    if type(number) is int and limits.min <= number <= limits.max:
         return op, both
-    beyond = _BEYOND_GREATEST if number > limits.max else _BEYOND_LOWEST
-    both[place] = int(limits.max if number > limits.max else limits.min)
-    return (beyond[op] if place == 1 else MIRRORED[beyond[MIRRORED[op]]]), both
+    array_first = op if place == 1 else MIRRORED[op]
+    if type(number) is float:
+        array_first, number = _with_int(array_first, number)
+    if not limits.min <= number <= limits.max:
+        array_first = (_BEYOND_GREATEST if number > limits.max else _BEYOND_LOWEST)[array_first]
+        number = int(limits.max if number > limits.max else limits.min)
+    both[place] = number
+    return (array_first if place == 1 else MIRRORED[array_first]), both
+
+
+def _with_int(op: str, number: float) -> tuple[str, int]:
+    """Return the comparison of integers with an int that has the same answers as that with a float."""
+    if math.isnan(number):
+        return ("not_equal" if op == "not_equal" else "greater"), _ABOVE_ALL
+    if math.isinf(number):
+        return op, _ABOVE_ALL if number > 0 else -_ABOVE_ALL
+    below = math.floor(number)
+    if below == number:
+        return op, below
+    if op in ("equal", "not_equal"):
+        return ("not_equal" if op == "not_equal" else "greater"), _ABOVE_ALL
+    return ("less_equal" if op in ("less", "less_equal") else "greater"), below
 
 
 def is_mixed(dtypes: Sequence[np.dtype[Any]]) -> bool:

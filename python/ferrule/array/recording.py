@@ -21,7 +21,7 @@ from ferrule.loading.device_lookup import default_handle
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
-_INT64 = np.dtype("int64")
+_INT64, _FLOAT64 = np.dtype("int64"), np.dtype("float64")
 
 
 def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> Array:
@@ -101,13 +101,20 @@ def _with_complex_arrays(op: str, operands: list[object], dtypes: list[np.dtype[
 
 
 def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> None:
-    """Convert the int arguments of a traced function to int64 arrays: each call passes other ints, of any size."""
+    """Convert the number arguments of a traced function, which each call passes anew, to arrays of 64 bits.
+
+    Floats beside integers of up to 16 bits stay as they are: float32 has these integers.
+    """
+    is_wide = any(dtype.itemsize > 2 for dtype in dtypes)
     for index, operand in enumerate(operands):
         if isinstance(operand, Array) and isinstance(operand._handle, Symbol):
             symbol = operand._handle
             if symbol.weak and symbol.dtype.kind == "i":
                 operands[index] = symbol.graph._number_as(operand, _INT64)
                 dtypes.append(_INT64)
+            elif symbol.weak and symbol.dtype.kind == "f" and is_wide:
+                operands[index] = symbol.graph._number_as(operand, _FLOAT64)
+                dtypes.append(_FLOAT64)
 
 
 def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Array:
@@ -187,7 +194,7 @@ def as_operand(caller: str, value: object, *others: object) -> Array:
     """Return `value` as an array; one that is not an array yet is put on the device of the others."""
     if isinstance(value, Array):
         return array_of_number(value) if is_number(value) else value
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         with np.errstate(over="ignore"):  # large floats are infinite, as they are beside float32 arrays
             value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
     return _array(caller, value, others)

@@ -5,9 +5,17 @@ The names and signatures are those of the Python array API standard. Integers ar
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Never
+
 from ferrule.fft.complex import fft, fftn, ifft, ifftn
 from ferrule.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from ferrule.fft.real import hfft, ihfft, irfft, irfftn, rfft, rfftn
+from ferrule.later import later
+
+if TYPE_CHECKING:
+    from ferrule.text import other_names
+else:
+    other_names = later("ferrule.text.other_names")  # for messages
 
 __all__ = [
     "fft",
@@ -25,3 +33,7 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+
+def __getattr__(name: str) -> Never:
+    raise other_names.missing_name("fft", name, __all__)

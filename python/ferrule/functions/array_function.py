@@ -69,7 +69,6 @@ _CALLS = {
     "tile": _Call(2),
     "tril": _Call(1, ("k",)),
     "triu": _Call(1, ("k",)),
-    "vdot": _Call(2, other_name="vecdot"),
     "vstack": _Call(1),
     "zeros_like": _Call(1, ("dtype",)),
 }
@@ -110,6 +109,9 @@ def call(
     """Compute what NumPy would: with ferrule if it has the function, and else by NumPy's own code."""
     if not all(issubclass(each, (Array, np.ndarray)) for each in types):
         return NotImplemented  # a type of another library, which may know what to do
+    if isinstance(options.get("out"), np.ndarray):  # which NumPy writes
+        on_host = [np.asarray(x) if isinstance(x, Array) else x for x in arguments]
+        return function(*on_host, **{k: np.asarray(v) if isinstance(v, Array) else v for k, v in options.items()})
     try:
         result = _computed(function, arguments, options)
     except (DTypeError, InvalidArgumentError, UnsupportedError):
@@ -182,6 +184,24 @@ def _where(condition: Any, *values: Any) -> Array | None:
     return result
 
 
+def _ravel(x: Any, order: str = "C") -> Array | None:
+    return _reshape(x, (-1,), order)
+
+
+def _reshape(x: Any, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Array | None:
+    if order != "C" or (shape is None) == (newshape is None):
+        return None
+    result: Array = Array._namespace.reshape(x, newshape if shape is None else shape, copy=copy)
+    return result
+
+
+def _vdot(a: Any, b: Any) -> Array:
+    """Return the product of all elements, the first ones conjugated."""
+    module = Array._namespace
+    result: Array = module.vecdot(*(module.reshape(module.asarray(x), (-1,)) for x in (a, b)))
+    return result
+
+
 def _extreme(name: str) -> Callable[..., Array | None]:
     def function(x: Any, axis: int | None = None, out: object = None, *, keepdims: bool = False) -> Array | None:
         if out is not None or x.dtype.kind not in "biuf":
@@ -216,6 +236,9 @@ def _cumulative(name: str) -> Callable[..., Array | None]:
 
 _WRITTEN: dict[str, Callable[..., Array | None]] = {
     "einsum": _einsum,
+    "ravel": _ravel,
+    "reshape": _reshape,
+    "vdot": _vdot,
     "where": _where,
     **{name: _extreme(name) for name in ("nanargmax", "nanargmin")},
     **{name: _cumulative(name) for name in ("cumprod", "cumsum", "nancumprod", "nancumsum")},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
+from ferrule.array.numbers import shown
 from ferrule.array.recording import another_object, number_dtype, number_like
 from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, numpy_dtype
 from ferrule.errors import (
@@ -146,6 +148,8 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
     """Return a NumPy array and whether it borrows; None for an object that only DLPack or `__array__` can read."""
     if isinstance(obj, np.ndarray):
         return obj, True
+    if isinstance(obj, range):
+        obj = list(obj)
     if isinstance(obj, (bool, int, float, complex, list, tuple)):
         return _of_numbers(obj, dtype), False
     if isinstance(obj, np.generic):
@@ -165,6 +169,8 @@ def _of_numbers(obj: object, dtype: Any) -> NDArray[Any]:
     if host.dtype.kind == "O":
         _refuse_objects(host, dtype)
     if dtype is None:
+        if host.dtype.kind == "f" and host.size and np.abs(host).max() >= 2.0**63:
+            _refuse_integers_of_no_dtype(obj)
         with np.errstate(over="ignore"):
             return host.astype(_NARROWER[host.dtype]) if host.dtype in _NARROWER and not _holds_wide(obj) else host
     if host.dtype == dtype or host.dtype.kind in "cSU":
@@ -181,7 +187,7 @@ def _array_of_numpy(obj: object, dtype: Any) -> NDArray[Any]:
             raise
         return _converted(_array_of_numpy(obj, np.dtype("float64")), dtype)  # ml_dtypes takes no ints beyond int64
     except OverflowError as error:
-        raise NumberOverflowError(f"asarray: {error}") from error
+        raise NumberOverflowError(_too_large(obj, dtype) or f"asarray: {error}") from error
     except ValueError as error:
         raise InvalidArgumentError(f"asarray: {error}") from error
 
@@ -218,6 +224,30 @@ def _refuse_objects(host: NDArray[Any], dtype: Any) -> None:
         return
     beyond = next(item for item in host.flat if isinstance(item, int) and not -(2**63) <= item < 2**64)
     raise NumberOverflowError(f"asarray: {beyond} does not fit into int64 or uint64")
+
+
+def _numbers_in(obj: object) -> Iterator[object]:
+    for item in obj if isinstance(obj, (list, tuple)) else (obj,):
+        if isinstance(item, (list, tuple)):
+            yield from _numbers_in(item)
+        else:
+            yield item
+
+
+def _refuse_integers_of_no_dtype(obj: object) -> None:
+    """Raise an error for integers alone, of which some need int64 and others uint64: NumPy makes floats of them."""
+    numbers = list(_numbers_in(obj))
+    if all(isinstance(number, (int, np.integer)) for number in numbers):
+        least, greatest = min(numbers), max(numbers)  # type: ignore[type-var]
+        raise NumberOverflowError(f"asarray: no integer dtype has both {least} and {greatest}; pass dtype=")
+
+
+def _too_large(obj: object, dtype: Any) -> str:
+    if dtype is None or dtype.kind not in "iu":
+        return ""
+    limits = np.iinfo(dtype)
+    beyond = [x for x in _numbers_in(obj) if isinstance(x, int) and not limits.min <= x <= limits.max]
+    return f"asarray: {shown(beyond[0])} does not fit into {dtype}" if beyond else ""
 
 
 def _of_no_dtype(value: object) -> str:

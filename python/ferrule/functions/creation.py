@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule.array.array import Array
+from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
@@ -78,6 +78,8 @@ def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device
 
 def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device | str | None) -> Array:
     if isinstance(fill_value, (Array, np.generic)):
+        if dtype is None and not (isinstance(fill_value, Array) and is_number(fill_value)):
+            dtype = fill_value.dtype
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, complex)):
         raise InvalidArgumentError(f"{caller}: the value is a number, not {fill_value!r}")
@@ -629,6 +631,8 @@ def _count(caller: str, name: str, value: Any) -> int:
     try:
         count = operator.index(value)
     except TypeError as error:
+        if isinstance(error, Error):
+            raise
         raise InvalidArgumentError(f"{caller}: {name} must be an integer, not {type(value).__name__}") from error
     if not 0 <= count < 2**63:
         raise InvalidArgumentError(f"{caller}: {name} is {shown(count)}, and must be from 0 to 2**63 - 1")

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EVERYTHING = slice(None)
-_MASK_LENGTH = "x[mask], whose length depends on values (that of ferrule.compress(mask, x, axis=0, size=n) does not),"
+_MASK_LENGTH = (
+    "x[mask], whose length depends on values (that of ferrule.where(mask, x + 1, x), instead of x[mask] += 1, and of "
+    "ferrule.compress(mask, x, axis=0, size=n) does not),"
+)
 
 
 class _NewAxis(NamedTuple):
@@ -280,7 +283,10 @@ def put(x: Array, key: object, value: object) -> Array:
     else:
         if isinstance(value, (list, tuple)):
             value = asarray(value, device=x.device)
-        value = cast(as_operand("x[key] = value", value, x), x.dtype)
+        value = as_operand("x[key] = value", value, x)
+        if value.dtype.kind == "c" and x.dtype.kind not in "cb":
+            raise DTypeError(f"x[key] = value: {value.dtype}{value.shape} is complex, and x is {x.dtype}")
+        value = cast(value, x.dtype)
     given = _items(x, key)
     if len(given) == 1 and _is_mask(given[0]):
         return _put_by_mask(x, given[0], value)
@@ -473,6 +479,8 @@ def _indices_of_mask(x: Array, mask: Array, axis: int) -> list[Any]:
 def _item(x: Array, item: object) -> object:
     if item is None or item is Ellipsis or isinstance(item, slice) or type(item) is int or _is_traced_int(item):
         return item
+    if isinstance(item, range):
+        item = list(item)
     if isinstance(item, (list, np.ndarray)):
         item = _as_indices(item)
     if isinstance(item, (bool, np.bool_)):

@@ -78,6 +78,12 @@ class _Methods(Array):
             return from_packed, (to_packed(self), str(self.dtype))
         return asarray, (np.array(self),)
 
+    def __divmod__(self, other: object) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: object) -> tuple[Array, Array]:
+        return other // self, other % self
+
     # ---- indexing
     def __getitem__(self, key: object) -> Array:
         return indexing.get(self, key)

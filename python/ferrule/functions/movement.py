@@ -15,6 +15,7 @@ from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, flag, one_integer, one_of, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
+from ferrule.array.host_memory import enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol
@@ -529,8 +530,9 @@ def _padded_with_elements(x: Array, pairs: list[list[int]], mode: str) -> Array:
             continue
         if x.shape[axis] == 0:
             raise InvalidArgumentError(f"pad: axis {axis} has length 0, and so no elements for mode={mode!r}")
-        indices = np.arange(x.shape[axis])
-        x = take(x, np.pad(indices, (before, after), mode=mode), axis=axis)  # type: ignore[call-overload]
+        with enough_memory(f"pad: axis {axis} with {before} elements before and {after} behind"):
+            indices = np.pad(np.arange(x.shape[axis]), (before, after), mode=mode)  # type: ignore[call-overload]
+        x = take(x, indices, axis=axis)
     return x
 
 

@@ -8,6 +8,8 @@ from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import DTypeError, InvalidArgumentError
+from ferrule.functions.asarray import asarray
+from ferrule.functions.conversion import cast
 from ferrule.functions.movement import take
 
 
@@ -51,6 +53,8 @@ def searchsorted(
     x1 = as_operand("searchsorted", x1, x2)
     if not isinstance(x2, (bool, int, float)):  # a number takes the dtype of x1
         x2 = as_operand("searchsorted", x2, x1)
+    elif isinstance(x2, float) and x1.dtype.kind in "iu":
+        x1, x2 = cast(x1, "float64"), asarray(x2, dtype="float64", device=x1.device)
     if not isinstance(side, str) or side not in ("left", "right"):
         raise InvalidArgumentError(f"searchsorted: side must be 'left' or 'right', not {side!r}")
     if x1.ndim != 1:

@@ -11,7 +11,8 @@ from ferrule.array.attributes import flag, one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all, as_operand
 from ferrule.array.symbols import Symbol, refuse
-from ferrule.errors import InvalidArgumentError
+from ferrule.dtypes.classification import is_complex
+from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import full
@@ -232,6 +233,9 @@ def isin(x1: object, x2: object, /, *, invert: bool = False) -> Array:
     device = next((x.device for x in (x1, x2) if isinstance(x, Array)), None)
     x1, x2 = (asarray(x, device=device) if isinstance(x, (list, tuple)) else x for x in (x1, x2))
     wanted, among = as_operand("isin", x1, x2), as_operand("isin", x2, x1)
+    for name, x in (("x1", wanted), ("x2", among)):
+        if is_complex(x.dtype):
+            raise DTypeError(f"isin: {name} is {x.dtype}{x.shape}, but needs a real dtype")
     dtype = result_type(wanted, among)
     if dtype == np.dtype("bool"):
         dtype = np.dtype("uint8")

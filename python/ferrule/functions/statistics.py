@@ -146,7 +146,8 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     x0, x1 = (reshape(take(places, place, axis=0), at.shape) for place in (before, after))
     y0, y1 = (reshape(take(values, place, axis=0), at.shape) for place in (before, after))
     inside = y0 + (y1 - y0) / apply("where", (apply("equal", (x0, x1), {}), 1, x1 - x0), {}) * (at - x0)
-    inside = apply("where", (apply("equal", (at, x1), {}), y1, inside), {})
+    for place, value in ((x0, y0), (x1, y1)):  # exact, although the other value may be infinite
+        inside = apply("where", (apply("equal", (at, place), {}), value, inside), {})
     low = values[0] if left is None else left
     high = values[-1] if right is None else right
     result = apply("where", (apply("less", (at, places[0]), {}), low, inside), {})

@@ -10,7 +10,7 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import arithmetic, linear_algebra, logical, operators, ops, reduction
+from ferrule.functions import arithmetic, complex_parts, linear_algebra, logical, operators, ops, reduction
 
 # The ufuncs whose name differs from that of the op.
 _NAMES = {
@@ -38,6 +38,7 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
 }
 # The ufuncs that take more than the op of their name does, or have several results.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "conjugate": complex_parts.conj,
     "divide": arithmetic.divide,
     "frexp": ops.frexp,
     "logical_and": logical.logical_and,
@@ -65,7 +66,7 @@ def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str,
         raise InvalidArgumentError(f"{caller}: out= is a ferrule array, which never changes; use the result")
     if method == "at" and isinstance(inputs[0], Array):
         raise DTypeError(f"{caller}.at: ferrule arrays never change; use x[key] = value")
-    if options.get("where", True) is not True and not outputs:
+    if method == "__call__" and options.get("where", True) is not True and not outputs:
         raise InvalidArgumentError(f"{caller}: where= leaves elements undefined; use ferrule.where")
     operands = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs]
     options = {key: value for key, value in options.items() if key != "dtype" or value is not None}
@@ -79,6 +80,7 @@ def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str,
             return function(*operands)
     if method == "reduce" and name in _REDUCTIONS and set(options) <= {"axis", "keepdims"}:
         return _REDUCTIONS[name](operands[0], axis=options.get("axis", 0), keepdims=options.get("keepdims", False))
+    options = {key: np.asarray(value) if isinstance(value, Array) else value for key, value in options.items()}
     return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, Array) else x for x in operands), **options)
 
 
@@ -86,8 +88,8 @@ def _function(ufunc: np.ufunc, op: str) -> Callable[..., Any] | None:
     """Return the function for a ufunc of NumPy itself; other libraries have ufuncs of the same names."""
     if getattr(np, ufunc.__name__, None) is not ufunc:
         return None
-    if op in _FUNCTIONS:
-        return _FUNCTIONS[op]
+    if ufunc.__name__ in _FUNCTIONS:
+        return _FUNCTIONS[ufunc.__name__]
     if op not in ops.__all__:
         return None
     if ufunc.nin == 2:

@@ -1,4 +1,4 @@
-"""The arrays that a traced function closes over: they are constants of its graphs, until the name refers to others."""
+"""The arrays and numbers that a traced function closes over: constants of its graphs until a name refers to others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from ferrule.graphs.static_keys import Function, globals_read_by
 # Where a name is found, the name, and the array and its value: (cell, "cell_contents", x, x._handle), or for a global
 # variable (the globals, its name, x, x._handle). The value of a NumPy array is None: only the object is compared.
 Name = tuple[Any, str, Any, Any]
+# Numbers and texts are compared by value; the last part of their name is this.
+_VALUES = (int, float, complex, str, np.generic)
 
 
 def arrays_read_by(function: Any) -> tuple[Name, ...]:
@@ -39,6 +41,8 @@ def _collect(function: Any, names: list[Name], seen: set[int], module: str | Non
             names.append((place, name, value, value._handle))
         elif isinstance(value, np.ndarray):
             names.append((place, name, value, None))
+        elif isinstance(value, _VALUES):
+            names.append((place, name, value, _VALUES))
         else:
             _collect(value, names, seen, module)
 
@@ -54,6 +58,9 @@ def are_unchanged(names: tuple[Name, ...]) -> bool:
     """Whether all names refer to the same arrays with the same values as before."""
     for place, name, array, handle in names:
         value: Any = place.get(name) if isinstance(place, dict) else _contents_of(place)
-        if value is not array or (handle is not None and array._handle is not handle):
+        if handle is _VALUES:
+            if value is not array and (type(value) is not type(array) or value != array):
+                return False
+        elif value is not array or (handle is not None and array._handle is not handle):
             return False
     return True

@@ -79,7 +79,7 @@ def register_container(
     >>> fe.graph(lambda layer: layer.weight * 2)(Layer(fe.ones(2), "first")).tolist()
     [2.0, 2.0]
     """
-    if not isinstance(cls, type) or issubclass(cls, _KNOWN):
+    if not isinstance(cls, type) or issubclass(cls, _KNOWN) or cls in _REGISTERED:
         raise InvalidArgumentError(f"register_container: takes a class that ferrule.graph does not know, not {cls!r}")
     if not callable(flatten) or not callable(unflatten):
         raise InvalidArgumentError("register_container: flatten and unflatten are functions")

@@ -7,8 +7,11 @@ not an integer.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Never
+
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import matrix_transpose
+from ferrule.later import later
 from ferrule.linalg.decompositions import (
     EighResult,
     QRResult,
@@ -24,6 +27,11 @@ from ferrule.linalg.diagonals import diagonal, trace
 from ferrule.linalg.equations import SlogdetResult, det, inv, matrix_power, matrix_rank, pinv, slogdet, solve
 from ferrule.linalg.norms import matrix_norm, vector_norm
 from ferrule.linalg.products import cross, outer
+
+if TYPE_CHECKING:
+    from ferrule.text import other_names
+else:
+    other_names = later("ferrule.text.other_names")  # for messages
 
 __all__ = [
     "EighResult",
@@ -54,3 +62,7 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+def __getattr__(name: str) -> Never:
+    raise other_names.missing_name("linalg", name, __all__)

@@ -9,7 +9,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, sizes
+from ferrule.array.attributes import axis_of, one_real, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply
 from ferrule.dtypes.classification import is_complex
@@ -58,13 +58,12 @@ def vector_norm(
     >>> fe.linalg.vector_norm(fe.asarray([[3.0, -4.0], [1.0, 2.0]]), axis=1, ord=float("inf")).tolist()
     [4.0, 2.0]
     """
-    if isinstance(ord, bool) or not isinstance(ord, (int, float)):
-        raise InvalidArgumentError(f"vector_norm: ord must be a number, not {ord!r}")
+    order = one_real(ord, "vector_norm", "ord")
     x = floating("vector_norm", x)
     axes = None if axis is None else [axis_of("vector_norm", a, x.ndim) for a in sizes(axis, "vector_norm", "axis")]
     if axes is not None and len({*axes}) != len(axes):
         raise InvalidArgumentError(f"vector_norm: axes {tuple(axes)} name an axis twice")
-    return _norm(x, axes, keepdims, float(ord))
+    return _norm(x, axes, keepdims, order)
 
 
 def _magnitudes(x: Array) -> Array:
@@ -120,6 +119,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
     (5.0, 4.0)
     """
     known = isinstance(ord, str) and ord in ("fro", "nuc")
+    if isinstance(ord, Array):  # an argument of a traced call has no value
+        ord = one_real(ord, "matrix_norm", "ord")
     is_number = isinstance(ord, (int, float, np.integer, np.floating)) and not isinstance(ord, bool)
     if not known and ord is not None and not (is_number and ord in (1, -1, 2, -2, math.inf, -math.inf)):
         raise InvalidArgumentError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")

@@ -162,7 +162,10 @@ def set_default_device(name: Device | str | None) -> None:
     Device('cpu:0')
     >>> fe.set_default_device(None)
     """
-    load_state.set_device(None if name is None else device(name)._handle)
+    try:
+        load_state.set_device(None if name is None else device(name)._handle)
+    except (InvalidArgumentError, NotFoundError) as error:
+        raise type(error)(f"set_default_device: {error}") from None
 
 
 def default_handle() -> _ferrule.Device:

@@ -164,6 +164,8 @@ def words_of(caller: str, key: Array, count: int, stream: int) -> Array:
 
 def sizes_of(caller: str, shape: Shape) -> tuple[int, ...]:
     """Return the shape as a tuple of int."""
+    if isinstance(shape, Array) and shape.dtype == _WORD and shape.shape == (2,):
+        raise InvalidArgumentError(f"random.{caller}: the key is the first argument, and the shape the second one")
     lengths = sizes(shape, f"random.{caller}")
     if any(length < 0 for length in lengths):
         raise InvalidArgumentError(f"random.{caller}: the shape {lengths} has a negative size")

@@ -79,6 +79,37 @@ OTHER_NAMES = {
 }
 
 
+# The same in ferrule.linalg, ferrule.fft and ferrule.random.
+_OTHER_NAMES_OF_MODULES = {
+    "linalg": {
+        "cond": "svdvals(x)[0] / svdvals(x)[-1]",
+        "eigvals": "eigvalsh(x), if x is symmetric",
+        "eig": "eigh(x), if x is symmetric",
+        "lstsq": "pinv(a) @ b",
+        "multi_dot": "ferrule.einsum",
+        "norm": "vector_norm or matrix_norm",
+    },
+    "fft": {"fft2": "fftn(x, axes=(-2, -1))", "ifft2": "ifftn(x, axes=(-2, -1))", "rfft2": "rfftn(x, axes=(-2, -1))"},
+    "random": {
+        "default_rng": "key(seed)",
+        "multinomial": "categorical",
+        "rand": "uniform(key, shape)",
+        "randint": "integers(key, shape, low, high)",
+        "randn": "normal(key, shape)",
+        "random": "uniform(key, shape)",
+        "seed": "key(seed)",
+        "shuffle": "permutation(key, x)",
+    },
+}
+
+
+def missing_name(module: str, name: str, public: Iterable[str]) -> AttributeError:
+    """Return the error for a name that ferrule.linalg, ferrule.fft or ferrule.random does not have."""
+    meant = _OTHER_NAMES_OF_MODULES[module].get(name)
+    instead = f"; use {meant}" if meant else "" if name.startswith("_") else did_you_mean(name, public)
+    return AttributeError(f"module 'ferrule.{module}' has no attribute {name!r}{instead}", name=name)
+
+
 def advice(name: str, public: Iterable[str]) -> str:
     """Return the name to use instead of one that ferrule does not have; "" if there is none."""
     meant = OTHER_NAMES.get(name)

@@ -195,3 +195,22 @@ def test_asarray_takes_ints_beyond_64_bits_in_floating_dtypes(dtype: str) -> Non
         assert fe.asarray([value, 1], dtype=dtype)[0].item() == expected.item()
     with pytest.raises(fe.NumberOverflowError, match=r"^asarray: "):
         fe.asarray(10**400, dtype=dtype)
+
+
+def test_asarray_names_integers_that_share_no_dtype() -> None:
+    with pytest.raises(fe.NumberOverflowError, match="no integer dtype has both -1 and 9223372036854775808"):
+        fe.asarray([-1, 2**63])
+    with pytest.raises(fe.NumberOverflowError, match="asarray: 9223372036854775808 does not fit into int64"):
+        fe.asarray([[1], [2**63]], dtype="int64")
+    assert fe.asarray([-1, 2**63], dtype="float64").tolist() == [-1.0, 2.0**63]
+    assert fe.asarray([-1.0, 2**63]).dtype == "float32"
+    assert fe.asarray(range(3)).tolist() == fe.arange(9)[range(3)].tolist() == [0, 1, 2]
+
+
+def test_scalars_of_numpy_keep_their_dtypes() -> None:
+    value = np.float64(16777217)
+    for function in (fe.mean, fe.sum, fe.ravel, fe.expand_dims, fe.median, fe.std, fe.atleast_1d, fe.clip):
+        assert function(value).dtype == "float64", function
+        assert function(value).dtype == fe.graph(function)(value).dtype, function
+    assert fe.stack([value, value]).dtype == fe.full(2, value).dtype == "float64"
+    assert fe.full(2, np.int8(3)).dtype == "int8"

@@ -241,3 +241,10 @@ def test_traced_functions_transform() -> None:
     x = numbers((5, 16), "float64")
     for factor in (1.0, 3.0):
         np.testing.assert_allclose(filtered(fe.asarray(factor * x)), 3 * factor * x, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [2**40, 3 * 2**40, 2**58, 31**11])
+def test_a_transform_that_no_memory_can_hold_is_refused_at_once(n: int) -> None:
+    x = fe.broadcast_to(fe.zeros((1,), dtype="complex64"), (n,))
+    with pytest.raises(fe.OutOfMemoryError):
+        fe.eval(fe.fft.fft(x))

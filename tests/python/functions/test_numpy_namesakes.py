@@ -276,3 +276,11 @@ def test_einsum_follows_the_path_of_opt_einsum(monkeypatch: pytest.MonkeyPatch) 
 def test_wrong_arguments_are_named(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(fe.asarray(X))
+
+
+def test_interpolation_at_a_point_is_its_value_beside_infinities() -> None:
+    xp, fp = np.array([1.0, 2.0, 3.0]), np.array([3.0, np.inf, 4.0])
+    x = np.array([1.0, 2.0, 3.0, 0.0, 9.0])
+    np.testing.assert_array_equal(
+        np.asarray(fe.interp(fe.asarray(x), fe.asarray(xp), fe.asarray(fp))), np.interp(x, xp, fp)
+    )

@@ -228,6 +228,35 @@ def test_a_rebound_array_of_a_closure_is_seen() -> None:
     assert outer(fe.ones(2)).tolist() == [1, 1]
 
 
+RATE: Any = 3
+
+
+def scaled_by_rate(x: Any) -> Any:
+    return x * RATE
+
+
+def test_a_rebound_number_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced = fe.graph(lambda x: scaled_by_rate(x))
+    assert traced(fe.ones(2)).tolist() == [3, 3]
+    for rate in (4, 4.5, np.float32(2), True, float("nan")):
+        monkeypatch.setitem(globals(), "RATE", rate)
+        np.testing.assert_array_equal(np.asarray(traced(fe.ones(2))), np.full(2, float(rate)))
+        assert traced(fe.ones(2)).dtype == "float32"
+    misses = traced.cache_info().misses
+    traced(fe.ones(2))
+    assert traced.cache_info().misses == misses
+
+    kind = "first"
+
+    @fe.graph
+    def chosen(x: Any) -> Any:
+        return x + 1 if kind == "first" else x - 1
+
+    assert chosen(fe.ones(1)).tolist() == [2]
+    kind = "second"
+    assert chosen(fe.ones(1)).tolist() == [0]
+
+
 def test_an_array_that_is_deleted_is_seen() -> None:
     w = fe.ones(2)
 

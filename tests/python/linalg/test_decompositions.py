@@ -232,3 +232,60 @@ def test_the_number_of_threads_changes_no_bit(shape: tuple[int, ...], dtype: str
         assert results() == alone
     finally:
         fe.set_thread_count(0)
+
+
+def assert_eigenpairs(a: Values) -> None:
+    """Compare with NumPy in double precision; the scale of the matrix is divided out, so that no square overflows."""
+    most = np.abs(a).max()
+    scaled = (a / most).astype("c16" if a.dtype.kind == "c" else "f8")
+    values, vectors = (np.asarray(x) for x in fe.linalg.eigh(fe.asarray(a)))
+    alone = np.asarray(fe.linalg.eigvalsh(fe.asarray(a)))
+    exact = np.linalg.eigvalsh(scaled)
+    allowed = 8 * len(a) * np.finfo(a.dtype).eps
+    largest = np.abs(exact).max()
+    unit = float(most)
+    assert np.abs(values.astype("f8") / unit - exact).max() <= allowed * largest
+    assert np.abs(alone.astype("f8") / unit - exact).max() <= allowed * largest
+    assert np.abs(scaled @ vectors - vectors * (values.astype("f8") / unit)).max() <= allowed * largest
+    assert np.abs(adjoint(vectors) @ vectors - np.eye(len(a))).max() <= allowed
+
+
+@pytest.mark.parametrize("n", [3, 32, 33, 70])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eigenvalues_of_matrices_of_any_scale(dtype: str, n: int) -> None:
+    limit = 36 if np.finfo(dtype).bits == 32 else 300
+    for exponent in range(-limit, limit + 1, limit // 12):
+        assert_eigenpairs((hermitian((n, n), "c16" if "complex" in dtype else "f8") * 10.0**exponent).astype(dtype))
+
+
+ROWS = np.random.default_rng(7).standard_normal((100, 1)) * 10
+HARD: dict[str, Values] = {
+    **{f"rank {rank}": (lambda x: x @ x.T)(matrices((100, rank), "float64", rank)) for rank in (1, 2, 3, 5, 10)},
+    "checkerboard": np.add.outer(np.arange(64), np.arange(64)) % 2.0,
+    "kernel of distances": np.exp(-((ROWS - ROWS.T) ** 2) / 200),
+    "Vandermonde": (lambda x: x @ x.T)(np.vander(np.linspace(0, 1, 100))),
+    "Hilbert": 1 / (1.0 + np.add.outer(np.arange(120), np.arange(120))),
+    "graded": np.outer(10.0 ** -np.arange(90.0), 10.0 ** -np.arange(90.0)),
+    "products": np.outer(np.arange(300) + 1.0, np.arange(300) + 1.0),
+    "ones": np.ones((150, 150)),
+    "least": np.minimum.outer(np.arange(200.0), np.arange(200.0)),
+    "diagonal": np.diag(10.0 ** -np.arange(0, 30, 0.3)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", HARD)
+def test_eigenvalues_of_singular_and_graded_matrices(name: str, dtype: str) -> None:
+    assert_eigenpairs(HARD[name].astype(dtype))
+
+
+def test_qr_of_huge_and_tiny_columns() -> None:
+    for dtype, sizes in (("float32", (2e38, 3e38, 1e-38, 1e-44)), ("float64", (1e308, 1.2e308, 1e-308, 1e-320))):
+        for size in sizes:
+            x = np.asarray([[size], [size / 2]], dtype)
+            q, r = (np.asarray(part).astype("f8") for part in fe.linalg.qr(fe.asarray(x)))
+            wanted = np.abs(np.linalg.qr(np.asarray([[1.0], [x[1, 0] / x[0, 0]]]))[0])
+            np.testing.assert_allclose(np.abs(q), wanted, rtol=1e-6)
+            np.testing.assert_allclose(
+                q * r, x.astype("f8"), rtol=1e-5, atol=2 * float(np.finfo(dtype).smallest_subnormal)
+            )

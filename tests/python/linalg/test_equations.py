@@ -236,3 +236,11 @@ def test_traced_functions_solve() -> None:
     wanted += [np.linalg.matrix_power(x, 3), np.int64(4), np.linalg.inv(x), np.cross(y[:3], y[1:4])]
     for got, expected in zip(found, wanted, strict=True):
         assert_near(got, expected, 1000)
+
+
+def test_subnormal_pivots() -> None:
+    for dtype, size in (("float32", 2e-39), ("float64", 2e-309), ("complex64", 2e-39j)):
+        a = np.diag(np.asarray([size, 3 * size, 1.0], dtype))
+        for b in (np.diag(a).reshape(3, 1), np.stack([np.diag(a)] * 40, axis=1), np.diag(a)):
+            found = np.asarray(fe.linalg.solve(fe.asarray(a), fe.asarray(b.copy())))
+            np.testing.assert_allclose(found, np.ones_like(found), rtol=1e-6)

@@ -138,6 +138,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 FUNCTIONS = functions()
+OWN_NAMES = tuple(f"{name.rpartition('.')[2]}{end}" for name in FUNCTIONS for end in (":", " "))
 
 
 def parameters(name: str) -> tuple[int, list[str]]:
@@ -159,7 +160,7 @@ LISTS = ("concat", "concatenate", "dstack", "hstack", "stack", "vstack")
 HUGE = 2**20
 
 
-def compute(result: Any) -> None:
+def compute(result: Any = ()) -> None:
     """Compute the result unless it is huge, or one of several results of the same op is."""
     arrays = [x for x in (result if isinstance(result, (tuple, list)) else (result,)) if isinstance(x, fe.Array)]
     if all(x.size < HUGE for x in arrays):
@@ -176,10 +177,14 @@ def test_wrong_arguments_raise_errors_that_begin_with_the_functions_name(name: s
     first = SEVERAL if name in LISTS else st.sampled_from(KEYS) if name.startswith("random.") else ANY_ARRAY
     positional = [data.draw(first if number == 0 else JUNK) for number in range(count)]
     named = {word: data.draw(JUNK) for word in keywords if data.draw(st.integers(0, 2)) == 0}
-    error = error_of(lambda: compute(FUNCTIONS[name](*positional, **named)))
+    results: list[Any] = []
+    error = error_of(lambda: results.append(FUNCTIONS[name](*positional, **named)))
     assert not isinstance(error, fe.InternalError)
     own = name if name.startswith("random.") else name.rpartition(".")[2]
     assert error is None or str(error).startswith((f"{own}:", f"{own} ")), repr(error)
+    error = error_of(lambda: compute(*results))  # errors of values name an op that the function uses
+    assert not isinstance(error, fe.InternalError)
+    assert error is None or str(error).startswith(OWN_NAMES), repr(error)
 
 
 def error_of(call: Callable[[], object]) -> fe.Error | None:

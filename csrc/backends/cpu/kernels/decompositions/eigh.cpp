@@ -110,7 +110,8 @@ fe_error* eigh(const Call& call, bool vectors) {
   const int64_t n = rows_of(x);
   return stack_of(call, vectors)
       .run(
-          call, x, vectors ? "eigh" : "eigvalsh", "has no eigenvalues: it contains NaN or infinity",
+          call, x, vectors ? "eigh" : "eigvalsh",
+          "has no eigenvalues: it contains NaN or infinity, or the iteration does not converge",
           [&](Team& team, int64_t matrix, char* scratch) {
             const Memory<T> memory(scratch, n, vectors);
             const T* const from = reinterpret_cast<const T*>(x.data) + matrix * n * n;
@@ -131,7 +132,9 @@ fe_error* eigh(const Call& call, bool vectors) {
             reduce(team, memory, n);
             R* const values = reinterpret_cast<R*>(call.out[0].data) + matrix * n;
             if (!vectors) {
+              const UnitScale scale(n, memory.d, memory.e);
               if (!iterate_ql<R>(n, memory.d, memory.e, nullptr, 0, 0)) return false;
+              scale.restore();
               sort_numbers(n, memory.d);
               for (int64_t i = 0; i < n; ++i) values[i] = static_cast<R>(memory.d[i]) / factor;
               return true;

@@ -6,6 +6,16 @@ namespace {
 
 constexpr int64_t panel_width = 16;
 
+// x / pivot, also where the inverse of a subnormal pivot overflows.
+template <class T>
+void divide(int64_t n, T pivot, T* x) {
+  using R = RealOf<T>;
+  if (size_of_number(pivot) >= least_normal_of<R>) return scale(n, inverse(pivot), x);
+  constexpr R large = R(1) / epsilon_of<R>;
+  const T inverse_of_large = inverse(large * pivot);
+  for (int64_t i = 0; i < n; ++i) x[i] = inverse_of_large * (large * x[i]);
+}
+
 // Factors columns [first, first + width) of a row-major matrix of n rows, below row `first`, and exchanges whole rows.
 // `panel` is memory for them by columns. Returns false if a pivot is zero.
 template <class T>
@@ -36,14 +46,7 @@ bool factor_panel(T* a, int64_t lda, int64_t n, int64_t first, int64_t width, in
       regular = false;
       continue;
     }
-    const RealOf<T> size = size_of_number(column[j]);
-    if (size >= least_normal_of<RealOf<T>>) {
-      scale(rows - j - 1, inverse(column[j]), column + j + 1);
-    } else {  // its inverse would overflow
-      const T larger_pivot = inverse((RealOf<T>(1) / epsilon_of<RealOf<T>>)*column[j]);
-      for (int64_t i = j + 1; i < rows; ++i)
-        column[i] = larger_pivot * ((RealOf<T>(1) / epsilon_of<RealOf<T>>)*column[i]);
-    }
+    divide(rows - j - 1, column[j], column + j + 1);
     for (int64_t k = j + 1; k < width; ++k)
       add_scaled(rows - j - 1, -panel[k * rows + j], column + j + 1, panel + k * rows + j + 1);
   }
@@ -104,7 +107,7 @@ void substitute(Team& team, const T* lu, int64_t ld, int64_t n, T* x, int64_t ld
     for (int64_t i = first + rows; i-- > first;) {
       T* const row = x + i * ldx + begin;
       for (int64_t j = i + 1; j < first + rows; ++j) add_scaled(end - begin, -lu[i * ld + j], x + j * ldx + begin, row);
-      scale(end - begin, inverse(lu[i * ld + i]), row);
+      divide(end - begin, lu[i * ld + i], row);
     }
   };
   const int64_t grain = larger(32, 20000 / (solve_block * solve_block));
@@ -127,8 +130,10 @@ void substitute(Team& team, const T* lu, int64_t ld, int64_t n, T* x, int64_t ld
 template <class T>
 void substitute_vector(const T* lu, int64_t ld, int64_t n, T* x) {
   for (int64_t i = 1; i < n; ++i) x[i] = x[i] - dot(i, lu + i * ld, x);
-  for (int64_t i = n; i-- > 0;)
-    x[i] = inverse(lu[i * ld + i]) * (x[i] - dot(n - i - 1, lu + i * ld + i + 1, x + i + 1));
+  for (int64_t i = n; i-- > 0;) {
+    x[i] = x[i] - dot(n - i - 1, lu + i * ld + i + 1, x + i + 1);
+    divide(1, lu[i * ld + i], x + i);
+  }
 }
 template <class T>
 int64_t substitute_work(int64_t n, int64_t columns) {

@@ -24,6 +24,13 @@ T make_reflection(int64_t n, T* x, RealOf<T>& beta) {
   // A tiny vector is enlarged, so that its inverse is finite.
   constexpr R least = least_normal_of<R> / epsilon_of<R>;
   int scaled = 0;
+  // The elements of a huge vector are halved twice, so that their sum is finite.
+  const bool is_huge = absolute(to) > R(0.125) / least_normal_of<R> && absolute(to) - absolute(to) == 0;
+  if (is_huge) {
+    scale(n, number<T>(R(0.25)), x);
+    alpha = x[0];
+    to *= R(0.25);
+  }
   while (absolute(to) < least && scaled < 20) {
     scale(n, number<T>(R(1) / least), x);
     ++scaled;
@@ -39,6 +46,7 @@ T make_reflection(int64_t n, T* x, RealOf<T>& beta) {
   scale(n - 1, inverse(alpha - number<T>(to)), x + 1);
   x[0] = number<T>(1);
   for (; scaled > 0; --scaled) to *= least;
+  if (is_huge) to *= 4;
   beta = to;
   return tau;
 }

@@ -220,7 +220,8 @@ bool decompose(Team& team, const Sizes& s, const T* from, T* u_out, RealOf<T>* v
   return true;
 }
 
-constexpr const char* no_values = "has no singular values: it contains NaN or infinity";
+constexpr const char* no_values =
+    "has no singular values: it contains NaN or infinity, or the iteration does not converge";
 
 Stack stack_of(const Operand& x, const Sizes& sizes) {
   uint64_t bytes = 0;

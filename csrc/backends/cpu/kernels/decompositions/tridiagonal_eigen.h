@@ -8,19 +8,48 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// Implicit QL. d: the diagonal, which becomes the eigenvalues in no order. e[i] couples i and i + 1. Rows of `vectors`,
-// `length` long, are rotated along, if it is not null. Returns false if it does not converge.
+// Scales a tridiagonal matrix by a power of two, so that its largest element is between 1/2 and 1, and back.
+class UnitScale {
+ public:
+  UnitScale(int64_t n, double* d, double* e) : n_(n), d_(d) {
+    double most = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      most = absolute(d[i]) > most ? absolute(d[i]) : most;
+      if (i < n - 1) most = absolute(e[i]) > most ? absolute(e[i]) : most;
+    }
+    if (most > 0) frexp(most, &exponent_);
+    for (int64_t i = 0; i < n; ++i) {
+      d[i] = ldexp(d[i], -exponent_);
+      if (i < n - 1) e[i] = ldexp(e[i], -exponent_);
+    }
+  }
+  void restore() const {
+    for (int64_t i = 0; i < n_; ++i) d_[i] = ldexp(d_[i], exponent_);
+  }
+
+ private:
+  int64_t n_;
+  double* d_;
+  int exponent_ = 0;
+};
+
+// Implicit QL on a matrix whose elements are at most 1. d: the diagonal, which becomes the eigenvalues in no order.
+// e[i] couples i and i + 1. Rows of `vectors`, `length` long, are rotated along, if it is not null. Returns false if it
+// does not converge.
 template <class R>
 bool iterate_ql(int64_t n, double* d, double* e, R* vectors, int64_t pitch, int64_t length) {
+  // A coupling that is far below the rounding errors of the matrix is none, even beside a diagonal of such noise.
+  constexpr double least = 1e-40;
+  int64_t iterations = 0;
   for (int64_t l = 0; l < n; ++l)
-    for (int iteration = 0;; ++iteration) {
+    for (;; ++iterations) {
       int64_t m = l;
       for (; m < n - 1; ++m) {
         const double sum = absolute(d[m]) + absolute(d[m + 1]);
-        if (absolute(e[m]) <= epsilon_of<double> * sum) break;
+        if (absolute(e[m]) <= epsilon_of<double> * sum || absolute(e[m]) <= least) break;
       }
       if (m == l) break;
-      if (iteration == 60) return false;
+      if (iterations >= 60 * n) return false;
       double g = (d[l + 1] - d[l]) / (2 * e[l]);
       double r = hypotenuse(g, 1.0);  // g may be large
       g = d[m] - d[l] + e[l] / (g + with_sign(r, g));
@@ -28,7 +57,7 @@ bool iterate_ql(int64_t n, double* d, double* e, R* vectors, int64_t pitch, int6
       int64_t i = m - 1;
       for (; i >= l; --i) {
         const double f = s * e[i], b = c * e[i];
-        r = root(f * f + g * g);  // the matrix was scaled: squares that underflow are negligible
+        r = root(f * f + g * g);  // elements are at most 1: squares that underflow are negligible
         e[i + 1] = r;
         if (r == 0) {
           d[i + 1] -= p;
@@ -93,7 +122,10 @@ class DivideAndConquer {
       memset(static_cast<void*>(arrays_.vectors + i * arrays_.pitch), 0, static_cast<size_t>(n) * sizeof(R));
       arrays_.vectors[i * arrays_.pitch + i] = 1;
     }
-    return solve(0, n);
+    const UnitScale scale(n, d_, e_);  // merges compare eigenvalues with elements of unit vectors
+    const bool converges = solve(0, n);
+    scale.restore();
+    return converges;
   }
 
  private:

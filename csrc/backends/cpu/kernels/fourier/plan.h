@@ -33,13 +33,20 @@ struct Lines {
   int64_t count() const { return outer * inner; }
 };
 
-// The factors of a smooth length that are nearest to each other.
-[[maybe_unused]] static int64_t nearest_factor(int64_t n) {
+// The lesser of the two factors of a smooth length that are nearest to each other.
+[[maybe_unused]] static int64_t nearest_factor(int64_t n, int64_t rest, int64_t prime, int64_t factor) {
+  while (prime <= largest_radix && rest % prime != 0) ++prime;
+  if (prime > largest_radix) return factor;
+  int64_t others = rest;
+  while (others % prime == 0) others /= prime;
   int64_t best = 1;
-  for (int64_t f = 2; f * f <= n; ++f)
-    if (n % f == 0) best = f;
+  for (; factor <= n / factor; factor *= prime, rest /= prime) {
+    best = larger(best, nearest_factor(n, others, prime + 1, factor));
+    if (rest % prime != 0) break;
+  }
   return best;
 }
+[[maybe_unused]] static int64_t nearest_factor(int64_t n) { return nearest_factor(n, n, 2, 1); }
 [[maybe_unused]] static int64_t power_of_two_from(int64_t n) {
   int64_t power = 1;
   while (power < n) power *= 2;
