@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from ferrule.functions.counting import argwhere, bincount, flatnonzero, histogram
     from ferrule.functions.cumulative import cumulative_prod, cumulative_sum
     from ferrule.functions.einsum import einsum
+    from ferrule.functions.gradient import gradient
     from ferrule.functions.joining import (
         atleast_1d,
         atleast_2d,
@@ -185,6 +186,7 @@ _LATER = {
     "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
     "from_dlpack": "ferrule.io.dlpack",
+    "gradient": "ferrule.functions.gradient",
     "graph": "ferrule.graphs.tracing",
     "imag": "ferrule.functions.complex_parts",
     "iinfo": "ferrule.functions.type_information",
@@ -363,6 +365,7 @@ __all__ = [
     "from_packed",
     "full",
     "full_like",
+    "gradient",
     "graph",
     "histogram",
     "host_empty",

@@ -42,6 +42,7 @@ _CALLS = {
     "flip": _Call(1, ("axis",)),
     "full_like": _Call(2, ("dtype",)),
     "hstack": _Call(1),
+    "isin": _Call(2, keywords=("invert",), ignored=("assume_unique", "kind")),
     "isclose": _Call(2, ("rtol", "atol", "equal_nan")),
     "matrix_transpose": _Call(1),
     "median": _REDUCTION,
@@ -96,7 +97,7 @@ _CALLS_OF_MODULES: dict[str, tuple[Any, dict[str, _Call]]] = {
     ),
 }
 # Functions whose arguments all go to the function of the same name.
-_UNCHANGED = ("atleast_1d", "atleast_2d", "atleast_3d")
+_UNCHANGED = ("atleast_1d", "atleast_2d", "atleast_3d", "gradient")
 
 
 def call(

@@ -54,6 +54,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     **{f"{name} of all": lambda x, y, name=name: getattr(x, name)() for name in ("max", "mean", "sum")},
     "sum without skipna": lambda x, y: x.sum(skipna=False),
     "quantile": lambda x, y: x.quantile(0.3, dim="y"),
+    "isin": lambda x, y: x.isin([0.5, 2.0]),
+    "differentiate": lambda x, y: x.differentiate("x"),
     "isel": lambda x, y: x.isel(x=1),
     "isel slices and lists": lambda x, y: x.isel(x=slice(1, 3), y=[0, 2]),
     "sel": lambda x, y: x.sel(y=["b", "c"]),

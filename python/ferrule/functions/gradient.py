@@ -1,0 +1,133 @@
+"""Derivatives of values on a grid, by differences."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+import numpy as np
+
+from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import axis_of, one_integer, one_real, sizes
+from ferrule.array.caller_names import names_itself
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.conversion import cast
+from ferrule.functions.movement import concat, reshape
+
+
+@names_itself
+def gradient(
+    x: Array, /, *spacing: float | Array, axis: Axes = None, edge_order: SupportsIndex = 1
+) -> Array | tuple[Array, ...]:
+    """Derivatives along axes: central differences, and differences to one side at the edges.
+
+    Parameters
+    ----------
+    x : Array
+        The values. Integers are differentiated in float32.
+    spacing : number or Array of shape (n,), optional
+        The distance between neighbours, 1 by default, or the n coordinates along an axis of length n: one for all axes,
+        or one for each.
+    axis : int or tuple of int, optional
+        The axes; by default all.
+    edge_order : {1, 2}
+        The order of the error at the edges.
+
+    Returns
+    -------
+    Array or tuple of Array
+        The derivatives in the shape of x, a tuple for several axes. Those inside have errors of the second order in the
+        distance, also where the distances differ.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis has too few elements, or is given twice; or there are more or fewer spacings than axes.
+
+    Examples
+    --------
+    >>> fe.gradient(fe.asarray([0.0, 1.0, 4.0, 9.0])).tolist()
+    [1.0, 2.0, 4.0, 5.0]
+    >>> fe.gradient(fe.asarray([0.0, 1.0, 9.0]), fe.asarray([0.0, 1.0, 3.0]), edge_order=2).tolist()
+    [0.0, 2.0, 6.0]
+    """
+    x = as_operand("gradient", x)
+    if not is_floating(x.dtype) and not is_complex(x.dtype):
+        x = cast(x, "float32")
+    order = one_integer(edge_order, "gradient", "edge_order")
+    if order not in (1, 2):
+        raise InvalidArgumentError(f"gradient: edge_order must be 1 or 2, not {order}")
+    given = range(x.ndim) if axis is None else sizes(axis, "gradient", "axis")
+    axes = [axis_of("gradient", place, x.ndim) for place in given]
+    if len({*axes}) < len(axes):
+        raise InvalidArgumentError(f"gradient: an axis is given twice: {axis}")
+    steps = spacing or (1.0,)
+    if len(steps) not in (1, len(axes)):
+        raise InvalidArgumentError(f"gradient: there are {len(steps)} spacings for {len(axes)} axes")
+    if len(steps) == 1:
+        steps = steps * len(axes)
+    results = tuple(_along(x, place, step, order) for place, step in zip(axes, steps, strict=True))
+    return results[0] if len(axes) == 1 else results
+
+
+def _along(x: Array, axis: int, step: float | Array, order: int) -> Array:
+    length = x.shape[axis]
+    if length < order + 1:
+        raise InvalidArgumentError(f"gradient: axis {axis} of {x.shape} needs at least {order + 1} elements")
+
+    def part(start: int, count: int) -> Array:
+        start = start % length
+        return x[(slice(None),) * axis + (slice(start, start + count),)]
+
+    if isinstance(step, (Array, np.ndarray)) and step.ndim > 0:
+        return _by_coordinates(x, axis, as_operand("gradient", step, x), order)
+    width = step if isinstance(step, (Array, np.generic)) else one_real(step, "gradient", "the spacing")
+    inside = (part(2, length - 2) - part(0, length - 2)) / (2 * width)
+    if order == 1:
+        first, last = (part(at + 1, 1) - part(at, 1) for at in (0, length - 2))
+    else:
+        first = part(1, 1) * 2 - part(0, 1) * 1.5 - part(2, 1) * 0.5
+        last = part(-1, 1) * 1.5 - part(-2, 1) * 2 + part(-3, 1) * 0.5
+    return cast(concat([first / width, inside, last / width], axis=axis), x.dtype)
+
+
+def _by_coordinates(x: Array, axis: int, places: Array, order: int) -> Array:
+    """Differentiate the polynomial through each element and its neighbours."""
+    length = x.shape[axis]
+    if places.shape != (length,):
+        raise InvalidArgumentError(f"gradient: axis {axis} has {length} elements, and its coordinates {places.shape}")
+    if not is_floating(places.dtype):
+        places = cast(places, "float64" if x.dtype.itemsize == 8 + 8 * is_complex(x.dtype) else "float32")
+    widths = reshape(places[1:] - places[:-1], [-1 if k == axis else 1 for k in range(x.ndim)])
+
+    def cut(y: Array, start: int, count: int) -> Array:
+        start = start % y.shape[axis]
+        return y[(slice(None),) * axis + (slice(start, start + count),)]
+
+    before, behind = cut(widths, 0, length - 2), cut(widths, 1, length - 2) if length > 2 else cut(widths, 0, 0)
+    if length > 2:
+        both, weight = before + behind, (behind - before) / (before * behind)
+        middle = apply(
+            "where", (apply("equal", (weight, 0), {}), 0, cut(x, 1, length - 2) * weight), {}
+        )  # NaN has no part
+        outer = cut(x, 2, length - 2) * (before / (behind * both)) - cut(x, 0, length - 2) * (behind / (before * both))
+        inside = outer + middle
+    else:
+        inside = cut(x, 0, 0)
+    if order == 1:
+        first, last = ((cut(x, at + 1, 1) - cut(x, at, 1)) / cut(widths, at, 1) for at in (0, length - 2))
+    else:
+        a, b = cut(widths, 0, 1), cut(widths, 1, 1)
+        first = (
+            cut(x, 1, 1) * ((a + b) / (a * b))
+            - cut(x, 0, 1) * ((2 * a + b) / (a * (a + b)))
+            - cut(x, 2, 1) * (a / (b * (a + b)))
+        )
+        a, b = cut(widths, -2, 1), cut(widths, -1, 1)
+        last = (
+            cut(x, -1, 1) * ((2 * b + a) / (b * (a + b)))
+            - cut(x, -2, 1) * ((a + b) / (a * b))
+            + cut(x, -3, 1) * (b / (a * (a + b)))
+        )
+    return cast(concat([first, inside, last], axis=axis), x.dtype)
