@@ -272,6 +272,29 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     return written if written.shape == shape else reshape(written, shape)
 
 
+def _is_traced_mask(item: object) -> bool:
+    return isinstance(item, Array) and item.dtype.kind == "b" and isinstance(item._handle, Symbol)
+
+
+def _put_one_by_traced_mask(x: Array, given: list[Any], value: Array) -> Array:
+    """Return x with one value where a traced mask, which stands among integers and slices, is true."""
+    place = next(place for place, item in enumerate(given) if _is_traced_mask(item))
+    mask, before, behind = given[place], given[:place], given[place + 1 :]
+    if any(item is None or isinstance(item, Array) for item in (*before, *behind)):
+        refuse("x[key] = value with a mask beside index arrays or None,", mask._handle)
+    basic = (*before, *[_EVERYTHING] * mask.ndim, *behind)
+    chosen = x[basic]
+    if any(item is Ellipsis for item in before):
+        first = chosen.ndim - mask.ndim - sum(isinstance(item, slice) for item in behind)
+    else:
+        first = sum(isinstance(item, slice) for item in before)
+    masked = chosen.shape[first : first + mask.ndim]
+    if masked != mask.shape:
+        raise OutOfRangeError(f"x[key] = value: the mask has shape {mask.shape}, and its axes of x have {masked}")
+    flags = reshape(mask, (*mask.shape, *[1] * (chosen.ndim - first - mask.ndim)))
+    return put(x, basic, recording.apply("where", (flags, value, chosen), {}))
+
+
 def put(x: Array, key: object, value: object) -> Array:
     """Return x with `value` at `key`: a slice is written, or elements at indices, or `where` selects by a mask."""
     if is_block(x.dtype):
@@ -290,6 +313,8 @@ def put(x: Array, key: object, value: object) -> Array:
     given = _items(x, key)
     if len(given) == 1 and _is_mask(given[0]):
         return _put_by_mask(x, given[0], value)
+    if value.ndim == 0 and sum(map(_is_traced_mask, given)) == 1:
+        return _put_one_by_traced_mask(x, given, value)
     items, is_separated = _complete(x, given)
     if not any(isinstance(item, (Array, _NewAxis)) and not _is_traced_int(item) for item in items):
         return _put_basic(x, items, value)

@@ -11,6 +11,7 @@ from ferrule.array.array import Array, is_number
 from ferrule.array.recording import apply_all, no_array
 from ferrule.array.symbols import Recorder, Symbol
 from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.errors import DTypeError
 from ferrule.functions import conversion, linear_algebra
 
 OPERANDS = (int, float, complex, np.ndarray, np.generic)
@@ -26,6 +27,8 @@ def operate(op: str, left: Any, *right: object) -> Array:
 def binary(op: str, left: object, right: object) -> Array:
     other = right if isinstance(left, Array) else left
     if not isinstance(other, (Array, *OPERANDS)):
+        if op == "multiply" and isinstance(other, (str, bytes, list, tuple)):  # whose own product takes an index
+            raise DTypeError(str(no_array(op, other)))
         return NotImplemented  # type: ignore[no-any-return]
     if is_number(left) and is_number(right):
         return _graph_of(left, right)._number_of(op, left, right)

@@ -379,6 +379,11 @@ def test_errors_are_raised_at_recording_with_an_explanation(call: Any, kind: typ
 def test_operators_with_unknown_types_are_type_errors() -> None:
     with pytest.raises(TypeError):
         fe.ones(2) + "x"  # type: ignore[operator]
+    for other in ("x", b"x", [1, 2], (1, 2)):
+        with pytest.raises(fe.DTypeError, match="multiply: takes arrays, not"):
+            fe.ones(2) * other  # type: ignore[operator]
+        with pytest.raises(fe.DTypeError, match="multiply: takes arrays, not"):
+            other * fe.ones(2)  # type: ignore[operator]
     assert (fe.ones(2) == "x") is False
     with pytest.raises(TypeError):
         hash(fe.ones(2))

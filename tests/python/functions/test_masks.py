@@ -178,3 +178,38 @@ def test_an_assignment_writes_in_place_if_nothing_else_reads_the_array(shape: tu
     finally:
         device.set_memory_limit(None)
     assert float(fe.sum(x)) == len(PLACES)
+
+
+@pytest.mark.parametrize(
+    "assign",
+    [
+        lambda x, m, n: x.__setitem__((1, n), 9),
+        lambda x, m, n: x.__setitem__((m, 0), 9),
+        lambda x, m, n: x.__setitem__((slice(None), n), 9),
+        lambda x, m, n: x.__setitem__((slice(1, None), n, slice(0, 2)), 9),
+        lambda x, m, n: x.__setitem__((..., n, slice(None)), 9),
+        lambda x, m, n: x.__setitem__((m, ...), 9),
+        lambda x, m, n: x.__setitem__((m, slice(None), -1), 9.5),
+    ],
+)
+def test_a_traced_mask_beside_integers_and_slices_writes_one_value(assign: Any) -> None:
+    host = np.arange(24.0, dtype="f4").reshape(2, 3, 4)
+    masks = np.array([True, False]), np.array([False, True, True])
+    wanted = host.copy()
+    assign(wanted, *masks)
+
+    def changed(x: fe.Array, m: fe.Array, n: fe.Array) -> fe.Array:
+        assign(x, m, n)
+        return x
+
+    found = fe.graph(changed)(fe.asarray(host), *map(fe.asarray, masks))
+    np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def test_a_traced_mask_of_another_shape_is_an_index_error() -> None:
+    def changed(x: fe.Array, m: fe.Array) -> fe.Array:
+        x[0, m] = 1
+        return x
+
+    with pytest.raises(IndexError, match=r"the mask has shape \(2,\), and its axes of x have \(3,\)"):
+        fe.graph(changed)(fe.ones((2, 3)), fe.asarray([True, False]))
