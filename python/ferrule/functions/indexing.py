@@ -217,7 +217,7 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
     rows = _rows_of(x, mask)
     if isinstance(mask._handle, Symbol):
         refuse(_MASK_LENGTH, mask._handle)
-    flags = reshape(mask, (mask.size,))
+    flags = mask if mask.ndim == 1 else reshape(mask, (mask.size,))
     if isinstance(x._handle, Symbol):
         return take(rows, compaction.nonzero(flags)[0], axis=0)
     return recording.apply_all("compress", (rows, flags), {"axis": 0, "size": -1})[0]
@@ -239,31 +239,31 @@ def _fitted(caller: str, x: Array, mask: Array, axis: int = 0) -> Array:
 
 def _rows_of(x: Array, mask: Array) -> Array:
     """Return x with one axis in place of those of the mask."""
-    return reshape(x, (mask.size, *x.shape[mask.ndim :]))
+    return x if mask.ndim == 1 else reshape(x, (mask.size, *x.shape[mask.ndim :]))
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     """Return x with the value, or its next slice, where the mask is true."""
     shape = x.shape
     mask = _fitted("x[mask] = value", x, mask)
-    rows = _rows_of(x, mask)
-    own = rows.ndim - 1
+    slice_shape = x.shape[mask.ndim :]  # no view of x here: of memory that someone else can write to it would be a copy
+    own = len(slice_shape)
     while value.ndim > own and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
     if value.ndim <= own:
-        value = _spread(value, list(rows.shape[1:]), "x[mask] = value", "a slice of x")
+        value = _spread(value, list(slice_shape), "x[mask] = value", "a slice of x")
         flags = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
         return broadcast_to(recording.apply("where", (flags, value, x), {}), x.shape)
     if mask.ndim == 0:
-        x, mask = rows, reshape(mask, (1,))
+        x, mask = _rows_of(x, mask), reshape(mask, (1,))
     if not isinstance(mask._handle, Symbol):
         count = int(compaction.nonzero_count(mask))
         if count != value.shape[0]:
             raise InvalidArgumentError(
                 f"x[mask] = value: the value has shape {value.shape}, and the mask chooses {count} "
-                f"{'elements' if own == 0 else f'slices of shape {rows.shape[1:]}'}"
+                f"{'elements' if own == 0 else f'slices of shape {slice_shape}'}"
             )
-    values = _spread(value, [value.shape[0], *rows.shape[1:]], "x[mask] = value")
+    values = _spread(value, [value.shape[0], *slice_shape], "x[mask] = value")
     written = recording.apply("masked_scatter", (x, mask, values), {})
     return written if written.shape == shape else reshape(written, shape)
 
