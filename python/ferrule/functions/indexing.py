@@ -162,6 +162,10 @@ class _Joined:
         return (*self.moved_shape[: self.place], *sizes, *self.moved_shape[self.place + len(self.sizes) :])
 
 
+# So many indices are joined by NumPy, without a kernel.
+_FEW_INDICES = 4096
+
+
 def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: list[int]) -> Array:
     """Return indices along the joined axes, of the shape that the arrays broadcast to.
 
@@ -174,7 +178,7 @@ def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: li
             _check_known(caller, places, axis, size)
     if len(arrays) == 1:
         return arrays[0]
-    if not any(places is None for places in known):
+    if math.prod(shape) <= _FEW_INDICES and not any(places is None for places in known):
         joined = np.zeros(shape, np.int64)
         for places, size in zip(known, sizes, strict=True):
             positions = np.asarray(places, np.int64)
@@ -182,14 +186,18 @@ def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: li
         return as_operand(caller, joined, *arrays)
     flat: Array | None = None
     outside: Array | None = None
-    for array, size in zip(arrays, sizes, strict=True):
+    for array, places, size in zip(arrays, known, sizes, strict=True):
         indices = as_int64(array)
-        indices = recording.apply("where", (indices < 0, indices + size, indices), {})
-        wrong = (indices < 0) | (indices >= size)
-        outside = wrong if outside is None else outside | wrong
+        if places is None or places.min(initial=0) < 0:
+            indices = recording.apply("where", (indices < 0, indices + size, indices), {})
+        if places is None:
+            wrong = (indices < 0) | (indices >= size)
+            outside = wrong if outside is None else outside | wrong
         flat = indices if flat is None else flat * size + indices
     assert flat is not None
-    return broadcast_to(recording.apply("where", (outside, math.prod(sizes), flat), {}), shape)
+    if outside is not None:
+        flat = recording.apply("where", (outside, math.prod(sizes), flat), {})
+    return broadcast_to(flat, shape)
 
 
 def _known(indices: Array) -> NDArray[Any] | None:
@@ -200,6 +208,8 @@ def _known(indices: Array) -> NDArray[Any] | None:
 
 
 def _check_known(caller: str, places: NDArray[Any], axis: int, size: int) -> None:
+    if not places.size or (places.min() >= -size and places.max() < size):
+        return
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
         raise OutOfRangeError(
