@@ -122,7 +122,7 @@ void sort_by_vectors(K* a, K* b, int64_t n, int low, bool into_b, uint32_t* tabl
 
 // Sorts n integers of `a`, fewer than 2^32; the result is in `b` if into_b, else in `a`.
 template <class K>
-void sort_block(K* a, K* b, int64_t n, int low, bool into_b, uint32_t* tables) {
+HWY_NOINLINE void sort_block(K* a, K* b, int64_t n, int low, bool into_b, uint32_t* tables) {
   constexpr int64_t short_block = 32, few_for_digits = 1024;
   const bool is_short = !has_vector_sort<K> && n <= short_block;
   if (is_short) insertion_sort(a, n);
@@ -186,6 +186,18 @@ struct GivenKeys {
   HWY_INLINE K operator()(int64_t i) const { return x[i]; }
 };
 
+// What follows a part or a bucket.
+struct Nothing {
+  template <class... Arguments>
+  void operator()(const Arguments&...) const {}
+};
+struct OnlyKey {
+  template <class K>
+  HWY_INLINE K operator()(K key, int64_t, int64_t) const {
+    return key;
+  }
+};
+
 struct Distribution {
   // Keys whose bins are computed together, by vectors: so few that the CPU loads the next ones meanwhile.
   static constexpr int64_t batch = 64, prefetch_distance = 256;
@@ -214,7 +226,8 @@ struct Distribution {
   // Counts the keys key_at(i) of elements key_at.x[i] in the bins. Each part has a copy of key_at; after(part, copy)
   // follows it.
   template <class K, class KeyAt, class After>
-  fe_error* count(const Call& call, const Parts& parts, const Bins<K>& of_keys, KeyAt key_at, After after) {
+  HWY_NOINLINE fe_error* count(const Call& call, const Parts& parts, const Bins<K>& of_keys, KeyAt key_at,
+                               After after) {
     bins = static_cast<int64_t>(of_keys.last) + 1;
     fe_error* const error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
@@ -231,13 +244,14 @@ struct Distribution {
 
   template <class K, class KeyAt>
   fe_error* count(const Call& call, const Parts& parts, const Bins<K>& of_keys, KeyAt key_at) {
-    return count(call, parts, of_keys, key_at, [](int64_t, KeyAt&) {});
+    return count(call, parts, of_keys, key_at, Nothing());
   }
 
   // Moves make(key, i, bucket) for each element to its bucket in `to`. If keys change after they were counted, the
   // elements of a part may follow those of the last bucket.
   template <class K, class KeyAt, class Make, class To>
-  fe_error* move(const Call& call, const Parts& parts, const Bins<K>& of_keys, KeyAt key_at, Make make, To* to) const {
+  HWY_NOINLINE fe_error* move(const Call& call, const Parts& parts, const Bins<K>& of_keys, KeyAt key_at, Make make,
+                              To* to) const {
     return parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
       const uint8_t* const buckets_of_bins = bucket_of;
       To* const target = to;
@@ -293,7 +307,7 @@ struct Distribution {
     return bucket + 1;
   }
 
-  void join_bins(const Parts& parts) {
+  HWY_NOINLINE void join_bins(const Parts& parts) {
     for (int64_t i = 0; i < bins; ++i) {
       totals[i] = 0;
       for (int64_t k = 0; k < parts.count; ++k) totals[i] += counts[k * bin_count + i];
@@ -343,7 +357,8 @@ struct LongSortMemory {
 };
 // The bits in which the integers differ, found by all threads.
 template <class K>
-fe_error* varying_bits(const Call& call, const K* a, int64_t n, const LongSortMemory<K>& memory, K& varying) {
+HWY_NOINLINE fe_error* varying_bits(const Call& call, const K* a, int64_t n, const LongSortMemory<K>& memory,
+                                    K& varying) {
   const Parts parts(call, n);
   fe_error* const error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
@@ -381,7 +396,8 @@ inline int64_t list_long_buckets(const Distribution& distribution, int64_t start
 
 // Sorts the `waiting` ranges in the memory, of arrays of n integers, by all threads; the results are in `a`.
 template <class K>
-fe_error* sort_ranges(const Call& call, K* a, K* b, int64_t n, int low, LongSortMemory<K>& memory, int64_t waiting) {
+HWY_NOINLINE fe_error* sort_ranges(const Call& call, K* a, K* b, int64_t n, int low, LongSortMemory<K>& memory,
+                                   int64_t waiting) {
   const int64_t long_range = long_range_of(n);
   Distribution& distribution = memory.distribution;
   while (waiting > 0) {
@@ -399,11 +415,8 @@ fe_error* sort_ranges(const Call& call, K* a, K* b, int64_t n, int low, LongSort
     const Bins<K> bins = bins_of(from[0], varying, low);
     const GivenKeys<K> key_at{from};
     fe_error* error = distribution.count(call, parts, bins, key_at);
-    if (error == nullptr)
-      error = distribution.move(
-          call, parts, bins, key_at, [](K key, int64_t, int64_t) { return key; }, to);
-    if (error == nullptr)
-      error = sort_buckets(call, distribution, to, from, !range.in_b, low, long_range, [](int64_t, int64_t) {});
+    if (error == nullptr) error = distribution.move(call, parts, bins, key_at, OnlyKey(), to);
+    if (error == nullptr) error = sort_buckets(call, distribution, to, from, !range.in_b, low, long_range, Nothing());
     if (error != nullptr) return error;
     waiting += list_long_buckets(distribution, range.first, long_range, !range.in_b, memory.ranges + waiting);
   }

@@ -96,5 +96,25 @@ struct Keys<Float8E5M2> : FloatKeys<Float8E5M2, uint8_t, 0x7c, 0x7e> {};
 template <class T>
 using KeyOf = typename Keys<T>::Key;
 
+// Signed integers are sorted as unsigned ones, whose keys differ from theirs in the highest bit: one function for both.
+template <class T>
+struct SortedAs {
+  using Type = T;
+  static constexpr KeyOf<T> flip = 0;
+};
+template <class T>
+struct SortedAsUnsigned {
+  using Type = typename UnsignedOf<sizeof(T)>::Type;
+  static constexpr Type flip = high_bit<Type>;
+};
+template <>
+struct SortedAs<int8_t> : SortedAsUnsigned<int8_t> {};
+template <>
+struct SortedAs<int16_t> : SortedAsUnsigned<int16_t> {};
+template <>
+struct SortedAs<int32_t> : SortedAsUnsigned<int32_t> {};
+template <>
+struct SortedAs<int64_t> : SortedAsUnsigned<int64_t> {};
+
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

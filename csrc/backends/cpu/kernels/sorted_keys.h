@@ -194,9 +194,7 @@ fe_error* sort_by_buckets(const Call& call, const T* x, const Parts& parts, KeyO
   const KeysAndLost<T> key_at{x, flip};
   fe_error* error = distribution.count(call, parts, bins, key_at,
                                        [&](int64_t k, const KeysAndLost<T>& of) { memory.lost[k] = of.lost != 0; });
-  if (error == nullptr)
-    error = distribution.move(
-        call, parts, bins, key_at, [](KeyOf<T> key, int64_t, int64_t) { return key; }, other);
+  if (error == nullptr) error = distribution.move(call, parts, bins, key_at, OnlyKey(), other);
   const int64_t long_range = long_range_of(parts.n);
   if (error == nullptr)
     error = sort_buckets(call, distribution, other, keys, true, 0, long_range,

@@ -122,6 +122,14 @@ void order_block(const Source& source, int64_t n, uint64_t* a, uint64_t* b, uint
   sort_run(source, Stages(Source::words, shift), 0, a, b, n, tables);
 }
 
+// 32 bits of a key, from a place that depends on the bucket, and the index.
+struct BitsAndIndex {
+  const int* shifts;
+  HWY_INLINE uint64_t operator()(uint64_t key, int64_t index, int64_t bucket) const {
+    return (key >> shifts[bucket] & 0xffffffff) << 32 | static_cast<uint64_t>(index);
+  }
+};
+
 struct OrderMemory {
   LongSortMemory<uint64_t> sorting;
   Distribution distribution;  // of all elements; that of `sorting` is of one bucket
@@ -220,12 +228,7 @@ fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t
   int shifts[bucket_count];
   for (int64_t i = 0; i < distribution.buckets; ++i)
     shifts[i] = static_cast<int>(larger(0, distribution.differing_bits(bins, i) - 32));
-  error = distribution.move(
-      call, parts, bins, key_at,
-      [&shifts](uint64_t key, int64_t i, int64_t bucket) {
-        return (key >> shifts[bucket] & 0xffffffff) << 32 | static_cast<uint64_t>(i);
-      },
-      b);
+  error = distribution.move(call, parts, bins, key_at, BitsAndIndex{shifts}, b);
   if (error != nullptr) return error;
   const int64_t long_range = long_range_of(n);
   error = parallel_with_local(call, distribution.buckets, 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
