@@ -2,6 +2,7 @@
 // owner of borrowed memory may write to it meanwhile: the second pass never writes outside the range that the first one
 // counted.
 #include "complex.h"
+#include "compressed.h"
 #include "op_attributes.h"
 #include "element_types.h"
 #include "strided_copy.h"
@@ -239,7 +240,7 @@ int64_t keep_items(const T* from, const uint8_t* condition, int64_t count, T* to
         for (int64_t k = 0; k < 64; k += lanes) {
           const uint64_t part = bits >> k;
           const auto chosen = hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(&part));
-          hn::StoreU(hn::Compress(hn::LoadU(d, from + i + k), chosen), d, to + at);
+          hn::StoreU(compressed(hn::LoadU(d, from + i + k), chosen), d, to + at);
           at += static_cast<int64_t>(hn::CountTrue(d, chosen));
         }
         continue;

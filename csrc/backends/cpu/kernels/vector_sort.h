@@ -4,6 +4,7 @@
 // (doi 10.14569/IJACSA.2017.081044).
 #pragma once
 
+#include "compressed.h"
 #include "simd.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -150,20 +151,6 @@ struct Network {
     if constexpr (most_vectors == 16) sort<16>(from, n, to);
   }
 };
-
-// The lanes whose mask is set, side by side; any lanes follow. Highway's own is a table lookup for 64 bits. It also
-// clears the lanes behind, which waits for the register's last value on Zen 4 and 5 (LLVM issue 206849).
-template <class V, class M>
-HWY_INLINE V compressed(V v, M mask) {
-#if HWY_MAX_BYTES == 64
-  if constexpr (sizeof(hn::TFromV<V>) == 8)
-    return V{_mm512_mask_compress_epi64(v.raw, mask.raw, v.raw)};
-  else
-    return V{_mm512_mask_compress_epi32(v.raw, mask.raw, v.raw)};
-#else
-  return hn::Compress(v, mask);
-#endif
-}
 
 template <class K>
 struct Parted {
