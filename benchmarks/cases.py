@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ MINILM_WIDTH, MINILM_INNER, MINILM_LAYERS = 384, 1536, 6
 APPENDED = 100  # the number of the row
 ROWS, COLUMNS = 16384, 1024  # 64 MB of float32, far above the caches
 ELEMENTS = 10_000_000  # of the cases that sort or move single elements
-SEARCHES = 1_000_000
+SEARCHES = PAIRS = 1_000_000
 
 BEST_PEER = Mark("share of best", at_least=0.8)
 FUSED_PEER = Mark("times onnxruntime", at_most=1.3)
@@ -33,7 +33,8 @@ APPEND = Mark("microseconds", at_most=10.0)
 class Case:
     """One op or model at one size. `bytes` must be read or written at least once, whatever the caches.
 
-    `absolute` and `relative` bound |got - expected|, which is checked before anything is timed.
+    `absolute` and `relative` bound |got - expected|, which is checked before anything is timed. `dtype` is that of the
+    floating-point inputs, or of what is sorted.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Case:
     mark: Mark
     absolute: float
     relative: float = 0.0
+    dtype: str = "float32"
 
 
 def matmul(size: int) -> Case:
@@ -62,6 +64,40 @@ def memory_bound(op: str, arrays: int, flops: int, absolute: float, relative: fl
 def of_elements(op: str, name: str, inputs: int, bytes_moved: int, absolute: float = 0.0) -> Case:
     """`inputs` vectors of 10 million elements; the result is exact unless `absolute` is given."""
     return Case(f"{name} 10 M", op, ((ELEMENTS,),) * inputs, 0, bytes_moved * ELEMENTS, BEST_PEER, absolute)
+
+
+def sort(dtype: str, count: int, name: str) -> Case:
+    moved = 2 * np.dtype(dtype).itemsize * count
+    return Case(f"sort {dtype} {name}", "sort", ((count,),), 0, moved, BEST_PEER, 0.0, dtype=dtype)
+
+
+def write_mask(percent: int) -> Case:
+    """Writes some values to a copy of 64 MB, where a mask holds; `x` and the mask are read, the result is written."""
+    count = ROWS * COLUMNS
+    shapes = ((count,), (count,), (percent,))
+    return Case(f"write {percent} % by a mask, 64 MB", "write_mask", shapes, 0, 9 * count, BEST_PEER, 0.0)
+
+
+def dot_products(op: str, shapes: tuple[tuple[int, ...], ...]) -> Case:
+    """Sums of 1024 products of at most 16, whose errors are far below 2^-24 of that for each."""
+    count = sum(math.prod(shape) for shape in shapes)
+    return Case(f"{op} {count >> 18} MB", op, shapes, 2 * ROWS * COLUMNS, 4 * count, BEST_PEER, 16 * COLUMNS * 2.0**-24)
+
+
+def linalg(op: str, flops: float, inputs: int = 1) -> Case:
+    """A decomposition in float64, judged by what its factors multiply to. `flops`: the nominal number, per n^3."""
+    n = 512
+    name = f"{op} float64 {n}"
+    return Case(name, op, ((n, n),) * inputs, round(flops * n**3), 8 * 2 * n * n, BEST_PEER, 1e-9, dtype="float64")
+
+
+def transform(op: str, shape: tuple[int, ...]) -> Case:
+    """A Fourier transform in single precision; the nominal number of operations is 5 n log2(n), or half of it."""
+    n, is_real = math.prod(shape), op == "rfft"
+    flops = round((2.5 if is_real else 5) * n * math.log2(n))
+    name = f"{op} {' x '.join(map(str, shape))}"
+    error = 1e-7 * math.sqrt(n) * math.log2(n)  # elements are about sqrt(n)
+    return Case(name, op, (shape,), flops, (8 if is_real else 16) * n, BEST_PEER, error)
 
 
 def append(megabytes: int) -> Case:
@@ -87,13 +123,26 @@ CASES = [
     memory_bound("exp", arrays=2, flops=1, absolute=0.0, relative=4 * 2.0**-24),
     memory_bound("softmax", arrays=2, flops=4, absolute=1e-9, relative=1e-5),
     memory_bound("layer_norm", arrays=2, flops=8, absolute=1e-5),
-    of_elements("sort", "sort float32", 1, 4 + 4),
+    *(sort(dtype, ELEMENTS, "10 M") for dtype in ("float32", "float64", "int32", "int64")),
+    sort("float32", 100_000, "100 k"),
     of_elements("argsort", "argsort float32", 1, 4 + 8),
     of_elements("unique_counts", "unique_counts int64", 1, 8),
     of_elements("take", "take float32", 2, 4 + 8 + 4),
     # An error of half a unit of a sum that is about 10^4, in each of 2^12 blocks or 10^7 steps.
     of_elements("cumulative_sum", "cumulative_sum float32", 1, 4 + 4, absolute=8.0),
     Case("searchsorted 1 M in 1 M", "searchsorted", ((SEARCHES,),) * 2, 0, 16 * SEARCHES, BEST_PEER, 0.0),
+    Case("pairs of indices 1 M", "pairs", ((4096, 4096), (PAIRS,), (PAIRS,)), 0, 24 * PAIRS, BEST_PEER, 0.0),
+    write_mask(1),
+    write_mask(99),
+    dot_products("vecdot", ((ROWS, COLUMNS),) * 2),
+    dot_products("matvec", ((ROWS, COLUMNS), (COLUMNS,))),
+    linalg("solve", 8 / 3, inputs=2),
+    linalg("qr", 8 / 3),
+    linalg("svd", 22),
+    linalg("eigh", 9),
+    transform("fft", (1 << 20,)),
+    transform("fft2", (1024, 1024)),
+    transform("rfft", (1 << 20,)),
     minilm(1, 16),
     minilm(32, 128),
     Case("small eager call", "eager add", ((4, 4),) * 2, 16, 3 * 64, EAGER_CALL, 0.0, 2.0**-24),
@@ -106,7 +155,8 @@ CASES = [
 def make_inputs(case: Case) -> Inputs:
     """The inputs of every contender.
 
-    MiniLM gets token ids and a mask (int32, all tokens real), unique_counts int64, take indices; the others float32.
+    MiniLM gets token ids and a mask (int32, all tokens real), unique_counts int64, take and pairs indices, transforms
+    complex64; the others the dtype of the case.
     """
     generator = np.random.default_rng(20240607)
     if case.op == "minilm":
@@ -120,6 +170,26 @@ def make_inputs(case: Case) -> Inputs:
     if case.op == "searchsorted":
         places, wanted = (generator.random(shape, dtype=np.float32) for shape in case.shapes)
         return np.sort(places), wanted
+    if case.op == "sort" and np.dtype(case.dtype).kind == "i":
+        limits = np.iinfo(case.dtype)
+        return (generator.integers(limits.min, limits.max, case.shapes[0], case.dtype, endpoint=True),)
+    if case.op == "pairs":
+        indices = (generator.integers(0, case.shapes[0][0], shape) for shape in case.shapes[1:])
+        return generator.random(case.shapes[0], dtype=np.float32), *indices
+    if case.op == "write_mask":
+        mask = generator.random(case.shapes[1]) < case.shapes[2][0] / 100
+        values = generator.random(int(mask.sum()), dtype=np.float32)
+        return generator.random(case.shapes[0], dtype=np.float32), mask, values
+    if case.op in ("fft", "fft2"):
+        x, y = (generator.standard_normal(case.shapes[0], dtype=np.float32) for _ in range(2))
+        return ((x + 1j * y).astype(np.complex64),)
+    if case.dtype != "float32":
+        matrices = [generator.standard_normal(shape) for shape in case.shapes]
+        if case.op == "solve":
+            matrices[0] += 50 * np.eye(len(matrices[0]))  # far from singular
+        if case.op == "eigh":
+            matrices[0] += matrices[0].T
+        return tuple(x.astype(case.dtype) for x in matrices)
     return tuple(spread * (2.0 * generator.random(shape, dtype=np.float32) - 1.0) for shape in case.shapes)
 
 
@@ -129,10 +199,38 @@ def layer_norm_parameters() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     return generator.random(COLUMNS, dtype=np.float32) + 0.5, generator.random(COLUMNS, dtype=np.float32) - 0.5
 
 
+RESULTS = {
+    **dict.fromkeys(("argsort", "searchsorted", "unique_counts"), "int64"),
+    **dict.fromkeys(("fft", "fft2", "rfft"), "complex64"),
+}
+NOMINAL_FLOPS = ("solve", "qr", "svd", "eigh", "fft", "fft2", "rfft")  # shown as a rate, without a limit
+EXACT: dict[str, Callable[..., NDArray[Any]]] = {
+    "sort": np.sort,
+    "argsort": lambda x: np.argsort(x, kind="stable"),
+    "searchsorted": np.searchsorted,
+    "take": lambda x, i: x[i],
+    "pairs": lambda x, i, j: x[i, j],
+}
+
+
+def product_of_factors(op: str, factors: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """What the results of qr, svd or eigh multiply to."""
+    if op == "qr":
+        q, right = factors
+    elif op == "svd":
+        u, values, right = factors
+        q = u * values
+    else:
+        values, vectors = factors
+        q, right = vectors * values, vectors.T
+    product: NDArray[Any] = q @ right
+    return product
+
+
 def greatest_error(case: Case, inputs: Inputs, got: NDArray[Any]) -> tuple[float, bool]:
     """The greatest |got - expected| against float64, and whether all errors are within the bounds of the case."""
     rows, expected = _expected(case, inputs)
-    wanted = np.int64 if case.op in ("argsort", "searchsorted", "unique_counts") else np.float32
+    wanted = np.dtype(RESULTS.get(case.op, case.dtype))
     if got.dtype != wanted or got[rows].shape != expected.shape:
         raise ValueError(f"{case.name}: {got.dtype} {got.shape} is not what was asked for")
     error = np.abs(got[rows] - expected)
@@ -143,18 +241,15 @@ def greatest_error(case: Case, inputs: Inputs, got: NDArray[Any]) -> tuple[float
 def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArray[Any]]:
     if case.op == "minilm":
         return _expected_embeddings(inputs)
-    if case.op == "sort":
-        return slice(None), np.sort(inputs[0])
-    if case.op == "argsort":
-        return slice(None), np.argsort(inputs[0], kind="stable")
+    if case.op in EXACT:
+        return slice(None), EXACT[case.op](*inputs)
     if case.op == "unique_counts":
         counts = np.bincount(inputs[0])
         return slice(None), counts[counts > 0]
-    if case.op == "take":
-        return slice(None), inputs[0][inputs[1]]
-    if case.op == "searchsorted":
-        return slice(None), np.searchsorted(inputs[0], inputs[1])
-    x = inputs[0].astype(np.float64)
+    if case.op in ("fft", "fft2", "rfft"):  # those of NumPy are computed in the dtype of their inputs
+        wide = inputs[0].astype(np.result_type(inputs[0], np.float64))
+        return slice(None), np.fft.rfft(wide) if case.op == "rfft" else np.fft.fftn(wide)
+    x: NDArray[Any] = inputs[0].astype(np.float64)
     if case.op == "matmul":
         x = x @ inputs[1].astype(np.float64)
     elif case.op in ("add", "eager add"):
@@ -165,6 +260,16 @@ def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArra
         np.cumsum(x, out=x)
     elif case.op == "append":
         x[APPENDED] = inputs[1]
+    elif case.op == "write_mask":
+        x[inputs[1]] = inputs[2]
+    elif case.op == "vecdot":
+        x = np.einsum("ij,ij->i", x, inputs[1].astype(np.float64))
+    elif case.op == "matvec":
+        x = x @ inputs[1].astype(np.float64)
+    elif case.op == "solve":
+        x = np.linalg.inv(x) @ inputs[1]
+    elif case.op in ("qr", "svd", "eigh"):
+        pass  # its factors multiply to x
     elif case.op == "softmax":
         np.exp(x, out=x)  # inputs are small enough for float64 without subtracting the maximum
         x /= x.sum(axis=1, keepdims=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks.cases import Case
+from benchmarks.cases import NOMINAL_FLOPS, Case
 from benchmarks.latency import LATENCIES
 from benchmarks.marks import OURS, PEERS, Mark
 from benchmarks.race import Heat
@@ -105,6 +105,8 @@ def _rate(heat: Heat[Case], limits: Limits) -> tuple[str, str]:
     seconds = heat.timings[name].median
     if heat.case.op in ("matmul", "minilm"):
         rate, unit, limit = heat.case.flops / seconds, "GFLOP/s", limits.peer_flops
+    elif heat.case.op in NOMINAL_FLOPS:
+        rate, unit, limit = heat.case.flops / seconds, "GFLOP/s", None
     else:
         rate, unit, limit = heat.case.bytes / seconds, "GB/s", limits.copy_bytes_per_second
     return f"{rate / 1e9:.1f} {unit}", f"{rate / limit:.2f}" if limit else ""

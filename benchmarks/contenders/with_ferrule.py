@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import ferrule as fe
 import numpy as np
 from minilm import MiniLM
 from model_files import find_model_files
 
-from benchmarks.cases import APPENDED, Case, Inputs, layer_norm_parameters
+from benchmarks.cases import APPENDED, Case, Inputs, layer_norm_parameters, product_of_factors
 from benchmarks.contenders import Prepared
 
 
@@ -32,19 +33,34 @@ class Contender:
             return appending(*(fe.asarray(x, device=self.device) for x in inputs))
         function = self._function(case)
         arrays = [fe.asarray(x, device=self.device) for x in inputs]
+        if case.op in ("qr", "svd", "eigh"):
+            return Prepared(
+                lambda: fe.eval(function(*arrays)),
+                lambda: product_of_factors(case.op, [np.asarray(factor) for factor in function(*arrays)]),
+            )
         return Prepared(lambda: fe.eval(function(*arrays)), lambda: np.asarray(function(*arrays)))
 
-    def _function(self, case: Case) -> Callable[..., fe.Array]:
+    def _function(self, case: Case) -> Callable[..., Any]:
         if case.op == "minilm":
             encode: Callable[..., fe.Array] = MiniLM(find_model_files().weights, self.device).encode
             return encode
         if case.op == "eager add":
             return lambda x, y: x + y
+        if case.op == "write_mask":  # the arrays are those of a caller: it keeps x
+            return written
+        if case.op == "pairs":
+            return lambda x, i, j: x[i, j]
         if case.op == "unique_counts":  # the length of its result depends on values, which a graph does not allow
             return lambda x: fe.unique_counts(x).counts
         function = layer_norm(self.device) if case.op == "layer_norm" else FUNCTIONS[case.op]
-        compiled: Callable[..., fe.Array] = fe.graph(function)
+        compiled: Callable[..., Any] = fe.graph(function)
         return compiled
+
+
+def written(x: fe.Array, mask: fe.Array, values: fe.Array) -> fe.Array:
+    result = fe.asarray(x)
+    result[mask] = values
+    return result
 
 
 def appending(x: fe.Array, row: fe.Array) -> Prepared:
@@ -64,7 +80,7 @@ def layer_norm(device: fe.Device) -> Callable[..., fe.Array]:
     return lambda x: fe.layer_norm(x, scale, shift, epsilon=1e-12)
 
 
-FUNCTIONS: dict[str, Callable[..., fe.Array]] = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "matmul": fe.matmul,
     "add": lambda x, y: x + y,
     "exp": fe.exp,
@@ -74,4 +90,13 @@ FUNCTIONS: dict[str, Callable[..., fe.Array]] = {
     "take": fe.take,
     "cumulative_sum": fe.cumulative_sum,
     "searchsorted": fe.searchsorted,
+    "vecdot": fe.vecdot,
+    "matvec": fe.matmul,
+    "solve": fe.linalg.solve,
+    "qr": fe.linalg.qr,
+    "svd": lambda x: fe.linalg.svd(x, full_matrices=False),
+    "eigh": fe.linalg.eigh,
+    "fft": fe.fft.fft,
+    "fft2": fe.fft.fftn,
+    "rfft": fe.fft.rfft,
 }

@@ -61,7 +61,8 @@ def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int =
 
 def nonzero_count(x: Array) -> Array:
     """Return the number of elements that are not zero."""
-    return recording.apply_all("nonzero", (reshape(x, (x.size,)),), {"size": 0})[1]
+    flat = x if x.ndim == 1 else reshape(x, (x.size,))
+    return recording.apply_all("nonzero", (flat,), {"size": 0})[1]
 
 
 @names_itself

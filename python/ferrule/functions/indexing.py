@@ -166,6 +166,10 @@ class _Joined:
         return (*self.moved_shape[: self.place], *sizes, *self.moved_shape[self.place + len(self.sizes) :])
 
 
+# So many indices are joined by NumPy, without a kernel.
+_FEW_INDICES = 4096
+
+
 def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: list[int]) -> Array:
     """Return indices along the joined axes, of the shape that the arrays broadcast to.
 
@@ -178,7 +182,7 @@ def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: li
             _check_known(caller, places, axis, size)
     if len(arrays) == 1:
         return arrays[0]
-    if not any(places is None for places in known):
+    if math.prod(shape) <= _FEW_INDICES and not any(places is None for places in known):
         joined = np.zeros(shape, np.int64)
         for places, size in zip(known, sizes, strict=True):
             positions = np.asarray(places, np.int64)
@@ -186,14 +190,18 @@ def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: li
         return as_operand(caller, joined, *arrays)
     flat: Array | None = None
     outside: Array | None = None
-    for array, size in zip(arrays, sizes, strict=True):
+    for array, places, size in zip(arrays, known, sizes, strict=True):
         indices = as_int64(array)
-        indices = recording.apply("where", (indices < 0, indices + size, indices), {})
-        wrong = (indices < 0) | (indices >= size)
-        outside = wrong if outside is None else outside | wrong
+        if places is None or places.min(initial=0) < 0:
+            indices = recording.apply("where", (indices < 0, indices + size, indices), {})
+        if places is None:
+            wrong = (indices < 0) | (indices >= size)
+            outside = wrong if outside is None else outside | wrong
         flat = indices if flat is None else flat * size + indices
     assert flat is not None
-    return broadcast_to(recording.apply("where", (outside, math.prod(sizes), flat), {}), shape)
+    if outside is not None:
+        flat = recording.apply("where", (outside, math.prod(sizes), flat), {})
+    return broadcast_to(flat, shape)
 
 
 def _known(indices: Array) -> NDArray[Any] | None:
@@ -204,6 +212,8 @@ def _known(indices: Array) -> NDArray[Any] | None:
 
 
 def _check_known(caller: str, places: NDArray[Any], axis: int, size: int) -> None:
+    if not places.size or (places.min() >= -size and places.max() < size):
+        return
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
         raise OutOfRangeError(
@@ -221,7 +231,7 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
     rows = _rows_of(x, mask)
     if isinstance(mask._handle, Symbol):
         refuse(_MASK_LENGTH, mask._handle)
-    flags = reshape(mask, (mask.size,))
+    flags = mask if mask.ndim == 1 else reshape(mask, (mask.size,))
     if isinstance(x._handle, Symbol):
         return take(rows, compaction.nonzero(flags)[0], axis=0)
     return recording.apply_all("compress", (rows, flags), {"axis": 0, "size": -1})[0]
@@ -243,31 +253,31 @@ def _fitted(caller: str, x: Array, mask: Array, axis: int = 0) -> Array:
 
 def _rows_of(x: Array, mask: Array) -> Array:
     """Return x with one axis in place of those of the mask."""
-    return reshape(x, (mask.size, *x.shape[mask.ndim :]))
+    return x if mask.ndim == 1 else reshape(x, (mask.size, *x.shape[mask.ndim :]))
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     """Return x with the value, or its next slice, where the mask is true."""
     shape = x.shape
     mask = _fitted("x[mask] = value", x, mask)
-    rows = _rows_of(x, mask)
-    own = rows.ndim - 1
+    slice_shape = x.shape[mask.ndim :]  # no view of x here: of memory that someone else can write to it would be a copy
+    own = len(slice_shape)
     while value.ndim > own and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
     if value.ndim <= own:
-        value = _spread(value, list(rows.shape[1:]), "x[mask] = value", "a slice of x")
+        value = _spread(value, list(slice_shape), "x[mask] = value", "a slice of x")
         flags = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
         return broadcast_to(recording.apply("where", (flags, value, x), {}), x.shape)
     if mask.ndim == 0:
-        x, mask = rows, reshape(mask, (1,))
+        x, mask = _rows_of(x, mask), reshape(mask, (1,))
     if not isinstance(mask._handle, Symbol):
         count = int(compaction.nonzero_count(mask))
         if count != value.shape[0]:
             raise InvalidArgumentError(
                 f"x[mask] = value: the value has shape {value.shape}, and the mask chooses {count} "
-                f"{'elements' if own == 0 else f'slices of shape {rows.shape[1:]}'}"
+                f"{'elements' if own == 0 else f'slices of shape {slice_shape}'}"
             )
-    values = _spread(value, [value.shape[0], *rows.shape[1:]], "x[mask] = value")
+    values = _spread(value, [value.shape[0], *slice_shape], "x[mask] = value")
     written = recording.apply("masked_scatter", (x, mask, values), {})
     return written if written.shape == shape else reshape(written, shape)
 

@@ -169,9 +169,21 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         left = apply("conj", (left,), {})
     left, right = moveaxis(left, place, -1), moveaxis(right, place, -1)
     dtype = _product_dtype(left, right)
+    if dtype in ("float32", "float64"):  # their products of matrices need no array of products
+        return _dot_products(cast(left, dtype), cast(right, dtype))
     if dtype.itemsize == 2 and is_floating(dtype):  # half-precision products are added in float32, and rounded once
         left, right = cast(left, "float32"), cast(right, "float32")
     return cast(apply("sum", (apply("multiply", (left, right), {}),), {"axis": (-1,)}), dtype)
+
+
+def _dot_products(left: Array, right: Array) -> Array:
+    """Return the products of the rows of two arrays, as those of matrices of one row and of one column."""
+    if left.ndim == 1:
+        left, right = right, left
+    if right.ndim == 1:
+        return matmul(left, right)
+    rows, columns = reshape(left, (*left.shape[:-1], 1, left.shape[-1])), reshape(right, (*right.shape, 1))
+    return reshape(apply("matmul", (rows, columns), {}), np.broadcast_shapes(left.shape[:-1], right.shape[:-1]))
 
 
 def _product_dtype(left: Array, right: Array) -> np.dtype[Any]:

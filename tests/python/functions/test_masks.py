@@ -68,6 +68,38 @@ def test_long_masks_of_every_density(dtype: str, share: float) -> None:
         np.testing.assert_array_equal(np.asarray(x), expected)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_results_above_the_caches(dtype: str) -> None:
+    """These are written past the caches."""
+    rng = np.random.default_rng(2)
+    size = (33 << 20) // np.dtype(dtype).itemsize + 77
+    mask = rng.random(size) < np.repeat(rng.random(1 + size // 1000), 1000)[:size] ** 4
+    mask[5_000:9_000] = False
+    mask[12_000:15_000] = True
+    a = rng.integers(0, 2, size).astype(dtype)
+    value = rng.integers(0, 2, int(mask.sum())).astype(dtype)
+    x = fe.asarray(a) if dtype == "int16" else fe.asarray(a, copy=True)
+    x[fe.asarray(mask)] = value
+    expected = a.copy()
+    expected[mask] = value
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def test_an_assignment_to_memory_of_numpy_copies_it_once() -> None:
+    device = fe.device("cpu")
+    a = np.zeros(1 << 20, "f4")
+    x, mask = fe.asarray(a), fe.asarray(np.arange(1 << 20) % 3 == 0)
+    value = fe.asarray(np.arange(len(a[::3]), dtype="f4"), copy=True)
+    fe.trim()
+    device.set_memory_limit(fe.memory_stats("cpu").live + a.nbytes + a.nbytes // 8)
+    try:
+        x[mask] = value
+        assert float(x[3]) == 1
+        assert a[3] == 0
+    finally:
+        device.set_memory_limit(None)
+
+
 def test_another_number_of_values_is_an_error_at_the_assignment() -> None:
     x = fe.asarray([1, 2, 3])
     with pytest.raises(fe.InvalidArgumentError, match=r"the value has shape \(2,\), and the mask chooses 3 elements$"):

@@ -81,6 +81,39 @@ def test_sorts_along_each_axis(axis: int) -> None:
     same(fe.sort(fe.asarray(x)[::-2, :, 1::3], axis=axis), np.sort(x[::-2, :, 1::3], axis=axis, kind="stable"))
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint64"])
+def test_rows_of_every_short_length(dtype: str) -> None:
+    """A network that sorts all zeros and ones sorts everything (Knuth, volume 3, 5.3.4, theorem Z)."""
+    for length in range(1, 300):
+        ones = rng.random((40, length)) < rng.random((40, 1))
+        x = np.where(rng.random((40, 1)) < 0.7, ones, rng.integers(0, 2**31, (40, length))).astype(dtype)
+        same(fe.sort(fe.asarray(x)), np.sort(x))
+
+
+@pytest.mark.parametrize("values", ["rare low", "rare high", "rare both", "few", "outliers", "organ pipe", "sawtooth"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64", "uint32"])
+def test_long_rows_that_samples_do_not_describe(dtype: str, values: str) -> None:
+    """Pivots and buckets are chosen from elements at regular distances."""
+    n = 200_003
+    k = np.arange(n)
+    usual: Any = np.full(n, 10**6)
+    rare = rng.random(n) < 0.001
+    found: Any = {
+        "rare low": np.where(rare, rng.integers(0, 10**6, n), usual),
+        "rare high": np.where(rare, rng.integers(10**6, 2**31, n), usual),
+        "rare both": np.where(rare, rng.integers(0, 2**31, n), usual),
+        "few": rng.integers(0, 20, n) * 54_321,
+        "outliers": np.where(rare, rng.integers(0, 2**31, n), 10**9 + rng.integers(0, 70_000, n)),
+        "organ pipe": np.minimum(k, n - k) * 1_000,
+        "sawtooth": k % 195 * 10**6,
+    }[values]
+    x = found.astype(dtype)
+    for count in (1, 2):
+        fe.set_thread_count(count)
+        for length in (n, 70_000, 5_000, 700):
+            same(fe.sort(fe.asarray(x[:length])), np.sort(x[:length]))
+
+
 @pytest.mark.parametrize("values", ["equal", "two", "ascending", "descending", "one apart", "wide", "near", "mixed"])
 @pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
 def test_long_rows_with_every_distribution(dtype: str, values: str) -> None:

@@ -2,9 +2,12 @@
 // owner of borrowed memory may write to it meanwhile: the second pass never writes outside the range that the first one
 // counted.
 #include "complex.h"
+#include "compressed.h"
 #include "op_attributes.h"
 #include "element_types.h"
 #include "strided_copy.h"
+
+#include <hwy/cache_control.h>
 
 #include <type_traits>
 
@@ -12,6 +15,9 @@ namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
 constexpr int64_t chunk = 16384;
+// Results of this size leave the caches before they are read, so that writing past these saves reading the memory
+// first.
+constexpr int64_t streamed_bytes = int64_t{32} << 20;
 
 struct Float8 {  // of both float8 dtypes
   uint8_t bits;
@@ -181,14 +187,19 @@ fe_error* count_chunks(const Call& call, const uint8_t* condition, int64_t lengt
 
 // Bit i is set if byte i of 64 is not zero.
 HWY_INLINE uint64_t bits_of(const uint8_t* condition) {
-  constexpr uint64_t low = 0x7f7f7f7f7f7f7f7f, ones = 0x0101010101010101, gather = 0x0102040810204080;
   uint64_t bits = 0;
+#if HWY_MAX_BYTES == 64
+  const Full<uint8_t> d;
+  hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, condition), hn::Zero(d)), reinterpret_cast<uint8_t*>(&bits));
+#else
+  constexpr uint64_t low = 0x7f7f7f7f7f7f7f7f, ones = 0x0101010101010101, gather = 0x0102040810204080;
   for (int i = 0; i < 8; ++i) {
     uint64_t eight;
     __builtin_memcpy(&eight, condition + i * 8, sizeof eight);
     const uint64_t flags = ((((eight & low) + low) | eight) >> 7) & ones;
     bits |= (flags * gather >> 56) << (i * 8);
   }
+#endif
   return bits;
 }
 
@@ -229,7 +240,7 @@ int64_t keep_items(const T* from, const uint8_t* condition, int64_t count, T* to
         for (int64_t k = 0; k < 64; k += lanes) {
           const uint64_t part = bits >> k;
           const auto chosen = hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(&part));
-          hn::StoreU(hn::Compress(hn::LoadU(d, from + i + k), chosen), d, to + at);
+          hn::StoreU(compressed(hn::LoadU(d, from + i + k), chosen), d, to + at);
           at += static_cast<int64_t>(hn::CountTrue(d, chosen));
         }
         continue;
@@ -247,35 +258,91 @@ int64_t keep_items(const T* from, const uint8_t* condition, int64_t count, T* to
   return at;
 }
 
+// Copies 64 items to memory that begins at a multiple of a vector's size, past the caches.
+template <class T>
+HWY_INLINE void stream_items(const T* from, T* to) {
+  const Full<uint8_t> d;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
+  for (size_t i = 0; i < 64 * sizeof(T); i += HWY_MAX_BYTES)
+    hn::Stream(hn::LoadU(d, bytes + i), d, reinterpret_cast<uint8_t*>(to) + i);
+}
+
+// The vector with the next items of `values` in the lanes that are chosen.
+#if HWY_MAX_BYTES == 64
+template <class T>
+HWY_INLINE auto replaced_lanes(hn::Vec<Full<T>> v, uint64_t chosen, const T* values) {
+  const uint64_t first = (uint64_t{1} << hwy::PopCount(chosen)) - 1;  // no value behind these is read
+  using V = hn::Vec<Full<T>>;
+  if constexpr (sizeof(T) == 4) {
+    const auto next = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(first), values);
+    return V{_mm512_mask_expand_epi32(v.raw, static_cast<__mmask16>(chosen), next)};
+  } else {
+    const auto next = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(first), values);
+    return V{_mm512_mask_expand_epi64(v.raw, static_cast<__mmask8>(chosen), next)};
+  }
+}
+#endif
+
+// Replaces those of 64 items whose bits are set by values; `to` may be `from`, unless it is streamed to.
+template <bool streams, class T>
+HWY_INLINE void replace_64(const T* from, uint64_t bits, T* to, const T* values) {
+#if HWY_MAX_BYTES == 64
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    const Full<T> d;
+    constexpr size_t lanes = lanes_of<T>;
+    for (size_t k = 0; k < 64; k += lanes) {
+      const uint64_t chosen = bits >> k & ((uint64_t{1} << lanes) - 1);
+      const auto v = replaced_lanes<T>(hn::LoadU(d, from + k), chosen, values);
+      if constexpr (streams)
+        hn::Stream(v, d, to + k);
+      else if (to == from)  // does not write to memory whose items stay
+        hn::BlendedStore(v, hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(&chosen)), d, to + k);
+      else
+        hn::StoreU(v, d, to + k);
+      values += hwy::PopCount(chosen);
+    }
+    return;
+  }
+#endif
+  alignas(64) T merged[64];
+  T* const target = streams ? merged : to;
+  if (target != from) __builtin_memcpy(target, from, sizeof merged);
+  if (hwy::PopCount(bits) > 44) {  // few, long runs
+    for_each_run(bits, [&](int64_t first, int64_t run) {
+      for (int64_t k = 0; k < run; ++k) target[first + k] = values[k];
+      values += run;
+    });
+  } else {
+    for (; bits != 0; bits &= bits - 1) target[__builtin_ctzll(bits)] = *values++;
+  }
+  if constexpr (streams) stream_items(merged, to);
+}
+
 // to[i] = the next one of `values` where the condition holds, else from[i]. There are `room` values; behind them
 // from[i] stays.
-template <class T>
+template <bool streams, class T>
 void replace_items(const T* from, const uint8_t* condition, int64_t count, T* to, const T* values, int64_t room) {
   int64_t at = 0;
   for (int64_t i = 0; i < count; i += 64) {
     const int64_t many = smaller(64, count - i);
-    uint64_t bits = bits_of(condition + i, count - i);
-    if (bits == ~uint64_t{0} && at + 64 <= room) {
-      __builtin_memcpy(to + i, values + at, 64 * sizeof(T));
-      at += 64;
-      continue;
-    }
-    if (to != from) {
-      if (many == 64)
-        __builtin_memcpy(to + i, from + i, 64 * sizeof(T));
-      else
-        memcpy(to + i, from + i, static_cast<size_t>(many) * sizeof(T));
-    }
+    uint64_t bits = bits_of(condition + i, many);
     const int64_t found = hwy::PopCount(bits);
-    if (found > 44 && at + found <= room) {  // few, long runs
-      for_each_run(bits, [&](int64_t first, int64_t run) {
-        memcpy(to + i + first, values + at, static_cast<size_t>(run) * sizeof(T));
-        at += run;
-      });
+    if (many < 64 || at + found > room) {
+      for (int64_t k = i; to != from && k < i + many; ++k) to[k] = from[k];
+      for (; bits != 0 && at < room; bits &= bits - 1) to[i + __builtin_ctzll(bits)] = values[at++];
       continue;
     }
-    for (; bits != 0 && at < room; bits &= bits - 1) to[i + __builtin_ctzll(bits)] = values[at++];
+    if (found != 0 && found != 64) {
+      replace_64<streams>(from + i, bits, to + i, values + at);
+    } else if (const T* const source = found == 0 ? from + i : values + at; source != to + i) {
+      if constexpr (streams)
+        stream_items(source, to + i);
+      else
+        __builtin_memcpy(to + i, source, 64 * sizeof(T));
+    }
+    at += found;
   }
+  if constexpr (streams) hwy::FlushStream();
 }
 
 // As replace_items, for slices of `row` bytes.
@@ -388,6 +455,8 @@ KERNEL(masked_scatter, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS, F
     return call.host->error_create(FE_INVALID_ARGUMENT, message);
   }
   if (row == 0) return nullptr;
+  const bool streams = out.data != x.data && length * row >= streamed_bytes &&
+                       reinterpret_cast<uintptr_t>(out.data) % HWY_MAX_BYTES == 0;
   return parallel(call, chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i * size, many = smaller(size, length - first), room = places[i + 1] - places[i];
@@ -397,8 +466,9 @@ KERNEL(masked_scatter, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS, F
       if (row == x.item_size)
         with_item(x.item_size, [&](auto zero) {
           using T = decltype(zero);
-          replace_items(reinterpret_cast<const T*>(from), mask + first, many, reinterpret_cast<T*>(to),
-                        reinterpret_cast<const T*>(source), room);
+          const auto replace = streams ? replace_items<true, T> : replace_items<false, T>;
+          replace(reinterpret_cast<const T*>(from), mask + first, many, reinterpret_cast<T*>(to),
+                  reinterpret_cast<const T*>(source), room);
         });
       else
         replace_rows(from, mask + first, many, row, to, source, room);

@@ -117,11 +117,14 @@ fe_error* unique_by_keys(const Call& call, const Outputs<T>& out) {
   T* const sorted = scratch.array<T>(n);
   const Runs runs(scratch, n);
   fe_error* error = nullptr;
+  using U = typename SortedAs<T>::Type;
+  const U* const from = reinterpret_cast<const U*>(x);
+  U* const to = reinterpret_cast<U*>(sorted);
   if (n <= longest_block) {
-    sort_block_of_elements(x, n, KeyOf<T>{0}, sorted, KeyBlockMemory<T>(scratch, n));
+    sort_block_of_elements(from, n, SortedAs<T>::flip, to, KeyBlockMemory<U>(scratch, n));
   } else {
-    LongKeyMemory<T> memory(scratch, n);
-    error = sort_elements(call, x, n, KeyOf<T>{0}, sorted, memory);
+    LongKeyMemory<U> memory(scratch, n);
+    error = sort_elements(call, from, n, SortedAs<T>::flip, to, memory);
   }
   if (error == nullptr) error = runs.find(call, [&](int64_t i) { return differ(sorted[i - 1], sorted[i]); });
   if (error == nullptr)

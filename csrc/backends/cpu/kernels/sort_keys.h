@@ -63,35 +63,58 @@ struct Keys {
   static HWY_INLINE bool is_lost(T) { return false; }
 };
 
-template <class T, class Bits, Bits infinity>
+template <class T, class Bits, Bits infinity, Bits nan>
 struct FloatKeys {
   static constexpr bool exact = false;
   using Key = Bits;
   static constexpr Key zero = high_bit<Key>;
   static HWY_INLINE Key of(T x) { return key_of_float(__builtin_bit_cast(Bits, x), infinity); }
-  static HWY_INLINE T element(Key key) { return __builtin_bit_cast(T, bits_of_key(key)); }
+  static HWY_INLINE T element(Key key) {
+    const Bits bits = is_nan(key) ? nan : bits_of_key(key);
+    return __builtin_bit_cast(T, bits);
+  }
   static HWY_INLINE bool is_nan(Key key) { return key == static_cast<Key>(~Key{0}); }
-  // Whether the element is not known from its key: -0, or NaN.
+  // Whether the element is not known from its key: -0, or another NaN than the usual one.
   static HWY_INLINE bool is_lost(T x) {
     const Bits bits = __builtin_bit_cast(Bits, x);
-    return (bits == high_bit<Bits>) | is_nan_bits(bits, infinity);
+    return (bits == high_bit<Bits>) | (is_nan_bits(bits, infinity) & (bits != nan));
   }
 };
 template <>
-struct Keys<float> : FloatKeys<float, uint32_t, 0x7f800000> {};
+struct Keys<float> : FloatKeys<float, uint32_t, 0x7f800000, 0x7fc00000> {};
 template <>
-struct Keys<double> : FloatKeys<double, uint64_t, 0x7ff0000000000000> {};
+struct Keys<double> : FloatKeys<double, uint64_t, 0x7ff0000000000000, 0x7ff8000000000000> {};
 template <>
-struct Keys<Float16> : FloatKeys<Float16, uint16_t, 0x7c00> {};
+struct Keys<Float16> : FloatKeys<Float16, uint16_t, 0x7c00, 0x7e00> {};
 template <>
-struct Keys<BFloat16> : FloatKeys<BFloat16, uint16_t, 0x7f80> {};
+struct Keys<BFloat16> : FloatKeys<BFloat16, uint16_t, 0x7f80, 0x7fc0> {};
+template <>  // with the greatest number, as there is no infinity
+struct Keys<Float8E4M3> : FloatKeys<Float8E4M3, uint8_t, 0x7e, 0x7f> {};
 template <>
-struct Keys<Float8E4M3> : FloatKeys<Float8E4M3, uint8_t, 0x7e> {};  // the greatest number, as there is no infinity
-template <>
-struct Keys<Float8E5M2> : FloatKeys<Float8E5M2, uint8_t, 0x7c> {};
+struct Keys<Float8E5M2> : FloatKeys<Float8E5M2, uint8_t, 0x7c, 0x7e> {};
 
 template <class T>
 using KeyOf = typename Keys<T>::Key;
+
+// Signed integers are sorted as unsigned ones, whose keys differ from theirs in the highest bit: one function for both.
+template <class T>
+struct SortedAs {
+  using Type = T;
+  static constexpr KeyOf<T> flip = 0;
+};
+template <class T>
+struct SortedAsUnsigned {
+  using Type = typename UnsignedOf<sizeof(T)>::Type;
+  static constexpr Type flip = high_bit<Type>;
+};
+template <>
+struct SortedAs<int8_t> : SortedAsUnsigned<int8_t> {};
+template <>
+struct SortedAs<int16_t> : SortedAsUnsigned<int16_t> {};
+template <>
+struct SortedAs<int32_t> : SortedAsUnsigned<int32_t> {};
+template <>
+struct SortedAs<int64_t> : SortedAsUnsigned<int64_t> {};
 
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

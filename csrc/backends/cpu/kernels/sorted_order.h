@@ -122,6 +122,14 @@ void order_block(const Source& source, int64_t n, uint64_t* a, uint64_t* b, uint
   sort_run(source, Stages(Source::words, shift), 0, a, b, n, tables);
 }
 
+// 32 bits of a key, from a place that depends on the bucket, and the index.
+struct BitsAndIndex {
+  const int* shifts;
+  HWY_INLINE uint64_t operator()(uint64_t key, int64_t index, int64_t bucket) const {
+    return (key >> shifts[bucket] & 0xffffffff) << 32 | static_cast<uint64_t>(index);
+  }
+};
+
 struct OrderMemory {
   LongSortMemory<uint64_t> sorting;
   Distribution distribution;  // of all elements; that of `sorting` is of one bucket
@@ -181,9 +189,7 @@ fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages
     error = parallel(call, count, Parts::least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) run[i] = packed(source, stages.list[number], index_in(run[i]));
     });
-    uint64_t varying = 0;
-    if (error == nullptr) error = varying_bits(call, run, count, memory.sorting, varying);
-    if (error == nullptr) error = sort_long(call, run, other, count, 32, varying, memory.sorting);
+    if (error == nullptr) error = sort_long(call, run, other, count, 32, memory.sorting);
     if (error == nullptr) error = sort_runs(call, source, stages, number + 1, run, other, count, memory);
     if (error != nullptr) return error;
   }
@@ -195,10 +201,10 @@ fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages
 // there, so that hardly any keys of 64 bits have to be compared again.
 template <class Source>
 fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t* a, uint64_t* b, OrderMemory& memory) {
-  const Parts parts(n);
+  const Parts parts(call, n);
   // The keys are copied, because those that are counted must be those that are moved, whoever writes to x meanwhile.
   const uint64_t first_key = source.word(0, 0);
-  const auto key_at = [a](int64_t i) { return a[i]; };
+  const GivenKeys<uint64_t> key_at{a};
   fe_error* error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       uint64_t found = 0;
@@ -216,17 +222,13 @@ fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t
     return sort_runs(call, source, Stages(Source::words, 0), 1, a, b, n, memory);
   }
   Distribution& distribution = memory.distribution;
-  error = distribution.count(call, parts, varying, 0, key_at);
+  const Bins<uint64_t> bins = bins_of(first_key, varying, 0);
+  error = distribution.count(call, parts, bins, key_at);
   if (error != nullptr) return error;
   int shifts[bucket_count];
   for (int64_t i = 0; i < distribution.buckets; ++i)
-    shifts[i] = static_cast<int>(larger(0, distribution.differing_bits(i) - 32));
-  error = distribution.move(
-      call, parts, key_at,
-      [&shifts](uint64_t key, int64_t i, int64_t bucket) {
-        return (key >> shifts[bucket] & 0xffffffff) << 32 | static_cast<uint64_t>(i);
-      },
-      b);
+    shifts[i] = static_cast<int>(larger(0, distribution.differing_bits(bins, i) - 32));
+  error = distribution.move(call, parts, bins, key_at, BitsAndIndex{shifts}, b);
   if (error != nullptr) return error;
   const int64_t long_range = long_range_of(n);
   error = parallel_with_local(call, distribution.buckets, 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
@@ -244,9 +246,7 @@ fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t
   for (int64_t i = 0; i < distribution.buckets; ++i) {
     const int64_t first = distribution.first[i], count = distribution.first[i + 1] - first;
     if (count <= long_range) continue;
-    uint64_t differing = 0;
-    error = varying_bits(call, b + first, count, memory.sorting, differing);
-    if (error == nullptr) error = sort_long(call, a + first, b + first, count, 32, differing, memory.sorting, true);
+    error = sort_long(call, a + first, b + first, count, 32, memory.sorting, true);
     if (error == nullptr)
       error = sort_runs(call, source, Stages(Source::words, shifts[i]), 1, a + first, b + first, count, memory);
     if (error != nullptr) return error;

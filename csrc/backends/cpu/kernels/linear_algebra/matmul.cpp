@@ -1,6 +1,7 @@
 // Matrix products, batched, with any strides. gemm.h describes the layout and why results are invariant.
 #include "../complex.h"
 #include "../gemm.h"
+#include "column_product.h"
 #include "matmul_shape.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -224,6 +225,8 @@ struct Multiplication {
 // from out[0].
 bool packs_b(const Call& call, const Product& p) { return !call.in[1].prepared && !has_few_rows(call, p); }
 
+bool has_own_result(const Call& call) { return call.epilogue != nullptr && !call.epilogue->own_in_place; }
+
 template <class T>
 int64_t packed_bytes(const Product& p) {
   const int64_t elements = packed_elements<T>(p.k, p.n) * (p.shared_b ? 1 : p.batches);
@@ -234,8 +237,12 @@ template <class T>
 int64_t scratch_of(const Call& call) {
   const Product p = product_of(call);
   int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) : 0;
-  if (call.epilogue != nullptr && !call.epilogue->own_in_place)
-    bytes += p.batches * p.m * p.n * static_cast<int64_t>(sizeof(T));
+  if (has_one_column(call, p)) {
+    Scratch scratch(nullptr);
+    const ColumnMemory<T> memory(scratch, p);
+    bytes = static_cast<int64_t>(scratch.bytes());
+  }
+  if (has_own_result(call)) bytes += p.batches * p.m * p.n * static_cast<int64_t>(sizeof(T));
   return bytes;
 }
 
@@ -244,6 +251,16 @@ fe_error* multiply(const Call& call) {
   const Product p = product_of(call);
   if (is_empty(p)) return nullptr;
   char* scratch = call.scratch;
+  if (has_one_column(call, p)) {
+    Scratch own(scratch);
+    const ColumnMemory<T> memory(own, p);
+    scratch += own.bytes();
+    T* const c = reinterpret_cast<T*>(has_own_result(call) ? scratch : call.out[0].data);
+    return multiply_column<T>(call, p, memory, c, [&](int64_t first, int64_t count, char* local) -> fe_error* {
+      if (call.epilogue == nullptr) return nullptr;
+      return call.epilogue->apply(call.epilogue, first, count, c + first, local);
+    });
+  }
   const T *b = reinterpret_cast<const T*>(call.in[1].data), *packed = nullptr;
   if (call.in[1].prepared) {
     packed = b;
@@ -262,7 +279,7 @@ fe_error* multiply(const Call& call) {
     if (error != nullptr) return error;
     packed = to;
   }
-  T* c = reinterpret_cast<T*>(call.epilogue != nullptr && !call.epilogue->own_in_place ? scratch : call.out[0].data);
+  T* c = reinterpret_cast<T*>(has_own_result(call) ? scratch : call.out[0].data);
   return Multiplication<T>{call, p, reinterpret_cast<const T*>(call.in[0].data), b, packed, c}.run();
 }
 
@@ -274,6 +291,7 @@ template <class T>
 LocalScratch local_of(const Call& call) {
   const Product p = product_of(call);
   if (is_empty(p)) return {};
+  if (has_one_column(call, p)) return {64, p.batches * p.m * ceil_div(p.k, column_block)};
   const bool few = has_few_rows(call, p);
   const Tasks tasks = tasks_of<T>(p, few);
   Scratch scratch(nullptr);
@@ -287,7 +305,7 @@ LocalScratch local_scratch(const Call& call) {
 uint64_t prepare_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
   if (input != 1 || call.in[1].rank < 1) return 0;
   const Product p = product_of(call);
-  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
+  if (!p.shared_b || p.k == 0 || p.n == 0 || has_one_column(call, p)) return 0;
   const bool single = call.in[0].dtype == DType::f32;
   // The key includes the strides: constants with equal bytes and equal keys must give equal packed bytes.
   snprintf(key, key_capacity, "matmul/panels%d/%s/k%lld:%lld/n%lld:%lld",

@@ -15,6 +15,7 @@ struct Product {
   bool shared_b;  // one B for all batches
 
   int64_t offset(const int64_t* strides, int64_t batch) const {
+    if (batch_rank == 1) return batch * strides[0];
     int64_t at = 0;
     for (int32_t i = batch_rank; i-- > 0;) {
       at += batch % batch_shape[i] * strides[i];

@@ -22,15 +22,14 @@ struct Rows {
 
 template <class T>
 KeyOf<T> flip_of(bool descending) {
-  return descending ? static_cast<KeyOf<T>>(~KeyOf<T>{0}) : KeyOf<T>{0};
+  return static_cast<KeyOf<T>>((descending ? ~KeyOf<T>{0} : KeyOf<T>{0}) ^ SortedAs<T>::flip);
 }
 
 template <class T>
-fe_error* sort(const Call& call) {
+fe_error* sort(const Call& call, KeyOf<T> flip) {
   const Rows rows(call.in[0]);
   const T* const x = reinterpret_cast<const T*>(call.in[0].data);
   T* const y = reinterpret_cast<T*>(call.out[0].data);
-  const KeyOf<T> flip = flip_of<T>(attributes_of<fe_sort_attributes>(call).descending != 0);
   if (!rows.are_long())
     return parallel_with_local(call, rows.count, rows.grain, [&](int64_t begin, int64_t end, char* local) {
       Scratch scratch(local);
@@ -49,11 +48,10 @@ fe_error* sort(const Call& call) {
 }
 
 template <class T>
-fe_error* argsort(const Call& call) {
+fe_error* argsort(const Call& call, KeyOf<T> flip) {
   const Rows rows(call.in[0]);
   const T* const x = reinterpret_cast<const T*>(call.in[0].data);
   int64_t* const y = reinterpret_cast<int64_t*>(call.out[0].data);
-  const KeyOf<T> flip = flip_of<T>(attributes_of<fe_argsort_attributes>(call).descending != 0);
   if (!rows.are_long())
     return parallel_with_local(call, rows.count, rows.grain, [&](int64_t begin, int64_t end, char* local) {
       Scratch scratch(local);
@@ -139,14 +137,21 @@ bool accepts_argsort(const Call& call) { return accepts(call) && call.out[0].dty
 KERNEL(sort, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_sort, .scratch_size = sort_scratch,
        .local_scratch = sort_local) {
   fe_error* error = nullptr;
-  with_type(call.in[0].dtype, [&](auto zero) { error = sort<decltype(zero)>(call); });
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    error = sort<typename SortedAs<T>::Type>(call, flip_of<T>(attributes_of<fe_sort_attributes>(call).descending != 0));
+  });
   return error;
 }
 
 KERNEL(argsort, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = accepts_argsort, .scratch_size = argsort_scratch,
        .local_scratch = argsort_local) {
   fe_error* error = nullptr;
-  with_type(call.in[0].dtype, [&](auto zero) { error = argsort<decltype(zero)>(call); });
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    error = argsort<typename SortedAs<T>::Type>(call,
+                                                flip_of<T>(attributes_of<fe_argsort_attributes>(call).descending != 0));
+  });
   return error;
 }
 
