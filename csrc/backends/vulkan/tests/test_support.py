@@ -22,28 +22,19 @@ SHADERS = {
     "matmul": "matmul",
     **dict.fromkeys(("sum", "prod", "mean", "max", "min", "all", "any", "argmax", "argmin"), "reduce"),
 }
-# Ops that have no Vulkan kernels yet; host ops such as sort and svd run on the CPU.
+# Ops that have no Vulkan kernels yet; host ops such as svd run on the CPU.
 ABSENT = {
-    "argsort",
     "bincount",
     "cholesky",
-    "compress",
     "det",
     "eigh",
     "eigvalsh",
     "inv",
-    "masked_scatter",
-    "nonzero",
     "qr",
     "slogdet",
     "solve",
-    "sort",
     "svd",
     "svdvals",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
 }
 # There is no exponential of float64, and the kernel of layer_norm and rms_norm refuses float64.
 NOT_IN_DOUBLE = {"softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}

@@ -25,8 +25,6 @@ static_assert(offsetof(Parameters, to) == 2 * sizeof(Layout) + 72);
 // Sums and products have the same attributes.
 static_assert(sizeof(fe_cumulative_sum_attributes) == sizeof(fe_cumulative_prod_attributes));
 
-int64_t steps(int64_t count, int64_t step) { return count / step + (count % step != 0 ? 1 : 0); }
-
 Plan plan_cumulative(const PlannedNode& node, bool is_product, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const auto& attributes = node.attributes<fe_cumulative_sum_attributes>();
@@ -44,14 +42,12 @@ Plan plan_cumulative(const PlannedNode& node, bool is_product, const Capabilitie
   const int64_t rows = out.count() / (length + initial);
   const bool in_order = is_product && !is_whole;
   const int64_t segment = in_order ? most_steps : segment_length,
-                segments = std::max<int64_t>(1, steps(length, segment));
-  if (steps(segments, in_order ? 1 : most_steps) > most_dispatches) return refusal("a row is too long");
-  int64_t inner_count = 1;
-  for (size_t k = at + 1; k < x.shape().size(); ++k) inner_count *= x.shape()[k];
+                segments = std::max<int64_t>(1, quotient_up(length, segment));
+  if (quotient_up(segments, in_order ? 1 : most_steps) > most_dispatches) return refusal("a row is too long");
   Parameters p = {.outer = layout_of(value, x.shape().first(at), x.strides().first(at)),
                   .inner = layout_of(value, x.shape().subspan(at + 1), x.strides().subspan(at + 1)),
                   .count = 0,
-                  .inner_count = inner_count,
+                  .inner_count = product_of(x.shape().subspan(at + 1)),
                   .segments = in_order ? 1 : segments,
                   .length = length,
                   .stride = x.strides()[at],

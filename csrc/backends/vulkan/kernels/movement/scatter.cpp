@@ -17,12 +17,6 @@ struct Parameters {
 };
 static_assert(offsetof(Parameters, count) == 7 * sizeof(Layout));
 
-int64_t product_of(std::span<const int64_t> sizes) {
-  int64_t product = 1;
-  for (const int64_t size : sizes) product *= size;
-  return product;
-}
-
 std::optional<std::string> refused_operands(const PlannedNode& node, size_t from, size_t behind) {
   const sdk::Operand x = node.input(0), indices = node.input(1), values = node.input(2), out = node.output(0);
   if (x.dtype() != out.dtype() || values.dtype() != out.dtype()) return "the operands differ in dtype";
