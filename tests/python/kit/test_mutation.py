@@ -174,7 +174,7 @@ def test_drawing_is_reproducible_and_fair(area: str) -> None:
 
 def test_files_of_every_area_exist() -> None:
     assert {path.name for path in files_of("cpu", ROOT)} >= {"reduce.h", "matmul.cpp", "arithmetic.cpp"}
-    assert {path.name for path in files_of("vulkan", ROOT)} >= {"softmax.comp", "trigonometric.glsl", "reduce.cpp"}
+    assert {path.name for path in files_of("vulkan", ROOT)} >= {"softmax.comp", "hyperbolic.glsl", "reduce.cpp"}
     assert {path.name for path in files_of("passes", ROOT)} >= {"fuse.cpp", "remove_duplicates.cpp"}
     assert all((ROOT / name).is_file() for name in LEFT_OUT)
 
@@ -192,7 +192,7 @@ def test_kernel_file_maps_to_its_rows_and_a_header_to_its_includers() -> None:
 
 def test_file_maps_to_the_ops_of_the_family_in_its_name() -> None:
     functions = SHADERS / "elementwise"
-    assert ops_of_family(functions / "error_function.glsl", functions, ROOT) == {"erf", "erfc"}
+    assert ops_of_family(functions / "error_function/erf.glsl", functions, ROOT) == {"erf", "erfc"}
     assert ops_of_family(functions / "rounding/float64.glsl", functions, ROOT) == {"floor", "ceil", "trunc", "round"}
     assert ops_of_family(functions / "float_bits.glsl", functions, ROOT) == frozenset()
 

@@ -28,25 +28,28 @@ constexpr Format formats[] = {
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
+const Format& format_named(std::string_view dtype) {
+  for (const Format& format : formats)
+    if (format.dtype == dtype) return format;
+  refuse("no elements of " + std::string(dtype));
+}
 const Format& format_of(fe_dtype dtype) {
   const char* const name = sdk::host->dtype_name(dtype);
-  for (const Format& format : formats)
-    if (name != nullptr && format.dtype == name) return format;
-  refuse("no elements of " + std::string(name != nullptr ? name : "an unknown dtype"));
+  return format_named(name != nullptr ? name : "an unknown dtype");
 }
 // The format for copies, which move bits.
 const Format& bits_of(size_t item_size) {
   constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
   for (size_t i = 0; i < std::size(names); ++i)
-    if (item_size == size_t{1} << i)
-      for (const Format& format : formats)
-        if (format.dtype == names[i]) return format;
+    if (item_size == size_t{1} << i) return format_named(names[i]);
   refuse("no elements of " + std::to_string(item_size) + " bytes");
 }
 
-bool has_function(const std::string& name) {
-  static const auto names = function_names(find_shader("elementwise.f64"));
-  return names.contains(name);
+// Whether a body may call a function. Epilogues have fewer: functions.glsl, but not further_functions.glsl.
+bool has_function(const std::string& name, bool in_epilogue) {
+  static const auto of_elementwise = function_names(find_shader("elementwise.f64"));
+  static const auto of_epilogues = function_names(find_shader("matmul.f64"));
+  return (in_epilogue ? of_epilogues : of_elementwise).contains(name);
 }
 
 std::string joined(std::initializer_list<std::string_view> parts) {
@@ -60,7 +63,7 @@ std::string joined(std::initializer_list<std::string_view> parts) {
 
 class Writer {
  public:
-  explicit Writer(const PlannedNode& node) : node_(node), shape_(node.output(0)) {}
+  Writer(const PlannedNode& node, bool in_epilogue) : node_(node), shape_(node.output(0)), in_epilogue_(in_epilogue) {}
 
   struct Value {
     uint32_t call;
@@ -87,7 +90,7 @@ class Writer {
 
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
-    if (op == "copy") return in[0];
+    if (op == "copy" || op == "positive") return in[0];
     const Format& format = *note(format_of(dtype));
     if (op == "astype") return cast(in[0], format);
     std::string function(op);
@@ -96,14 +99,26 @@ class Writer {
     if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
       function = joined({function, info->results[output].name});
     const Format& computed = *in.back().format;
-    function = joined({function, computed.computed_in});
-    if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not supported");
+    const std::string own = joined({function, computed.name});
+    function = has_function(own, in_epilogue_) ? own : joined({function, computed.computed_in});
+    if (!has_function(function, in_epilogue_))
+      refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not supported" +
+             (in_epilogue_ ? " in an epilogue" : ""));
     std::vector<Call::Argument> arguments;
     for (const Value& value : in) arguments.push_back(of(value));
     // The function reports negative exponents; the host adds the dtype to the message.
     if (op == "pow" && !format.is_floating) arguments.push_back(literal(dtype));
     const Value result{call(function, std::move(arguments)), &format};
     return format.is_narrow() ? narrow("as", result, format) : result;
+  }
+
+  // start + number * step, where the number is that of the element.
+  Value evenly_spaced(Value start, Value step, const Format& to) {
+    const Format& wide = *start.format;
+    const Value number = cast({flat().value, &format_named("int64")}, wide);
+    const Value product = {call(joined({"multiply", wide.computed_in}), {of(number), of(step)}), &wide};
+    const Value sum = {call(joined({"add", wide.computed_in}), {of(start), of(product)}), &wide};
+    return cast(sum, *note(to));
   }
 
   Body take() { return std::move(body_); }
@@ -183,6 +198,7 @@ class Writer {
 
   const PlannedNode& node_;
   sdk::Operand shape_;  // the first output
+  bool in_epilogue_;
   Body body_;
   std::optional<uint32_t> flat_;
   std::vector<std::pair<uint32_t, uint32_t>> places_;  // operand, and the call that computes its offset
@@ -202,11 +218,12 @@ void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> valu
 }  // namespace
 
 Body body_of(const PlannedNode& node) {
-  Writer writer(node);
+  Writer writer(node, false);
   std::vector<Value> in;
+  const bool moves_bits = node.op() == "copy" || node.op() == "positive";
   for (uint32_t i = 0; i < node.input_count(); ++i) {
     const sdk::Operand operand = node.input(i);
-    in.push_back(writer.load(i, node.op() == "copy" ? bits_of(operand.item_size()) : format_of(operand.dtype())));
+    in.push_back(writer.load(i, moves_bits ? bits_of(operand.item_size()) : format_of(operand.dtype())));
   }
   if (node.body() != nullptr) {
     write_body(node, writer, std::move(in));
@@ -218,8 +235,16 @@ Body body_of(const PlannedNode& node) {
   return writer.take();
 }
 
+Body arange_body(const PlannedNode& node) {
+  Writer writer(node, false);
+  const Format& wide = format_of(node.input(0).dtype());
+  const Value start = writer.load(0, wide), step = writer.load(1, wide);
+  writer.store(0, writer.evenly_spaced(start, step, format_of(node.output(0).dtype())));
+  return writer.take();
+}
+
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
-  Writer writer(node);
+  Writer writer(node, true);
   std::vector<Value> values = {writer.own(format_of(own_dtype(node)))};
   if (node.body() != nullptr) {
     for (uint32_t i = own_inputs; i < node.input_count(); ++i)

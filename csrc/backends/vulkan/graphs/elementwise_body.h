@@ -22,6 +22,10 @@ struct Body {
 // The body of a node, which is one elementwise op or `fused`. Throws FE_UNSUPPORTED if a function is missing.
 Body body_of(const PlannedNode& node);
 
+// The body of arange: the element's number times the step, plus the start, both of which are in the dtype that they are
+// computed in, int64 or float64.
+Body arange_body(const PlannedNode& node);
+
 // The epilogue of an op that is not elementwise: its body, if the node has one, and the stores. The shader's function
 // `result_f32` (no parameters; or `result_i64`, ...) returns the element of the result, unrounded, in the type that its
 // dtype is computed in. The epilogue rounds it first, so that fused equals unfused. The node's inputs from `own_inputs`

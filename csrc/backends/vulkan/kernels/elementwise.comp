@@ -4,6 +4,7 @@
 // All elementwise ops, single and fused. The calls for one element are spliced in (pipelines/splice.h).
 #include "shader_interface.glsl"
 #include "elementwise/functions.glsl"
+#include "elementwise/further_functions.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   uint64_t count;

@@ -1,13 +1,11 @@
 // Elementwise ops, single and fused. Each op is a function of kernels/elementwise/ that is called for every element.
 #include "elementwise.h"
 
-#include "graphs/elementwise_body.h"
 #include "planning.h"
 
 namespace ferrule::vulkan {
 
-Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
-  Body body = body_of(node);
+Plan plan_body(Body body, const PlannedNode& node, const Capabilities& capabilities) {
   if (body.uses_float64 && !capabilities.float64) return refusal("the device has no float64");
   const auto count = static_cast<uint64_t>(node.output(0).count());
   Dispatch dispatch =
@@ -17,6 +15,10 @@ Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities)
   Plan plan;
   plan.dispatches.push_back(std::move(dispatch));
   return plan;
+}
+
+Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
+  return plan_body(body_of(node), node, capabilities);
 }
 
 KERNEL(fused, plan_elementwise)
@@ -34,11 +36,16 @@ KERNEL(multiply, plan_elementwise)
 KERNEL(divide, plan_elementwise)
 KERNEL(floor_divide, plan_elementwise)
 KERNEL(remainder, plan_elementwise)
+KERNEL(fmod, plan_elementwise)
 KERNEL(square, plan_elementwise)
 KERNEL(reciprocal, plan_elementwise)
+KERNEL(hypot, plan_elementwise)
 KERNEL(negative, plan_elementwise)
+KERNEL(positive, plan_elementwise)
 KERNEL(abs, plan_elementwise)
 KERNEL(sign, plan_elementwise)
+KERNEL(copysign, plan_elementwise)
+KERNEL(nextafter, plan_elementwise)
 KERNEL(frexp, plan_elementwise)
 
 // bitwise
@@ -56,6 +63,7 @@ KERNEL(less, plan_elementwise)
 KERNEL(less_equal, plan_elementwise)
 KERNEL(greater, plan_elementwise)
 KERNEL(greater_equal, plan_elementwise)
+KERNEL(signbit, plan_elementwise)
 KERNEL(isnan, plan_elementwise)
 KERNEL(isinf, plan_elementwise)
 KERNEL(isfinite, plan_elementwise)
@@ -65,15 +73,20 @@ KERNEL(astype, plan_elementwise)
 
 // error_function
 KERNEL(erf, plan_elementwise)
+KERNEL(erfc, plan_elementwise)
 
 // exponential
 KERNEL(pow, plan_elementwise)
 KERNEL(sqrt, plan_elementwise)
 KERNEL(rsqrt, plan_elementwise)
 KERNEL(exp, plan_elementwise)
+KERNEL(exp2, plan_elementwise)
 KERNEL(expm1, plan_elementwise)
 KERNEL(log, plan_elementwise)
+KERNEL(log2, plan_elementwise)
+KERNEL(log10, plan_elementwise)
 KERNEL(log1p, plan_elementwise)
+KERNEL(logaddexp, plan_elementwise)
 
 // logical
 KERNEL(logical_not, plan_elementwise)
@@ -96,6 +109,16 @@ KERNEL(minimum, plan_elementwise)
 // trigonometric
 KERNEL(sin, plan_elementwise)
 KERNEL(cos, plan_elementwise)
+KERNEL(tan, plan_elementwise)
+KERNEL(asin, plan_elementwise)
+KERNEL(acos, plan_elementwise)
+KERNEL(atan, plan_elementwise)
+KERNEL(atan2, plan_elementwise)
+KERNEL(sinh, plan_elementwise)
+KERNEL(cosh, plan_elementwise)
 KERNEL(tanh, plan_elementwise)
+KERNEL(asinh, plan_elementwise)
+KERNEL(acosh, plan_elementwise)
+KERNEL(atanh, plan_elementwise)
 
 }  // namespace ferrule::vulkan

@@ -3,7 +3,9 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,17 @@ inline Plan plan_named(std::string kernel) {
   Plan plan;
   plan.support.kernel = std::move(kernel);
   return plan;
+}
+
+template <class Integer>
+constexpr Integer quotient_up(Integer a, std::type_identity_t<Integer> b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+inline int64_t product_of(std::span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (const int64_t size : sizes) product *= size;
+  return product;
 }
 
 inline void add_constants(Dispatch& dispatch, std::initializer_list<uint32_t> constants) {

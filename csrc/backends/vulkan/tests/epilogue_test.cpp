@@ -131,7 +131,7 @@ TEST_F(VulkanEpilogue, IsInTheLastDispatchOfAReduction) {
 TEST_F(VulkanEpilogue, MissingFunctionsAreRefusedByName) {
   const Plan plan = product("float32", 17, 65, 130, "atan")->plan("matmul");
   EXPECT_FALSE(plan.support.supported);
-  EXPECT_EQ(plan.support.reason, "atan of float32 is not supported");
+  EXPECT_EQ(plan.support.reason, "atan of float32 is not supported in an epilogue");
   auto wide = product("float32", 17, 65, 130, "astype");
   const fe_astype_attributes to_double{sizeof(to_double), dtype_id("float64")};
   wide->then.attributes = &to_double;

@@ -18,10 +18,10 @@ namespace ferrule::test {
 using Axes = std::vector<int64_t>;
 
 inline const std::vector<std::string> planned_ops = {
-    "",           "fused",          "copy",  "astype",      "add",          "less",      "where",
-    "exp",        "gelu",           "relu",  "clip",        "floor_divide", "remainder", "pow",
-    "bitwise_or", "bitwise_invert", "isnan", "logical_xor", "maximum",      "negative",  "sqrt",
-    "round",      "matmul",         "atan",  "sum",         "max"};
+    "",      "fused",       "copy",      "astype",       "add",       "less",       "where",      "exp",
+    "gelu",  "relu",        "clip",      "floor_divide", "remainder", "pow",        "bitwise_or", "bitwise_invert",
+    "isnan", "logical_xor", "maximum",   "negative",     "sqrt",      "round",      "matmul",     "atan",
+    "sum",   "max",         "nextafter", "positive",     "signbit",   "logical_not"};
 
 inline fe_op op_id(std::string_view name) {
   for (fe_op id = 1; id < planned_ops.size(); ++id)

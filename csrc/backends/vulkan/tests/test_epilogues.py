@@ -84,6 +84,12 @@ x, w = normal(17, 20), normal(20, 40)
 def widened(a, b):
     return fe.astype(fe.matmul(a, b), fe.float64) * 2
 check(widened, lambda a, b: (a @ b) * 2, 4e-6, x, w, ops=("matmul", "fused"))
+# Functions that only the shader of elementwise ops has.
+w /= 20
+check(lambda a, b: fe.sinh(fe.matmul(a, b)) + 1, lambda a, b: np.sinh(a @ b) + 1, 4e-6, x, w, ops=("matmul", "fused"))
+check(lambda a, b: fe.atan(fe.matmul(a, b)), lambda a, b: np.arctan(a @ b), 4e-6, x, w, ops=("matmul", "atan"))
+check(lambda a: fe.hypot(fe.sum(a, axis=1), 3), lambda a: np.hypot(a.sum(axis=1), 3), 4e-6, x, ops=("sum", "hypot"))
+check(lambda a, b: fe.copysign(fe.matmul(a, b), a[:, :1]), lambda a, b: np.copysign(a @ b, a[:, :1]), 4e-6, x, w)
 """
     run(PRELUDE + program)
 

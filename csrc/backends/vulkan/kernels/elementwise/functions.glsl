@@ -1,6 +1,7 @@
-// Every function that a body may call. Its name is that of the op, that of the output if there are several, and the
-// type it computes in (bool, i32, u32, i64, u64, f32, f64). The functions of an op family F are in F.glsl or in the
-// files of F/.
+// The functions that any body may call; further_functions.glsl has those of elementwise.comp alone. The name of a
+// function is that of the op, that of the output if there are several, and the type it computes in (bool, i32, u32,
+// i64, u64, f32, f64), or a half-precision dtype (f16, bf16) if its results are not the rounded ones of f32. The
+// functions of an op family F are in F.glsl or in the files of F/.
 
 #define INTEGER int
 #define INTEGER_BITS 32
@@ -49,8 +50,8 @@
 #include "exponential/float32.glsl"
 #include "exponential/roots.glsl"
 #include "exponential/power.glsl"
-#include "trigonometric.glsl"
-#include "error_function.glsl"
+#include "trigonometric/float32.glsl"
+#include "error_function/erf.glsl"
 #include "activation/float32.glsl"
 #include "conversion/integers_and_float32.glsl"
 

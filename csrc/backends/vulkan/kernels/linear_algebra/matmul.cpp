@@ -33,7 +33,6 @@ struct Tile {
   uint64_t shared_bytes(uint64_t value) const { return step * (m + n + 2) * value; }
 };
 
-uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 uint64_t tiles(const Parameters& p, const Tile& tile) {
   return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
 }

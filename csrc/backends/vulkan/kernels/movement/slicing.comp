@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../shader_interface.glsl"
+#include "../index_item.glsl"
 #include "../item.glsl"
 
 // 0: copies x to the output, unless the output has the memory of x. 1: copies `moved` to the slice. 2: copies the
@@ -25,13 +26,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   Start starts[MAX_RANK];
 };
 
-int64_t start_at(uint64_t address) {
-  if (START_BYTES == 8u) return RefI64(address).at;
-  // Not int64_t(int): see take.comp.
-  uint low = RefU32(address).at;
-  return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
-}
-
 void main() {
   Parameters p = Parameters(push.parameters);
   uint64_t number = invocation();
@@ -41,7 +35,7 @@ void main() {
   int64_t moved = 0l;
   if (TASK != 0u)
     for (uint i = 0u; i < p.start_count; ++i) {
-      int64_t start = start_at(push.addresses.at[p.starts[i].value]);
+      int64_t start = index_at(push.addresses.at[p.starts[i].value], START_BYTES);
       if (start < 0l || start > p.starts[i].most) {
         report_fault(FAULT_INDEX, p.result, start, p.starts[i].most + 1l, int64_t(uint64_t(p.starts[i].axis)));
         return;

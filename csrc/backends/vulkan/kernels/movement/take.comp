@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../shader_interface.glsl"
+#include "../index_item.glsl"
 #include "../item.glsl"
 
 layout(constant_id = 3) const uint INDEX_BYTES = 8;
@@ -16,21 +17,14 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint to;
 };
 
-int64_t index_at(uint64_t address, int64_t offset) {
-  uint64_t at = address + uint64_t(offset * int64_t(INDEX_BYTES));
-  if (INDEX_BYTES == 8u) return RefI64(at).at;
-  // Not int64_t(int): lavapipe of Mesa 22.3 treats its results as non-negative in comparisons.
-  uint low = RefU32(at).at;
-  return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
-}
-
 void main() {
   Parameters p = Parameters(push.parameters);
   uint64_t number = invocation();
   if (number >= uint64_t(p.count)) return;
   uint64_t row = number / uint64_t(p.inner_count), inner = number - row * uint64_t(p.inner_count);
   uint64_t outer = row / uint64_t(p.index_count), place = row - outer * uint64_t(p.index_count);
-  int64_t found = index_at(push.addresses.at[p.indices.value], offset_in(p.indices, place));
+  int64_t offset = offset_in(p.indices, place) * int64_t(INDEX_BYTES);
+  int64_t found = index_at(push.addresses.at[p.indices.value] + uint64_t(offset), INDEX_BYTES);
   int64_t index = found < 0 ? found + p.size : found;
   if (index < 0 || index >= p.size) {
     report_fault(FAULT_INDEX, p.to, found, p.size, p.axis);

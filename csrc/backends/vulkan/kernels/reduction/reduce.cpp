@@ -27,8 +27,6 @@ struct Partials {
 };
 static_assert(sizeof(Partials) == 40, "OPERANDS_AT of reduce_partials.comp");
 
-uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-
 // The variant that a shader is compiled for, and the size of its partial values.
 struct Family {
   std::string variant;  // "sum_f32"

@@ -7,6 +7,7 @@ float multiply_f32(float a, float b) { precise float product = a * b; return pro
 float square_f32(float a) { return multiply_f32(a, a); }
 float negative_f32(float a) { return uintBitsToFloat(floatBitsToUint(a) ^ SIGN_BIT); }
 float abs_f32(float a) { return uintBitsToFloat(magnitude_bits(a)); }
+float copysign_f32(float a, float b) { return uintBitsToFloat(magnitude_bits(a) | sign_bit(b)); }
 
 float divide_f32(float a, float b) {
   uint sign = sign_bit(a) ^ sign_bit(b);
@@ -43,9 +44,9 @@ float remainder_of_magnitudes(float a, float b) {
   for (int left = x.exponent - y.exponent; left > 0; left -= 8) rest = (rest << min(left, 8)) % y.mantissa;
   return rest == 0u ? 0.0 : scaled(float(rest), y.exponent - 23);
 }
-// The result has the sign of a, as with C's fmod; b is not zero.
+// The result has the sign of a, as with C's fmod.
 float fmod_f32(float a, float b) {
-  if (is_nan(a) || is_nan(b) || is_infinite(a)) return not_a_number();
+  if (is_nan(a) || is_nan(b) || is_infinite(a) || is_zero(b)) return not_a_number();
   if (is_infinite(b) || is_zero(a)) return a;
   return uintBitsToFloat(floatBitsToUint(remainder_of_magnitudes(a, b)) | sign_bit(a));
 }

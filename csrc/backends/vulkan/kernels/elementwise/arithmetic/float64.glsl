@@ -6,6 +6,7 @@ double multiply_f64(double a, double b) { precise double product = a * b; return
 double square_f64(double a) { return multiply_f64(a, a); }
 double negative_f64(double a) { return double_of_bits(bits_of(a) ^ SIGN_BIT_64); }
 double abs_f64(double a) { return double_of_bits(magnitude_bits(a)); }
+double copysign_f64(double a, double b) { return double_of_bits(magnitude_bits(a) | sign_bit(b)); }
 
 // The algorithm of divide_f32, modulo 2^64.
 double divide_f64(double a, double b) {
@@ -34,7 +35,7 @@ double divide_f64(double a, double b) {
 double reciprocal_f64(double a) { return divide_f64(1.0lf, a); }
 
 double fmod_f64(double a, double b) {
-  if (is_nan(a) || is_nan(b) || is_infinite(a)) return not_a_double();
+  if (is_nan(a) || is_nan(b) || is_infinite(a) || is_zero(b)) return not_a_double();
   if (is_infinite(b) || is_zero(a) || magnitude_bits(a) < magnitude_bits(b)) return a;
   WideParts x = parts_of(a), y = parts_of(b);
   uint64_t rest = x.mantissa % y.mantissa;
