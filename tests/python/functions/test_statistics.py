@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ferrule as fe
@@ -171,6 +172,15 @@ def test_traced_calls_check_the_probability(function: Callable[..., Any], whole:
         with pytest.raises(fe.OutOfRangeError, match=rf"{function.__name__}: q is from 0 to {whole}, not {wrong}"):
             traced(x, float(wrong))
     assert traced.cache_info().misses == 1
+
+
+def test_a_saved_graph_checks_the_probability(tmp_path: Path) -> None:
+    x = fe.asarray([1.0, 2.0, 4.0])
+    fe.graph(lambda x, q: fe.quantile(x, q)).trace(x, 0.5).save(tmp_path / "graph.npz")
+    graph = fe.Graph.load(tmp_path / "graph.npz")
+    assert graph.compute(x, 0.75).item() == 3.0
+    with pytest.raises(fe.OutOfRangeError, match=r"quantile: q is from 0 to 1, not 3\.0$"):
+        graph.compute(x, 3.0)
 
 
 def test_a_traced_array_of_wrong_probabilities_gives_nan() -> None:
