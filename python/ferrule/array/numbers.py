@@ -7,6 +7,7 @@ an error if `s * s` does not fit the dtype of `a`.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -78,7 +79,36 @@ def _key_count(value: int, most: int) -> int:
     return value
 
 
+def _check(
+    rule: str,
+    holds: Callable[[Number], bool],
+    error: type[InvalidArgumentError | OutOfRangeError] = InvalidArgumentError,
+) -> Callable[[Number], Number]:
+    """Return a check of a number argument. The rule, which names function and argument, begins the message."""
+
+    def check(value: Number) -> Number:
+        if not holds(value):
+            raise error(f"{rule}, not {shown(value)}")
+        return value
+
+    return check
+
+
+# Checks of arguments: `perform` checks a number at once, and `recording.number_of` in each call of a traced function.
+_CHECKS = {
+    "p of bernoulli": _check("random.bernoulli: p is a probability from 0 to 1", lambda p: 0 <= p <= 1),
+    "q of percentile": _check("percentile: q is from 0 to 100", lambda q: 0 <= q <= 100, OutOfRangeError),
+    "q of quantile": _check("quantile: q is from 0 to 1", lambda q: 0 <= q <= 1, OutOfRangeError),
+    "scale of exponential": _check("random.exponential: scale is a number from 0 on", lambda scale: scale >= 0),
+    "scale of gumbel": _check("random.gumbel: scale is a number from 0 on", lambda scale: scale >= 0),
+    "seed of key": _check("random.key: seed is from 0 to 2**64 - 1", lambda seed: 0 <= seed < 2**64),
+    "std of normal": _check("random.normal: std is a number from 0 on", lambda std: std >= 0),
+    "width of uniform": _check(
+        "random.uniform: high - low is a finite number from 0 on", lambda width: 0 <= width < math.inf
+    ),
+}
 _OPERATIONS: dict[str, Callable[..., Any]] = {
+    **_CHECKS,
     "abs": abs,
     "add": operator.add,
     "bitwise_and": operator.and_,
@@ -111,6 +141,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 # The number of operands of an operation; 2 for those not listed.
 _ARITIES = {
+    **dict.fromkeys(_CHECKS, 1),
     **dict.fromkeys(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"), 1),
     "slice_start": 3,
     **{f"start of {caller}": 4 for caller in STARTING},
@@ -121,7 +152,7 @@ def perform(operation: str, *values: Number) -> Any:
     """Return the result of Python's operation, and raise ferrule's errors where it fails."""
     try:
         return _OPERATIONS[operation](*values)
-    except OutOfRangeError:  # its message is complete already
+    except (InvalidArgumentError, OutOfRangeError):  # the message is complete already
         raise
     except OverflowError as error:
         raise NumberOverflowError(f"{operation} of {', '.join(map(shown, values))}: {error}") from error

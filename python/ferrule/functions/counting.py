@@ -18,8 +18,10 @@ from ferrule.functions.asarray import asarray
 from ferrule.functions.compaction import nonzero
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import full, linspace
+from ferrule.functions.intermediate_dtypes import intermediate, widened
 from ferrule.functions.movement import broadcast_to, reshape, stack
 from ferrule.functions.searching import searchsorted
+from ferrule.functions.type_information import result_type
 
 
 class Histogram(NamedTuple):
@@ -132,14 +134,16 @@ def histogram(
     Returns
     -------
     hist : Array of shape (n,)
-        The int64 counts, or the sums of the weights.
+        The int64 counts, or the sums of the weights. NaN is in no bin.
     bin_edges : Array of shape (n + 1,)
         The edges.
 
     Raises
     ------
     InvalidArgumentError
-        There is no bin, or the range or the edges are not in ascending order.
+        There is no bin, or the range or the edges are not in ascending order, or not finite. The values of a traced x,
+        and of traced edges, are not known: without `range`, the edges are NaN if x has NaN or infinity, and the counts
+        are 0 then. Traced edges that are not in ascending order give counts without a meaning.
 
     Examples
     --------
@@ -165,7 +169,8 @@ def histogram(
     added = None if weights is None else reshape(as_operand("histogram", weights, x), (x.size,))
     hist = bincount(place, added, length=count)
     if flag(density, "histogram", "density"):
-        hist = cast(hist, values.dtype) / (edges[1:] - edges[:-1]) / hist.sum()
+        dtype, wide = result_type(values.dtype, edges.dtype), widened(edges)
+        hist = cast(cast(hist, intermediate(values.dtype)) / (wide[1:] - wide[:-1]) / hist.sum(), dtype)
     return Histogram(hist, edges)
 
 

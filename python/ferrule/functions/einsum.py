@@ -10,8 +10,11 @@ from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import InvalidArgumentError
+from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import is_half, widened
 from ferrule.functions.movement import permute_dims, reshape
 from ferrule.functions.reduction import sum as sum_of
+from ferrule.functions.type_information import result_type
 
 # An axis: a letter, or the place of an axis of "...", counted from its end, as -1.
 Label = str | int
@@ -44,7 +47,8 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     Notes
     -----
     Two operands at a time are multiplied: by the path of the package `opt_einsum` if it is installed, else the pair
-    whose product is smallest in comparison with its factors.
+    whose product is smallest in comparison with its factors. float16 and bfloat16 are computed in float32 and rounded
+    once.
 
     Examples
     --------
@@ -67,6 +71,10 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         if label not in sizes:
             raise InvalidArgumentError(f"einsum: {subscripts!r}: {label!r} of the result is in no operand")
     parts = [_without_repeats(x, term, sizes) for x, term in zip(arrays, terms, strict=True)]
+    dtype = None
+    if _rounds_between(parts, result):
+        dtype = result_type(*(x.dtype for x in arrays))
+        parts = [(widened(x) if is_half(x.dtype) else x, labels) for x, labels in parts]
     for group in _path(parts, result, sizes):
         chosen = [parts[place] for place in group]
         parts = [part for place, part in enumerate(parts) if place not in group]
@@ -77,6 +85,8 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         parts.append(chosen[0])
     ((x, labels),) = parts
     x, labels = _summed(x, labels, {*result})
+    if dtype is not None:
+        x = cast(x, dtype)
     x = permute_dims(x, [labels.index(label) for label in result if label in labels]) if labels else x
     return reshape(x, [sizes[label] for label in result]) if len(labels) < len(result) else x
 
@@ -123,6 +133,14 @@ def _sizes_of(subscripts: str, terms: Sequence[Labels], arrays: Sequence[Array])
                 which = "an axis of '...'" if isinstance(label, int) else f"axis {label!r}"
                 raise InvalidArgumentError(f"einsum: {subscripts!r}: {which} has the lengths {known} and {size}")
     return sizes
+
+
+def _rounds_between(parts: Sequence[tuple[Array, Labels]], result: Labels) -> bool:
+    """Whether there are halves, to which results before that of the last op would be rounded."""
+    if len(parts) == 1 or not any(is_half(x.dtype) for x, _ in parts):
+        return False
+    (_, left), (_, right) = parts[:2]
+    return len(parts) > 2 or bool(({*left} ^ {*right}) - {*result})  # an operand is summed before the product
 
 
 def _without_repeats(x: Array, labels: Labels, sizes: dict[Label, int]) -> tuple[Array, Labels]:

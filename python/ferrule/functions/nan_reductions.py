@@ -10,12 +10,13 @@ from ferrule.array.attributes import one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_floating
-from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import arange
+from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.movement import reshape, take
-from ferrule.functions.order_statistics import last_axis_sorted, restored
+from ferrule.functions.order_statistics import last_axis_sorted, median_of, restored
 from ferrule.functions.reduction import any as any_of
+from ferrule.functions.reduction import mean
 
 
 @names_itself
@@ -292,7 +293,7 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     Returns
     -------
     Array
-        The medians; NaN where all are NaN.
+        The medians; of integers in float32, and NaN where all are NaN.
 
     Raises
     ------
@@ -305,16 +306,17 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     3.0
     """
     x = as_operand("nanmedian", x)
-    x = x if is_floating(x.dtype) else cast(x, "float32")
+    if not is_floating(x.dtype):
+        return median_of("nanmedian", x, axis, keepdims)
     rows, shape = last_axis_sorted("nanmedian", x, axis, keepdims)  # NaN comes last
     length = rows.shape[1]
     if length == 0:
-        raise InvalidArgumentError(f"nanmedian: {x.shape} has no elements along the axes")
+        return restored(mean(rows, axis=1), shape)  # NaN
     count = cast(~apply("isnan", (rows,), {}), "int64").sum(1)
     starts = arange(rows.shape[0], device=x.device) * length
     middle = [starts + apply("maximum", (place, 0), {}) for place in ((count - 1) // 2, count // 2)]
-    lower, upper = (take(reshape(rows, (rows.shape[0] * length,)), place) for place in middle)
-    return restored((lower + upper) * 0.5, shape)
+    lower, upper = (widened(take(reshape(rows, (rows.shape[0] * length,)), place)) for place in middle)
+    return restored(cast((lower + upper) * 0.5, x.dtype), shape)
 
 
 def _numbers(x: Array) -> Any:

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
 from ferrule.array.recording import as_operand
-from ferrule.dtypes.classification import as_dtype, is_floating
+from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import conversion, ops, reduction
+from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.numpy_methods import refuse_out
 from ferrule.functions.selected_elements import mean_of, selected, variance_of, with_one_more
+from ferrule.functions.type_information import result_type
 
 
 class NumPyReductions(Array):
@@ -156,7 +160,8 @@ class NumPyReductions(Array):
         x = _in_dtype("mean", self, dtype, out)
         if where is True:
             return _back(reduction.mean(x, axis=axis, keepdims=keepdims), dtype)
-        return _back(mean_of("mean", _floating(x), where, axis, keepdims), dtype)
+        means = mean_of("mean", widened(x), where, axis, keepdims)
+        return _back(conversion.cast(means, resulting(x.dtype)), dtype)
 
     def var(
         self,
@@ -210,8 +215,8 @@ class NumPyReductions(Array):
         less = float(ddof if correction is None else correction)
         if where is True and mean is None:
             return _back(reduction.var(x, axis=axis, correction=less, keepdims=keepdims), dtype)
-        variance = variance_of("var", _floating(x), where, axis, less, keepdims, mean)
-        return _back(variance, dtype)
+        variance = variance_of("var", widened(x), where, axis, less, keepdims, mean)
+        return _back(conversion.cast(variance, _dtype_of_variance("var", x, mean)), dtype)
 
     def std(
         self,
@@ -265,8 +270,8 @@ class NumPyReductions(Array):
         less = float(ddof if correction is None else correction)
         if where is True and mean is None:
             return _back(reduction.std(x, axis=axis, correction=less, keepdims=keepdims), dtype)
-        variance = variance_of("std", _floating(x), where, axis, less, keepdims, mean)
-        return _back(ops.sqrt(variance), dtype)
+        variance = variance_of("std", widened(x), where, axis, less, keepdims, mean)
+        return _back(conversion.cast(ops.sqrt(variance), _dtype_of_variance("std", x, mean)), dtype)
 
     def max(
         self,
@@ -519,5 +524,6 @@ def _back(x: Array, dtype: Any) -> Array:
     return x if dtype is None else conversion.cast(x, as_dtype(dtype))
 
 
-def _floating(x: Array) -> Array:
-    return x if is_floating(x.dtype) else conversion.cast(x, "float32")
+def _dtype_of_variance(caller: str, x: Array, mean: Any) -> np.dtype[Any]:
+    dtype = resulting(x.dtype)
+    return dtype if mean is None else result_type(dtype, as_operand(caller, mean, x).dtype)

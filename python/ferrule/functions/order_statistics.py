@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.array.array import Array, Axes
+from ferrule.array.array import Array, Axes, is_number
 from ferrule.array.attributes import flag, one_of, sizes
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, array_of_number, as_operand, number_of
 from ferrule.array.symbols import Symbol
-from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.classification import class_of, is_floating
 from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.movement import permute_dims, reshape, take
+from ferrule.functions.reduction import mean
 from ferrule.functions.sorting import sort
 
 # The parameters of Hyndman & Fan (1996): the place of quantile q is n q + alpha + q (1 - alpha - beta) - 1.
@@ -48,26 +50,34 @@ def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The medians; of integers in float32. NaN where an element is NaN.
+        The medians; of integers in float32, and NaN where an element is NaN, or where there are no elements. The mean
+        of two elements is rounded once.
 
     Raises
     ------
     InvalidArgumentError
-        An axis is out of range, or there are no elements.
+        An axis is out of range.
 
     Examples
     --------
     >>> fe.median(fe.asarray([7.0, 1.0, 2.0, 3.0])).item()
     2.5
     """
-    x = as_operand("median", x)
-    x = x if is_floating(x.dtype) else cast(x, "float32")
-    rows, shape = last_axis_sorted("median", x, axis, keepdims)
+    return median_of("median", as_operand("median", x), axis, keepdims)
+
+
+def median_of(caller: str, x: Array, axis: Axes, keepdims: bool) -> Array:
+    """Return what `median` does; messages name the caller."""
+    if class_of(x.dtype) in ("block", "complex"):
+        x = cast(x, "float32")
+    rows, shape = last_axis_sorted(caller, x, axis, keepdims)
     length = rows.shape[1]
     if length == 0:
-        raise InvalidArgumentError(f"median: {x.shape} has no elements along the axes")
-    middle = rows[:, length // 2] if length % 2 else (rows[:, length // 2 - 1] + rows[:, length // 2]) * 0.5
-    return restored(_nan_where_any(rows, middle), shape)
+        return restored(mean(rows, axis=1), shape)  # NaN
+    upper = rows[:, length // 2]
+    middle = upper if length % 2 else (widened(rows[:, length // 2 - 1]) + widened(upper)) * 0.5
+    middle = cast(middle, resulting(x.dtype))
+    return restored(_nan_where_any(rows, middle) if is_floating(x.dtype) else middle, shape)
 
 
 @names_itself
@@ -92,14 +102,17 @@ def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", 
     -------
     Array
         The quantiles. The first axes are those of `q`. NaN where an element is NaN. Of integers they are float32, with
-        "lower", "higher" and "nearest" integers.
+        "lower", "higher" and "nearest" integers. They are rounded once. A quantile in the place of an element
+        is that element; between an infinity and another element it is infinite or NaN, as NumPy's.
 
     Raises
     ------
     InvalidArgumentError
         An axis is out of range, the method is unknown, or there are no elements.
     OutOfRangeError
-        A probability is not from 0 to 1.
+        A probability is not from 0 to 1. A traced function checks its number arguments in each call. Of an array `q`
+        that is traced, probabilities outside of this range give NaN; where the result consists of integers, they count
+        as the nearest bound, and NaN as 0.
 
     Examples
     --------
@@ -129,14 +142,14 @@ def percentile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear"
     Returns
     -------
     Array
-        The percentiles. The first axes are those of `q`. NaN where an element is NaN.
+        The percentiles. The first axes are those of `q`. NaN where an element is NaN. See `quantile`.
 
     Raises
     ------
     InvalidArgumentError
         An axis is out of range, the method is unknown, or there are no elements.
     OutOfRangeError
-        A percentage is not from 0 to 100.
+        A percentage is not from 0 to 100. For traced ones see `quantile`.
 
     Examples
     --------
@@ -153,28 +166,41 @@ def _quantile(caller: str, x: Array, q: Any, whole: float, axis: Axes, method: s
     length = rows.shape[1]
     if length == 0:
         raise InvalidArgumentError(f"{caller}: {x.shape} has no elements along the axes")
-    chances = _chances(caller, q, whole, x)
+    chances, are_valid = _chances(caller, q, whole, x)
     before, after, part = _places(chances, length, method)
     columns = rows.T
     if method in ("lower", "higher", "nearest"):
         values = take(columns, reshape(before, (before.size,)), axis=0)
     else:
-        columns = columns if is_floating(columns.dtype) else cast(columns, "float32")
-        lower, upper = (take(columns, reshape(place, (place.size,)), axis=0) for place in (before, after))
-        share = cast(reshape(part, (part.size, 1)), columns.dtype)
-        step = upper - lower
-        from_above = upper - step * (1 - share)
-        values = apply("where", (apply("less", (share, 0.5), {}), lower + step * share, from_above), {})
-        values = apply("where", (apply("equal", (lower, upper), {}), lower, values), {})  # also of infinities
-    if is_floating(rows.dtype):
-        values = _nan_where_any(rows, values)
+        lower, upper = (widened(take(columns, reshape(place, (place.size,)), axis=0)) for place in (before, after))
+        share = cast(reshape(part, (part.size, 1)), lower.dtype)
+        values = cast(_between(lower, upper, share), resulting(columns.dtype))
+    if is_floating(values.dtype):
+        if is_floating(rows.dtype):
+            values = _nan_where_any(rows, values)
+        if are_valid is not None:
+            values = apply("where", (reshape(are_valid, (are_valid.size, 1)), values, math.nan), {})
     return reshape(values, (*before.shape, *shape))
 
 
-def _chances(caller: str, q: Any, whole: float, x: Array) -> Array:
-    """Return the probabilities in float64, on the device of x."""
+def _between(lower: Array, upper: Array, share: Array) -> Array:
+    """Return the values at a share, from 0 to 1, of the way from the lower to the upper values."""
+    step = upper - lower
+    from_above = upper - step * (1 - share)
+    values = apply("where", (apply("less", (share, 0.5), {}), lower + step * share, from_above), {})
+    is_lower = apply("equal", (lower, upper), {}) | apply("equal", (share, 0), {})  # also of and beside infinities
+    return apply("where", (is_lower, lower, values), {})
+
+
+def _chances(caller: str, q: Any, whole: float, x: Array) -> tuple[Array, Array | None]:
+    """Return the probabilities in float64, on the device of x, and which of them are valid; None for all."""
+    if isinstance(q, Array) and is_number(q):
+        return array_of_number(number_of(f"q of {caller}", q), np.dtype("float64")) / whole, None
     if isinstance(q, Array) and isinstance(q._handle, Symbol):
-        return cast(as_operand(caller, q, x), "float64") / whole
+        chances = cast(q, "float64") / whole
+        are_valid = apply("greater_equal", (chances, 0), {}) & apply("less_equal", (chances, 1), {})
+        chances = apply("where", (apply("isnan", (chances,), {}), 0, chances), {})
+        return apply("clip", (chances, 0, 1), {}), are_valid
     try:
         given = np.asarray(q)
         host = given.astype(np.float64) if given.dtype.kind != "c" else None
@@ -184,7 +210,7 @@ def _chances(caller: str, q: Any, whole: float, x: Array) -> Array:
         raise InvalidArgumentError(f"{caller}: q is numbers from 0 to {whole:g}, not {q!r}") from None
     if not np.all((host >= 0) & (host <= whole)):
         raise OutOfRangeError(f"{caller}: q is from 0 to {whole:g}, not {q!r}")
-    return asarray(host / whole, device=None if isinstance(x._handle, Symbol) else x.device)
+    return asarray(host / whole, device=None if isinstance(x._handle, Symbol) else x.device), None
 
 
 def _places(q: Array, length: int, method: str) -> tuple[Array, Array, Array]:

@@ -13,7 +13,8 @@ from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_block, is_complex, is_floating, numpy_dtype
 from ferrule.errors import DTypeError, Error, InvalidArgumentError
 from ferrule.functions import compaction
-from ferrule.functions.conversion import astype, cast
+from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.movement import reshape
 
 _MANY = 65536
@@ -108,7 +109,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The means; of integers in float32.
+        The means; of integers in float32, computed in float64 if the integers have 32 or 64 bits, and rounded once.
 
     Raises
     ------
@@ -121,7 +122,9 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     [2.0, 3.0]
     """
     x = as_operand("mean", x)
-    return _reduce("mean", x if is_complex(x.dtype) else _floating("mean", x), axis, keepdims)
+    if is_floating(x.dtype) or is_complex(x.dtype):  # an op as a whole is computed in float32 and rounded once
+        return _reduce("mean", x, axis, keepdims)
+    return cast(_reduce("mean", widened(x), axis, keepdims), "float32")
 
 
 @names_itself
@@ -144,7 +147,7 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     Returns
     -------
     Array
-        The variances; of integers in float32.
+        The variances; of integers in float32, computed in float64 if the integers have 32 or 64 bits, and rounded once.
 
     Raises
     ------
@@ -156,7 +159,10 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     >>> fe.var(fe.asarray([1.0, 2.0, 3.0]), correction=1).item()
     1.0
     """
-    return _reduce("var", _floating("var", x), axis, keepdims, correction=_correction("var", correction))
+    x, correction = as_operand("var", x), _correction("var", correction)
+    if is_floating(x.dtype):
+        return _reduce("var", x, axis, keepdims, correction=correction)
+    return cast(_reduce("var", widened(x), axis, keepdims, correction=correction), "float32")
 
 
 @names_itself
@@ -177,8 +183,8 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     Returns
     -------
     Array
-        The standard deviations; of integers in float32. The variance of half-precision arrays is kept in float32, so
-        the result is rounded once.
+        The standard deviations; of integers in float32. The variance of half-precision arrays is kept in float32, and
+        that of integers of 32 and 64 bits in float64, so the result is rounded once.
 
     Raises
     ------
@@ -190,12 +196,16 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     >>> fe.std(fe.asarray([1.0, 3.0])).item()
     1.0
     """
-    x, correction = _floating("std", x), _correction("std", correction)
-    wide = astype(x, "float32") if x.dtype.itemsize < 4 else x
+    x, correction = as_operand("std", x), _correction("std", correction)
+    wide = x
+    if not is_floating(x.dtype):
+        wide = widened(x)
+    elif x.dtype.itemsize < 4:
+        wide = cast(x, "float32")
     if axis is not None:
         axis = tuple(axis_of("std", place, x.ndim) for place in sizes(axis, "std", "axis"))
     root = apply("sqrt", (_reduce("var", wide, axis, keepdims, correction=correction),), {})
-    return cast(root, x.dtype)
+    return root if wide is x else cast(root, resulting(x.dtype))
 
 
 @names_itself
@@ -470,8 +480,3 @@ def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     x = as_operand(op, x)
     index = apply(op, (reshape(x, (x.size,)),), {"axis": 0, "keepdims": keepdims})
     return reshape(index, (1,) * x.ndim) if keepdims else index
-
-
-def _floating(op: str, x: Array) -> Array:
-    x = as_operand(op, x)
-    return x if is_floating(x.dtype) else astype(x, "float32")

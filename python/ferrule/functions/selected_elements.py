@@ -19,11 +19,13 @@ def selected(caller: str, x: Array, where: Any, otherwise: float) -> Array:
 
 
 def mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> Array:
+    """Return the mean of the elements that count; x is of a dtype to compute in, see `intermediate`."""
     total = reduction.sum(selected(caller, x, where, 0), axis=axis, keepdims=True)
     return _without(total / _count_of(caller, where, x, axis), axis, keepdims)
 
 
 def variance_of(caller: str, x: Array, where: Any, axis: Axes, less: float, keepdims: bool, mean: Any) -> Array:
+    """Return the variance of the elements that count; x is of a dtype to compute in, see `intermediate`."""
     center = mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
     distance = x - center
     total = reduction.sum(selected(caller, distance * distance, where, 0), axis=axis, keepdims=True)

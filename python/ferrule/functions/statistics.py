@@ -10,15 +10,16 @@ from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axis_of
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_floating
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.counting import sorted_position
+from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
 from ferrule.functions.movement import broadcast_to, reshape, take
 from ferrule.functions.reduction import max as max_of
 from ferrule.functions.reduction import mean
 from ferrule.functions.reduction import min as min_of
 from ferrule.functions.reduction import sum as sum_of
+from ferrule.functions.type_information import result_type
 
 
 @names_itself
@@ -40,7 +41,8 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
     Returns
     -------
     Array
-        sum(weights * x) / sum(weights); of integers in float32.
+        sum(weights * x) / sum(weights); of integers in float32. It is rounded once: sums of half-precision arrays are
+        kept in float32, and those of integers of 32 and 64 bits in float64.
 
     Raises
     ------
@@ -64,9 +66,10 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
             )
         shares = reshape(shares, [-1 if k == place else 1 for k in range(x.ndim)])
         shares = broadcast_to(shares, x.shape)
-    x, shares = (part if is_floating(part.dtype) else cast(part, "float32") for part in (x, shares))
+    dtype = result_type(resulting(x.dtype), resulting(shares.dtype))
+    x, shares = widened(x), widened(shares)
     total = sum_of(shares, axis=axis, keepdims=keepdims)
-    return sum_of(x * shares, axis=axis, keepdims=keepdims) / total
+    return cast(sum_of(x * shares, axis=axis, keepdims=keepdims) / total, dtype)
 
 
 @names_itself
@@ -119,7 +122,8 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     Returns
     -------
     Array
-        The interpolated values, in the shape of x; of integers in float32.
+        The interpolated values, in the shape of x; of integers in float32, computed in float64 if there are integers of
+        32 or 64 bits.
 
     Raises
     ------
@@ -136,9 +140,10 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
         raise InvalidArgumentError(
             f"interp: xp and fp are vectors of one length, of at least 1, not {arrays[1].shape} and {arrays[2].shape}"
         )
-    floats = [part.dtype for part in arrays if is_floating(part.dtype)]
-    dtype = np.dtype("float64" if np.dtype("float64") in floats else "float32")
-    at, places, values = (cast(part, dtype) for part in arrays)
+    double = np.dtype("float64")
+    dtype = np.dtype("float64" if double in [part.dtype for part in arrays] else "float32")
+    wide = double if double in [intermediate(part.dtype) for part in arrays] else dtype
+    at, places, values = (cast(part, wide) for part in arrays)
     last = places.shape[0] - 1
     found = reshape(sorted_position(places, at, right=True), (at.size,))
     before = apply("clip", (found - 1, 0, max(last - 1, 0)), {})
@@ -151,4 +156,4 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     low = values[0] if left is None else left
     high = values[-1] if right is None else right
     result = apply("where", (apply("less", (at, places[0]), {}), low, inside), {})
-    return apply("where", (apply("greater", (at, places[-1]), {}), high, result), {})
+    return cast(apply("where", (apply("greater", (at, places[-1]), {}), high, result), {}), dtype)

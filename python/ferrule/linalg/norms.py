@@ -16,6 +16,7 @@ from ferrule.dtypes.classification import is_complex
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import reduction
 from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.movement import expand_dims, reshape
 from ferrule.linalg.decompositions import svdvals
 from ferrule.linalg.operands import floating, matrices
@@ -44,12 +45,13 @@ def vector_norm(
     Returns
     -------
     Array
-        The norms, in the dtype of x, or that of its real parts.
+        The norms, in the dtype of x, or that of its real parts; of integers in float32. Those of float16 and bfloat16
+        are computed in float32 and rounded once. Norms of empty vectors are 0, and infinite for negative orders.
 
     Raises
     ------
     InvalidArgumentError
-        An axis is out of range, or `ord` is not a number, or vectors of the orders inf and -inf are empty.
+        An axis is out of range, or `ord` is not a number, or vectors of the order -inf are empty.
 
     Examples
     --------
@@ -63,11 +65,19 @@ def vector_norm(
     axes = None if axis is None else [axis_of("vector_norm", a, x.ndim) for a in sizes(axis, "vector_norm", "axis")]
     if axes is not None and len({*axes}) != len(axes):
         raise InvalidArgumentError(f"vector_norm: axes {tuple(axes)} name an axis twice")
-    return _norm(x, axes, keepdims, order)
+    wide = widened(x)
+    norms = _norm(wide, axes, keepdims, order)
+    return norms if wide is x else cast(norms, x.dtype)
 
 
 def _magnitudes(x: Array) -> Array:
     return apply("abs", (x,), {})
+
+
+def _greatest(x: Array, axes: Sequence[int] | None, keepdims: bool) -> Array:
+    """Return the greatest of the numbers, none of which is negative; 0 of none."""
+    reduced = x.shape if axes is None else [x.shape[axis] for axis in axes]
+    return (reduction.sum if 0 in reduced else reduction.max)(x, axis=axes, keepdims=keepdims)
 
 
 def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) -> Array:
@@ -77,8 +87,9 @@ def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) ->
         return apply("sqrt", (reduction.sum(apply("square", (x,), {}), axis=axes, keepdims=keepdims),), {})
     sizes_of_elements = _magnitudes(x)
     if math.isinf(order):
-        extreme = reduction.max if order > 0 else reduction.min
-        return extreme(sizes_of_elements, axis=axes, keepdims=keepdims)
+        if order > 0:
+            return _greatest(sizes_of_elements, axes, keepdims)
+        return reduction.min(sizes_of_elements, axis=axes, keepdims=keepdims)
     if order == 0:
         is_counted = cast(apply("not_equal", (sizes_of_elements, 0), {}), sizes_of_elements.dtype)
         return reduction.sum(is_counted, axis=axes, keepdims=keepdims)
@@ -105,12 +116,13 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
     Returns
     -------
     Array of shape (...) or (..., 1, 1)
-        The norms, in the dtype of x, or that of its real parts.
+        The norms, in the dtype of x, or that of its real parts; of integers in float32. Those of float16 and bfloat16
+        are computed in float32 and rounded once. Norms of empty matrices are 0.
 
     Raises
     ------
     InvalidArgumentError
-        x has fewer than 2 dimensions, or `ord` is another value, or an empty matrix has no largest or least value.
+        x has fewer than 2 dimensions, or `ord` is another value, or an empty matrix has no least value.
 
     Examples
     --------
@@ -125,16 +137,23 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
     if not known and ord is not None and not (is_number and ord in (1, -1, 2, -2, math.inf, -math.inf)):
         raise InvalidArgumentError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     x = matrices("matrix_norm", x)
+    wide = widened(x)
+    norms = _matrix_norm(wide, keepdims, ord)
+    return norms if wide is x else cast(norms, x.dtype)
+
+
+def _matrix_norm(x: Array, keepdims: bool, ord: MatrixOrder) -> Array:
     if ord is None or ord == "fro":
         return _norm(x, (x.ndim - 2, x.ndim - 1), keepdims, 2)
     if ord == "nuc" or ord in (2, -2):
         values = svdvals(x)
-        reduce = reduction.sum if ord == "nuc" else reduction.max if ord == 2 else reduction.min
-        result = reduce(values, axis=-1)
+        if ord == 2:
+            result = _greatest(values, [-1], False)
+        else:
+            result = (reduction.sum if ord == "nuc" else reduction.min)(values, axis=-1)
         return expand_dims(expand_dims(result, axis=-1), axis=-1) if keepdims else result
     ord = float(ord)
     summed, compared = (-2, -1) if abs(ord) == 1 else (-1, -2)
     sums = reduction.sum(_magnitudes(x), axis=summed, keepdims=True)
-    extreme = reduction.max if ord > 0 else reduction.min
-    result = extreme(sums, axis=compared, keepdims=True)
+    result = _greatest(sums, [compared], True) if ord > 0 else reduction.min(sums, axis=compared, keepdims=True)
     return result if keepdims else reshape(result, result.shape[:-2])

@@ -11,16 +11,16 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ferrule.array.array import Array
+from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer
 from ferrule.array.caller_names import names_itself
-from ferrule.array.numbers import shown
-from ferrule.array.recording import as_operand
+from ferrule.array.numbers import perform, shown
+from ferrule.array.recording import as_operand, number_like, number_of
 from ferrule.dtypes.classification import as_dtype, is_floating
 from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import broadcast_to, reshape, stack
-from ferrule.functions.ops import cos, log, log1p, minimum, negative, sin, sqrt
+from ferrule.functions.ops import cos, log, log1p, minimum, negative, nextafter, sin, sqrt
 from ferrule.random.keys import bits_for, sizes_of, words_for
 
 _WORD, _LONG = np.dtype("uint32"), np.dtype("uint64")
@@ -124,7 +124,8 @@ def uniform(
     shape : int or tuple of int
         The shape of the result.
     low, high : number or Array
-        The bounds; `high` is excluded. Arrays broadcast to the shape; rounding may then give `high`.
+        The bounds; `high` is excluded. Arrays broadcast to the shape; rounding may then give `high`, and their values
+        are not checked.
     dtype : dtype or str
         float32, float64, float16 or bfloat16.
 
@@ -139,7 +140,8 @@ def uniform(
     DTypeError
         `dtype` is not one of these.
     InvalidArgumentError
-        `low` is greater than `high`, or a bound is not finite, or `key` is not a key.
+        `low` is greater than `high`, or a bound is not finite, or `key` is not a key. A traced function checks its
+        number arguments in each call.
 
     Examples
     --------
@@ -148,12 +150,16 @@ def uniform(
     """
     target = _floating("uniform", dtype)
     unit = _unit("uniform", key, shape, target)
-    if isinstance(low, Array) or isinstance(high, Array):
+    if any(isinstance(bound, Array) and not is_number(bound) for bound in (low, high)):
         start, end = (as_operand("random.uniform", bound, low, high) for bound in (low, high))
         return cast(unit * cast(end - start, target) + cast(start, target), target)
     for name, bound in (("low", low), ("high", high)):
+        if isinstance(bound, Array):
+            continue
         if not isinstance(bound, (int, float, np.number)) or not math.isfinite(bound):
             raise InvalidArgumentError(f"random.uniform: {name} is a finite number or an array, not {bound!r}")
+    if isinstance(low, Array) or isinstance(high, Array):
+        return _between_numbers(unit, low, high)
     if low > high:
         raise InvalidArgumentError(f"random.uniform: low, {low!r}, is greater than high, {high!r}")
     least, greatest = float(low), float(high)
@@ -165,6 +171,15 @@ def uniform(
     end = target.type(greatest)
     below = np.nextafter(end, target.type(least)) if end > target.type(least) else end
     return minimum(scaled, float(below))  # where rounding gives `high`
+
+
+def _between_numbers(unit: Array, low: float | Array, high: float | Array) -> Array:
+    """Return what `uniform` makes of its numbers, for bounds of which some are number arguments of a traced call."""
+    bounds: list[Any] = [bound if isinstance(bound, Array) else float(bound) for bound in (low, high)]
+    width = number_of("width of uniform", bounds[1] - bounds[0])
+    start, end = (number_like("random.uniform", bound, unit) for bound in bounds)
+    scaled = unit * number_like("random.uniform", width, unit) + start
+    return minimum(scaled, nextafter(end, start))  # where rounding gives `high`
 
 
 @names_itself
@@ -180,7 +195,7 @@ def normal(
     shape : int or tuple of int
         The shape of the result.
     mean, std : number or Array
-        The mean and the standard deviation. Arrays broadcast to the shape.
+        The mean and the standard deviation. Arrays broadcast to the shape; their values are not checked.
     dtype : dtype or str
         float32, float64, float16 or bfloat16.
 
@@ -194,7 +209,8 @@ def normal(
     DTypeError
         `dtype` is not one of these.
     InvalidArgumentError
-        `key` is not a key, or a size is negative.
+        `std` is a negative number or NaN, or `key` is not a key, or a size is negative. A traced function checks its
+        number arguments in each call.
 
     Notes
     -----
@@ -218,7 +234,7 @@ def normal(
     angle = _unit_of(words[1], wide) * (2 * math.pi)
     both = stack([radius * cos(angle), radius * sin(angle)], axis=1)
     x = cast(reshape(reshape(both, (-1,))[:count], lengths), target)
-    return _shifted("normal", x, mean, std)
+    return _shifted("normal", x, mean, _checked("std of normal", std))
 
 
 @names_itself
@@ -232,7 +248,7 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     shape : int or tuple of int
         The shape of the result.
     scale : number or Array
-        The mean. An array broadcasts to the shape.
+        The mean. An array broadcasts to the shape; its values are not checked.
     dtype : dtype or str
         float32, float64, float16 or bfloat16.
 
@@ -246,7 +262,8 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     DTypeError
         `dtype` is not one of these.
     InvalidArgumentError
-        `key` is not a key, or a size is negative.
+        `scale` is a negative number or NaN, or `key` is not a key, or a size is negative. A traced function checks its
+        number arguments in each call.
 
     Examples
     --------
@@ -256,7 +273,7 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     """
     target = _floating("exponential", dtype)
     x = cast(_exponential("exponential", key, sizes_of("exponential", shape), target), target)
-    return _shifted("exponential", x, 0.0, scale)
+    return _shifted("exponential", x, 0.0, _checked("scale of exponential", scale))
 
 
 @names_itself
@@ -272,7 +289,7 @@ def gumbel(
     shape : int or tuple of int
         The shape of the result.
     location, scale : number or Array
-        The mode and the scale. Arrays broadcast to the shape.
+        The mode and the scale. Arrays broadcast to the shape; their values are not checked.
     dtype : dtype or str
         float32, float64, float16 or bfloat16.
 
@@ -286,7 +303,8 @@ def gumbel(
     DTypeError
         `dtype` is not one of these.
     InvalidArgumentError
-        `key` is not a key, or a size is negative.
+        `scale` is a negative number or NaN, or `key` is not a key, or a size is negative. A traced function checks its
+        number arguments in each call.
 
     Examples
     --------
@@ -296,7 +314,7 @@ def gumbel(
     """
     target = _floating("gumbel", dtype)
     x = cast(negative(log(_exponential("gumbel", key, sizes_of("gumbel", shape), target))), target)
-    return _shifted("gumbel", x, location, scale)
+    return _shifted("gumbel", x, location, _checked("scale of gumbel", scale))
 
 
 @names_itself
@@ -308,7 +326,8 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
     key : Array of shape (2,)
         The key.
     p : number or Array
-        The probability of True, from 0 to 1.
+        The probability of True, from 0 to 1. The values of an array are not checked: below 0 and NaN give False, and
+        above 1 True.
     shape : int or tuple of int, optional
         The shape of the result, to which `p` broadcasts; by default the shape of `p`.
 
@@ -320,15 +339,15 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
     Raises
     ------
     InvalidArgumentError
-        `p` is a number outside of [0, 1], or does not broadcast to the shape, or `key` is not a key.
+        `p` is a number outside of [0, 1], or does not broadcast to the shape, or `key` is not a key. A traced function
+        checks its number arguments in each call.
 
     Examples
     --------
     >>> fe.random.bernoulli(fe.random.key(0), 0.7, 4).tolist()
     [True, False, False, True]
     """
-    if isinstance(p, (bool, int, float)) and not 0 <= p <= 1:
-        raise InvalidArgumentError(f"random.bernoulli: p is a probability from 0 to 1, not {p!r}")
+    p = _checked("p of bernoulli", p)
     chance = as_operand("random.bernoulli", float(p) if isinstance(p, (bool, int)) else p, key)
     lengths = chance.shape if shape is None else sizes_of("bernoulli", shape)
     if chance.ndim:
@@ -375,6 +394,15 @@ def _positive(bits: Array) -> Array:
 
 def _exponential(caller: str, key: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     return negative(log1p(negative(_positive(bits_for(caller, key, shape, _bits_of(dtype))))))
+
+
+def _checked(check: str, value: Any) -> Any:
+    """Return the argument after a check of array.numbers, if it is a number; arrays are not checked."""
+    if isinstance(value, Array) and is_number(value):
+        return number_of(check, value)
+    if isinstance(value, (bool, int, float, np.integer, np.floating)):
+        perform(check, value)  # type: ignore[arg-type]
+    return value
 
 
 def _shifted(caller: str, x: Array, location: float | Array, scale: float | Array) -> Array:

@@ -11,7 +11,7 @@ from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, sizes
 from ferrule.array.caller_names import names_itself
-from ferrule.array.numbers import shown
+from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -35,7 +35,8 @@ def key(seed: SupportsIndex | Array, /, *, device: Device | str | None = None) -
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Each seed gives another key. In a traced function it may be an argument.
+        From 0 to 2**64 - 1. Each seed gives another key. In a traced function it may be an argument, which each call
+        checks. The integers of an array count modulo 2**64.
     device : Device or str, optional
         The device of the key, and so of the numbers made from it.
 
@@ -55,13 +56,13 @@ def key(seed: SupportsIndex | Array, /, *, device: Device | str | None = None) -
     [7, 0]
     """
     if isinstance(seed, Array) and (is_number(seed) or seed.shape == ()) and seed.dtype.kind in "iu":
-        number = recording.array_of_number(seed, np.dtype("int64")) if is_number(seed) else seed
-        wide = cast(number, _LONG)
+        if is_number(seed):
+            wide = recording.array_of_number(recording.number_of("seed of key", seed), _LONG)
+        else:
+            wide = cast(seed, _LONG)
         return stack([cast(wide, _WORD), cast(wide >> 32, _WORD)])
-    number_of_seed = one_integer(seed, "random.key", "seed")
-    if not 0 <= number_of_seed < 2**64:
-        raise InvalidArgumentError(f"random.key: seed is from 0 to 2**64 - 1, not {shown(number_of_seed)}")
-    words = np.array([number_of_seed & 0xFFFFFFFF, number_of_seed >> 32], _WORD)
+    number = perform("seed of key", one_integer(seed, "random.key", "seed"))
+    words = np.array([number & 0xFFFFFFFF, number >> 32], _WORD)
     return asarray(words, device=device)
 
 

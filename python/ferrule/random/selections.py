@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
+from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_floating
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
@@ -32,7 +33,8 @@ def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shap
     key : Array of shape (2,)
         The key.
     logits : Array
-        The logarithms of the probabilities, up to a constant. -inf is never chosen.
+        The logarithms of the probabilities, up to a constant. -inf is never chosen, unless all are -inf: the index is
+        0 then. The values are not checked; where there is a NaN, the index is that of the first one.
     axis : int
         The axis of `logits` to choose along.
     shape : int or tuple of int, optional
@@ -129,7 +131,9 @@ def choice(
     replace : bool
         Whether an element may be chosen more than once.
     p : Array, optional
-        The probability of each element, up to a common factor; by default all are the same.
+        The probability of each element, up to a common factor; by default all are the same. The values of a traced
+        array are not checked: an element with a negative number or NaN is then chosen before all others, and one with
+        0 where no other is left; the first of several such elements comes first.
     axis : int
         The axis of `a` to choose along.
 
@@ -141,7 +145,8 @@ def choice(
     Raises
     ------
     InvalidArgumentError
-        There are too few elements to choose from, or `p` has another length, or `key` is not a key.
+        There are too few elements to choose from, or `p` has another length, or a number that is negative or not
+        finite, or too few positive ones, or `key` is not a key.
 
     Examples
     --------
@@ -164,12 +169,15 @@ def choice(
         chances = as_operand("random.choice", p, key)
         if chances.shape != (length,):
             raise InvalidArgumentError(f"random.choice: p has the shape {chances.shape}, not ({length},)")
-        chances = log(chances if is_floating(chances.dtype) else cast(chances, "float32"))
+        wide = "float64" if chances.dtype == np.dtype("float64") else "float32"
+        chances = cast(chances, wide)
+        if not isinstance(chances._handle, Symbol):
+            _check_chances(np.asarray(chances), 1 if replace else count)
+        chances = log(chances)
         if replace:
             indices = categorical(key, chances, shape=lengths)
         else:  # the greatest of the sums are a sample without replacement (Yellott 1977)
-            wide = "float64" if chances.dtype == np.dtype("float64") else "float32"
-            keys = gumbel(key, (length,), dtype=wide) + cast(chances, wide)
+            keys = gumbel(key, (length,), dtype=wide) + chances
             indices = reshape(topk(keys, count).indices, lengths)
     elif replace:
         indices = integers(key, lengths, 0, length)
@@ -182,6 +190,17 @@ def choice(
     for offset in range(len(lengths)):  # the new axes go to the place of the old one
         chosen = moveaxis(chosen, len(lengths) - 1 - offset, len(lengths) - 1 - offset + place)
     return chosen
+
+
+def _check_chances(chances: Any, needed: int) -> None:
+    """Raise an error unless these are probabilities, up to a factor, with at least as many positive ones as needed."""
+    wrong = ~(np.isfinite(chances) & (chances >= 0))
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise InvalidArgumentError(f"random.choice: p[{place}] is {chances[place]}, not a finite number from 0 on")
+    positive = int(np.count_nonzero(chances))
+    if positive < needed:
+        raise InvalidArgumentError(f"random.choice: positive numbers in p: {positive}; at least {needed} are needed")
 
 
 def _population(caller: str, x: Array | SupportsIndex) -> tuple[Array, bool]:
