@@ -9,7 +9,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, sizes
+from ferrule.array.attributes import axis_of, one_real, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply
 from ferrule.dtypes.classification import is_complex
@@ -52,6 +52,8 @@ def vector_norm(
     ------
     InvalidArgumentError
         An axis is out of range, or `ord` is not a number, or vectors of the order -inf are empty.
+    NumberOverflowError
+        `ord` does not fit into float64.
 
     Examples
     --------
@@ -67,7 +69,7 @@ def vector_norm(
     if axes is not None and len({*axes}) != len(axes):
         raise InvalidArgumentError(f"vector_norm: axes {tuple(axes)} name an axis twice")
     wide = widened(x)
-    norms = _norm(wide, axes, keepdims, float(ord))
+    norms = _norm(wide, axes, keepdims, one_real(ord, "vector_norm", "ord"))
     return norms if wide is x else cast(norms, x.dtype)
 
 
