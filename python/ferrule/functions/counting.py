@@ -153,8 +153,13 @@ def histogram(
     """
     x = as_operand("histogram", x)
     values = reshape(x if is_floating(x.dtype) else cast(x, "float64"), (x.size,))
-    if isinstance(bins, (Array, np.ndarray, list, tuple)) and np.ndim(bins) == 1:
-        edges = as_operand("histogram", bins if isinstance(bins, Array) else np.asarray(bins), x)
+    if isinstance(bins, (list, tuple)):
+        try:
+            bins = np.asarray(bins)
+        except (ValueError, TypeError) as error:
+            raise InvalidArgumentError(f"histogram: bins is a number or numbers, not {bins!r}") from error
+    if isinstance(bins, (Array, np.ndarray)) and bins.ndim == 1:
+        edges = as_operand("histogram", bins, x)
         edges = edges if is_floating(edges.dtype) else cast(edges, values.dtype)
         if edges.size < 2:
             raise InvalidArgumentError(f"histogram: n bins have n + 1 edges, not {edges.size}")

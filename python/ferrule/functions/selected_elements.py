@@ -6,6 +6,7 @@ from typing import Any
 
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import flag, sizes
 from ferrule.array.recording import as_operand
 from ferrule.functions import conversion, movement, reduction
 
@@ -21,7 +22,7 @@ def selected(caller: str, x: Array, where: Any, otherwise: float) -> Array:
 def mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> Array:
     """Return the mean of the elements that count; x is of a dtype to compute in, see `intermediate`."""
     total = reduction.sum(selected(caller, x, where, 0), axis=axis, keepdims=True)
-    return _without(total / _count_of(caller, where, x, axis), axis, keepdims)
+    return _without(caller, total / _count_of(caller, where, x, axis), axis, keepdims)
 
 
 def variance_of(caller: str, x: Array, where: Any, axis: Axes, less: float, keepdims: bool, mean: Any) -> Array:
@@ -30,7 +31,7 @@ def variance_of(caller: str, x: Array, where: Any, axis: Axes, less: float, keep
     distance = x - center
     total = reduction.sum(selected(caller, distance * distance, where, 0), axis=axis, keepdims=True)
     count = _count_of(caller, where, x, axis) - less
-    return _without(total / recording.apply("maximum", (count, 0), {}), axis, keepdims)
+    return _without(caller, total / recording.apply("maximum", (count, 0), {}), axis, keepdims)
 
 
 def with_one_more(x: Array, axis: Axes, value: float) -> Array:
@@ -53,9 +54,8 @@ def _mask(caller: str, where: Any, x: Array) -> Array:
     return conversion.cast(as_operand(caller, where, x), "bool")
 
 
-def _without(x: Array, axis: Axes, keepdims: bool) -> Array:
-    """Remove the axes that a reduction kept."""
-    if keepdims:
+def _without(caller: str, x: Array, axis: Axes, keepdims: bool) -> Array:
+    """Remove the axes that a reduction kept, unless `keepdims`."""
+    if flag(keepdims, caller, "keepdims"):
         return x
-    axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-    return movement.squeeze(x, axes)
+    return movement.squeeze(x, tuple(range(x.ndim)) if axis is None else sizes(axis, caller, "axis"))

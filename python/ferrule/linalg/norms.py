@@ -52,6 +52,8 @@ def vector_norm(
     ------
     InvalidArgumentError
         An axis is out of range, or `ord` is not a number, or vectors of the order -inf are empty.
+    NumberOverflowError
+        `ord` does not fit into float64.
 
     Examples
     --------

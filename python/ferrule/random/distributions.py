@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, one_integer
+from ferrule.array.attributes import Shape, one_integer, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_operand, number_like, number_of
@@ -156,8 +156,10 @@ def uniform(
     for name, bound in (("low", low), ("high", high)):
         if isinstance(bound, Array):
             continue
-        if not isinstance(bound, (int, float, np.number)) or not math.isfinite(bound):
+        is_real = isinstance(bound, (int, float, np.number)) and not isinstance(bound, np.complexfloating)
+        if not is_real or not -math.inf < bound < math.inf:
             raise InvalidArgumentError(f"random.uniform: {name} is a finite number or an array, not {bound!r}")
+        one_real(int(bound) if isinstance(bound, bool) else bound, "random.uniform", name)  # an int may be too large
     if isinstance(low, Array) or isinstance(high, Array):
         return _between_numbers(unit, low, high)
     if low > high:
@@ -165,11 +167,14 @@ def uniform(
     least, greatest = float(low), float(high)
     if (least, greatest) == (0.0, 1.0):
         return unit
+    with np.errstate(over="ignore"):
+        start, end, width = (target.type(number) for number in (least, greatest, greatest - least))
+    if not all(math.isfinite(number) for number in (start, end, width)):
+        raise InvalidArgumentError(f"random.uniform: {target} has not {low!r}, {high!r} and their difference")
     scaled = unit * (greatest - least)
     if least:
         scaled = scaled + least
-    end = target.type(greatest)
-    below = np.nextafter(end, target.type(least)) if end > target.type(least) else end
+    below = np.nextafter(end, start) if end > start else end
     return minimum(scaled, float(below))  # where rounding gives `high`
 
 
@@ -234,7 +239,7 @@ def normal(
     angle = _unit_of(words[1], wide) * (2 * math.pi)
     both = stack([radius * cos(angle), radius * sin(angle)], axis=1)
     x = cast(reshape(reshape(both, (-1,))[:count], lengths), target)
-    return _shifted("normal", x, mean, _checked("std of normal", std))
+    return _shifted("normal", x, ("mean", mean), ("std", _checked("std of normal", std)))
 
 
 @names_itself
@@ -273,7 +278,7 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     """
     target = _floating("exponential", dtype)
     x = cast(_exponential("exponential", key, sizes_of("exponential", shape), target), target)
-    return _shifted("exponential", x, 0.0, _checked("scale of exponential", scale))
+    return _shifted("exponential", x, ("location", 0.0), ("scale", _checked("scale of exponential", scale)))
 
 
 @names_itself
@@ -314,7 +319,7 @@ def gumbel(
     """
     target = _floating("gumbel", dtype)
     x = cast(negative(log(_exponential("gumbel", key, sizes_of("gumbel", shape), target))), target)
-    return _shifted("gumbel", x, location, _checked("scale of gumbel", scale))
+    return _shifted("gumbel", x, ("location", location), ("scale", _checked("scale of gumbel", scale)))
 
 
 @names_itself
@@ -405,17 +410,17 @@ def _checked(check: str, value: Any) -> Any:
     return value
 
 
-def _shifted(caller: str, x: Array, location: float | Array, scale: float | Array) -> Array:
-    """Return scale * x + location in the dtype of x."""
-    for factor, is_scale in ((scale, True), (location, False)):
+def _shifted(caller: str, x: Array, location: tuple[str, float | Array], scale: tuple[str, float | Array]) -> Array:
+    """Return scale * x + location in the dtype of x. Both are given with the names of the arguments."""
+    for (name, factor), is_scale in ((scale, True), (location, False)):
         if isinstance(factor, (int, float)) and factor == is_scale:
             continue
         if isinstance(factor, (Array, np.ndarray, np.generic)):
             part: Any = cast(as_operand(f"random.{caller}", factor, x), x.dtype)
         elif isinstance(factor, (int, float)):
-            part = float(factor)
+            part = one_real(int(factor) if isinstance(factor, bool) else factor, f"random.{caller}", name)
         else:
-            raise InvalidArgumentError(f"random.{caller}: takes numbers or arrays, not {factor!r}")
+            raise InvalidArgumentError(f"random.{caller}: {name} is a number or an array, not {factor!r}")
         y = x * part if is_scale else x + part
         if y.shape != x.shape:
             raise InvalidArgumentError(f"random.{caller}: {part.shape} does not broadcast to the shape {x.shape}")

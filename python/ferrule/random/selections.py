@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, axis_of, one_integer
+from ferrule.array.attributes import Shape, axis_of, flag, one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol
@@ -159,6 +159,7 @@ def choice(
     place = axis_of("random.choice", axis, population.ndim)
     length, lengths = population.shape[place], sizes_of("choice", shape)
     count = math.prod(lengths)
+    replace = flag(replace, "random.choice", "replace")
     if not replace and count > length:
         raise InvalidArgumentError(f"random.choice: {count} different ones of {length} elements do not exist")
     if length == 0 and count:

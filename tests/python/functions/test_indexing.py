@@ -99,6 +99,10 @@ def test_any_key_reads_as_in_numpy(shape_and_key: Any) -> None:
         with pytest.raises(fe.InvalidArgumentError, match=r"^x\[key\]: "):
             fe.asarray(a)[key]
         return
+    if expected.ndim > 8:
+        with pytest.raises(fe.InvalidArgumentError, match="at most 8 dimensions"):
+            fe.asarray(a)[key]
+        return
     for got in (fe.asarray(a)[key], fe.graph(lambda x: x[key])(fe.asarray(a))):
         assert got.shape == expected.shape
         np.testing.assert_array_equal(np.asarray(got), expected)
@@ -111,7 +115,8 @@ def test_any_key_writes_as_in_numpy(shape_and_key: Any, kind: int) -> None:
     a = np.arange(int(np.prod(shape)), dtype="int64").reshape(shape)
     expected, x = a.copy(), fe.asarray(a)
     try:
-        a[key]
+        if a[key].ndim > 8:
+            return
     except IndexError:
         return
     value: Any = 7

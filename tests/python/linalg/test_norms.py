@@ -76,6 +76,11 @@ def test_norms_of_empty_vectors(shape: tuple[int, ...], axis: int | None, order:
         assert got.shape == np.shape(wanted)
 
 
+def test_an_order_that_no_float_can_hold_is_an_error() -> None:
+    with pytest.raises(fe.NumberOverflowError, match="vector_norm: ord an int of 1994 bits does not fit into float64"):
+        fe.linalg.vector_norm(fe.ones(3), ord=10**600)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 @pytest.mark.parametrize("order", MATRIX_ORDERS)
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 0), (0, 2, 2)])

@@ -249,7 +249,13 @@ def test_everything_works_in_a_graph() -> None:
             "random.bernoulli: p is a probability from 0 to 1, not 1.5",
         ),
         (lambda k: FE.random.choice(k, 3, 4, replace=False), ValueError, "random.choice: 4 different ones of 3"),
+        (lambda k: FE.random.uniform(k, 3, 0, 10**600), OverflowError, "random.uniform: high an int of 1994 bits does"),
+        (lambda k: FE.random.normal(k, 3, 10**600), OverflowError, "random.normal: mean an int of 1994 bits does not"),
+        (lambda k: FE.random.gumbel(k, 3, 0, 10**600), OverflowError, "random.gumbel: scale an int of 1994 bits does"),
+        (lambda k: FE.random.normal(k, 3, "a"), ValueError, "random.normal: mean is a number or an array, not 'a'"),
+        (lambda k: FE.random.normal(k, 3, 0, "a"), ValueError, "random.normal: std is a number or an array, not 'a'"),
         (lambda k: FE.random.choice(k, 0, 4), ValueError, "random.choice: there is no element to choose"),
+        (lambda k: FE.random.choice(k, 3, 4, "yes"), ValueError, "random.choice: replace must be True or False, not"),
         (lambda k: FE.random.choice(k, 3, 4, p=FE.ones(2)), ValueError, r"random.choice: p has the shape \(2,\)"),
         (lambda k: FE.random.permutation(k, -1), ValueError, "random.permutation: the number of elements is -1"),
         (
