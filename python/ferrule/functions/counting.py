@@ -201,10 +201,10 @@ def _equal_bins(values: Array, bins: Any, limits: tuple[float, float] | None) ->
     same = recording.apply("equal", (least, greatest), {})
     low_edge = recording.apply("where", (same, least - 0.5, least), {})
     high_edge = recording.apply("where", (same, greatest + 0.5, greatest), {})
-    steps = asarray(np.arange(count + 1) / count).astype(values.dtype)
-    edges = low_edge + (high_edge - low_edge) * steps
+    first, end = cast(low_edge, "float64"), cast(high_edge, "float64")  # as linspace, which rounds once
+    edges = asarray(np.arange(count + 1.0)) * ((end - first) / count) + first
     last = asarray(np.arange(count + 1) == count)
-    return recording.apply("where", (last, high_edge, edges), {})
+    return cast(recording.apply("where", (last, end, edges), {}), values.dtype)
 
 
 def sorted_position(edges: Array, x: Array, right: bool) -> Array:

@@ -290,3 +290,17 @@ def test_interpolation_at_a_point_is_its_value_beside_infinities() -> None:
     np.testing.assert_array_equal(
         np.asarray(fe.interp(fe.asarray(x), fe.asarray(xp), fe.asarray(fp))), np.interp(x, xp, fp)
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_traced_histograms_count_as_eager_ones(dtype: str) -> None:
+    rng = np.random.default_rng(11)
+    for values in ([0.0, 0.6, 1.0], [1.0, 1.0], [-3.0, 0.1, 0.2, 0.3, 0.7], rng.integers(0, 30, 200) / 10):
+        x = np.asarray(values, dtype)
+        for bins in (1, 3, 5, 7, 10, 31):
+            eager = fe.histogram(fe.asarray(x), bins)
+            traced = fe.graph(lambda y, bins=bins: fe.histogram(y, bins), static_argnames="bins")(fe.asarray(x))
+            assert traced.hist.tolist() == eager.hist.tolist()
+            assert traced.bin_edges.tolist() == eager.bin_edges.tolist()
+            if dtype == "float64":
+                assert eager.hist.tolist() == np.histogram(x, bins)[0].tolist()

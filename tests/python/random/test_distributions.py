@@ -249,6 +249,12 @@ def test_everything_works_in_a_graph() -> None:
             "random.bernoulli: p is a probability from 0 to 1, not 1.5",
         ),
         (lambda k: FE.random.choice(k, 3, 4, replace=False), ValueError, "random.choice: 4 different ones of 3"),
+        (lambda k: FE.random.uniform(k, 3, -3e38, 3e38), ValueError, "random.uniform: float32 has not -3e.38, 3e.38"),
+        (
+            lambda k: FE.random.uniform(k, 3, 0, 7e4, "float16"),
+            ValueError,
+            "random.uniform: float16 has not 0, 7",
+        ),
         (lambda k: FE.random.uniform(k, 3, 0, 10**600), OverflowError, "random.uniform: high an int of 1994 bits does"),
         (lambda k: FE.random.normal(k, 3, 10**600), OverflowError, "random.normal: mean an int of 1994 bits does not"),
         (lambda k: FE.random.gumbel(k, 3, 0, 10**600), OverflowError, "random.gumbel: scale an int of 1994 bits does"),
