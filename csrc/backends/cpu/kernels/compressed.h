@@ -22,8 +22,9 @@ struct ChosenLanes {
     }
   }
 };
+#if HWY_MAX_BYTES == 16
 inline constexpr ChosenLanes<4, 1, uint32_t> chosen_of_4;
-#if HWY_MAX_BYTES == 32
+#else
 inline constexpr ChosenLanes<8, 1, uint8_t> chosen_of_8;
 inline constexpr ChosenLanes<4, 2, uint32_t> chosen_pairs_of_4;
 #endif
