@@ -22,8 +22,9 @@ struct ChosenLanes {
     }
   }
 };
+#if HWY_MAX_BYTES == 16
 inline constexpr ChosenLanes<4, 1, uint32_t> chosen_of_4;
-#if HWY_MAX_BYTES == 32
+#else
 inline constexpr ChosenLanes<8, 1, uint8_t> chosen_of_8;
 inline constexpr ChosenLanes<4, 2, uint32_t> chosen_pairs_of_4;
 #endif
@@ -33,7 +34,7 @@ inline constexpr ChosenLanes<4, 2, uint32_t> chosen_pairs_of_4;
 // The lanes whose mask is set, side by side; any lanes follow.
 template <class V, class M>
 HWY_INLINE V compressed(V v, M mask) {
-  using T = hn::TFromV<V>;
+  using T [[maybe_unused]] = hn::TFromV<V>;
 #if HWY_MAX_BYTES == 64
   // Highway also clears the lanes behind, which waits for the register's last value on Zen 4 and 5 (LLVM issue 206849).
   if constexpr (sizeof(T) == 8)
