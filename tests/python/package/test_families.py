@@ -99,12 +99,12 @@ def test_cases_lie_in_the_files_of_their_ops_families() -> None:
 
 @pytest.mark.parametrize("folder", SPLICED, ids=Path.as_posix)
 def test_every_op_of_an_elementwise_planner_has_a_function_of_its_own_family(folder: Path) -> None:
-    """So that the test above sees them all; astype has functions for pairs of dtypes."""
+    """So that the test above sees them all; astype has functions for pairs of dtypes, and positive is its operand."""
     family_of = families_of_ops(ROOT)
     planned = {op for path in (ROOT / folder).glob("*.cpp") for op in ELEMENTWISE.findall(text_of(path))}
     seen = {op for op, _ in functions(ROOT, folder, set(family_of))}
     assert len(planned) > 50
-    assert planned - seen == {"astype", *INTERNAL}
+    assert planned - seen - {"positive"} == {"astype", *INTERNAL}
     casts = {family for family, text in files(ROOT, folder / FUNCTIONS, ".glsl") if "\nfloat cast_i32_f32(" in text}
     assert casts == {family_of["astype"]}
 

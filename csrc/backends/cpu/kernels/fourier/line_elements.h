@@ -98,7 +98,7 @@ void unfold_line(const Plan<R>& plan, R* line, int64_t stride, int64_t begin, in
   for (; k < end; ++k) {
     R *const a = line + 2 * k * stride, *const b = line + 2 * (n - k) * stride;
     if (a == b) {
-      a[1] = -a[1];
+      a[1] = R(0) - a[1];  // no zero becomes negative
       continue;
     }
     const Turn turn = plan.pair_turns.turn(k);
@@ -146,7 +146,7 @@ void unfold_rows(const Plan<R>& plan, Parts<R> rows) {
   hn::Store(hn::Zero(d), d, rows.im + last);
   for_opposite_rows(plan, rows, [&](auto& a, auto& b, int64_t k) {
     if (2 * k == plan.n)
-      a.im = hn::Neg(a.im);
+      a.im = hn::Sub(hn::Zero(Full<R>()), a.im);
     else
       unfold(a, b, PairTurns<R>::at(plan, k));
   });
