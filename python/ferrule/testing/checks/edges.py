@@ -42,8 +42,8 @@ def _sprinkle(attempt: Attempt, rng: np.random.Generator, number: int, values: V
     real = PARTS.get(case.dtype(number), case.dtype(number))
     if case.tolerance.bound is not None and is_floating(real):
         # Large values are left out: whether sums of products overflow depends on their order, which is unspecified.
-        with np.errstate(all="ignore"):
-            size = np.abs(edges.astype(np.complex128 if real != case.dtype(number) else np.float64))
-        edges = edges[~(size > 2.0 ** (FORMATS[real].high // 4)) | np.isinf(size)]
+        parts = (edges.real, edges.imag) if real != case.dtype(number) else (edges,)
+        sizes = [np.abs(part.astype(np.float64)) for part in parts]
+        edges = edges[~np.any([(size > 2.0 ** (FORMATS[real].high // 4)) & ~np.isinf(size) for size in sizes], axis=0)]
     chosen = rng.random(values.shape) < 0.1
     return np.where(chosen, rng.choice(edges, values.shape), values).astype(values.dtype)
