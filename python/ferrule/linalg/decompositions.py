@@ -77,7 +77,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     >>> fe.linalg.cholesky(fe.asarray([[4.0, 2.0], [2.0, 5.0]])).tolist()
     [[2.0, 0.0], [1.0, 2.0]]
     """
-    return apply("cholesky", (square_matrices("cholesky", x),), {"upper": bool(upper)})
+    return apply("cholesky", (square_matrices("cholesky", x),), {"upper": upper})
 
 
 @names_itself

@@ -9,7 +9,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, one_real, sizes
+from ferrule.array.attributes import axis_of, flag, one_real, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply
 from ferrule.dtypes.classification import is_complex
@@ -140,7 +140,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
         raise InvalidArgumentError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     x = matrices("matrix_norm", x)
     wide = widened(x)
-    norms = _matrix_norm(wide, keepdims, ord)
+    norms = _matrix_norm(wide, flag(keepdims, "matrix_norm", "keepdims"), ord)
     return norms if wide is x else cast(norms, x.dtype)
 
 
