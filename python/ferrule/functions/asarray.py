@@ -9,6 +9,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
+from ferrule.array.attributes import flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.numbers import shown
@@ -302,6 +303,7 @@ def from_packed(
     >>> fe.from_packed(np.zeros((3, 68), "uint8"), "q8_0").shape
     (3, 64)
     """
+    copy = None if copy is None else flag(copy, "from_packed", "copy")
     element = as_dtype(dtype)
     if not is_block(element):
         raise DTypeError(f"from_packed: dtype {element} has no blocks; asarray takes its numbers")

@@ -1,8 +1,12 @@
-"""Arguments of wrong types, shapes, dtypes and sizes raise ferrule's errors, which begin with the function's name."""
+"""Arguments of wrong types, shapes, dtypes and sizes raise ferrule's errors, which begin with the function's name.
+
+The examples are the same in each run. FERRULE_TEST_EXAMPLES=2000 tries that many others for each function.
+"""
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 FE: Any = fe
+SEARCH = os.environ.get("FERRULE_TEST_EXAMPLES")
 
 ARRAYS: list[Any] = [
     fe.ones((2, 3)),
@@ -170,7 +175,12 @@ def compute(result: Any = ()) -> None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=int(SEARCH or 150),
+    derandomize=not SEARCH,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(data=st.data())
 def test_wrong_arguments_raise_errors_that_begin_with_the_functions_name(name: str, data: st.DataObject) -> None:
     count, keywords = parameters(name)
