@@ -34,5 +34,9 @@ def names_itself(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _another(result: object, name: str) -> object:
-    """Return an object of its own instead of the argument, so that assignments to one do not change the other."""
-    return result._another(f"{name}()") if isinstance(result, Array) and name != "asarray" else result
+    """Return an object of its own instead of the argument, so that assignments to one do not change the other.
+
+    asarray and astype return the argument if that is what `copy=False` asks for.
+    """
+    is_wanted = name in ("asarray", "astype")
+    return result._another(f"{name}()") if isinstance(result, Array) and not is_wanted else result

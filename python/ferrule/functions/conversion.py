@@ -33,7 +33,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str |
         The dtype of the result.
     copy : bool
         Matters if x has the dtype already. True gives the current value of x, even if x borrows memory that its owner
-        writes to later; False gives the same array. Both return a new object.
+        writes to later; False returns x itself, so that later assignments to one are seen in the other.
     device : Device or str, optional
         The device of the result; by default that of x.
 
@@ -66,7 +66,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str |
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
             x = on_thread.graph.constant(x)  # the graph then keeps the blocks instead of the float numbers
         return recording.apply("astype", (x,), {"dtype": target})
-    return x._snapshot("astype") if flag(copy, "astype", "copy") else x._another("astype")
+    return x._snapshot("astype") if flag(copy, "astype", "copy") else x  # itself, as the standard demands
 
 
 def moved(caller: str, x: Array, device: Device | str) -> Array:

@@ -352,7 +352,6 @@ ALIASES: dict[str, Any] = {
     "asarray to its device": lambda x: fe.asarray(x, device=x.device),
     "asarray of its dtype": lambda x: fe.asarray(x, dtype="float32"),
     "from_dlpack": fe.from_dlpack,
-    "astype": lambda x: fe.astype(x, "float32", copy=False),
     "update_slice": lambda x: fe.update_slice(x, fe.zeros((0, 2)), (1, 0)),
     "+x": lambda x: +x,
     "copy": copy.copy,

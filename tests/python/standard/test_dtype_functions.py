@@ -144,7 +144,11 @@ def test_astype_copies_unless_asked_not_to() -> None:
     same, copied = fe.astype(x, "float32", copy=False), fe.astype(x, "float32")
     memory[0] = 5
     assert copied.tolist() == [1, 1, 1]
-    assert same.tolist() == x.tolist()
+    assert same is x  # "the input array must be returned"
+    assert x.astype("float32", copy=False) is x
+    same[1] = 7
+    assert x.tolist()[1] == 7
+    assert copied.tolist() == [1, 1, 1]
     assert fe.astype(x, "float64", device="cpu").device == fe.device("cpu")
 
 
