@@ -214,7 +214,7 @@ EXACT: dict[str, Callable[..., NDArray[Any]]] = {
 
 
 def product_of_factors(op: str, factors: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """What the results of qr, svd or eigh multiply to."""
+    """Return the product of the factors that qr, svd or eigh gives: the matrix that was decomposed."""
     if op == "qr":
         q, right = factors
     elif op == "svd":

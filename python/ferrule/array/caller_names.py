@@ -15,7 +15,8 @@ R = TypeVar("R")
 
 def names_itself(function: Callable[P, R]) -> Callable[P, R]:
     """Make the errors of a function begin with its name, such as "sum" or "random.uniform"."""
-    name = "random." * function.__module__.startswith("ferrule.random.") + function.__name__
+    package = "random." if function.__module__.startswith("ferrule.random.") else ""
+    name = f"{package}{function.__name__}"
 
     @functools.wraps(function)
     def named(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -5,17 +5,12 @@ The names and signatures are those of the Python array API standard. Integers ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from ferrule.fft.complex import fft, fftn, ifft, ifftn
 from ferrule.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from ferrule.fft.real import hfft, ihfft, irfft, irfftn, rfft, rfftn
-from ferrule.later import later
-
-if TYPE_CHECKING:
-    from ferrule.text import other_names
-else:
-    other_names = later("ferrule.text.other_names")  # for messages
+from ferrule.text import other_names
 
 __all__ = [
     "fft",

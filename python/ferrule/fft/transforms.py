@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.attributes import axis_of, one_integer, one_of, sizes
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_complex
@@ -34,8 +34,7 @@ def _positive(caller: str, size: int, name: str) -> int:
 
 def _factor(caller: str, norm: object, lengths: Sequence[int], divides: str) -> float:
     """Return the factor of the sums. `divides` is the norm that divides by the number of elements."""
-    if not isinstance(norm, str) or norm not in ("backward", "ortho", "forward"):
-        raise InvalidArgumentError(f"{caller}: norm must be 'backward', 'ortho' or 'forward', not {norm!r}")
+    one_of(("backward", "ortho", "forward"), norm, caller, "norm")
     count = math.prod(lengths)
     return 1 / count if norm == divides else 1 / math.sqrt(count) if norm == "ortho" else 1.0
 

@@ -179,9 +179,8 @@ def _einsum(subscripts: Any, *operands: Any, dtype: Any = None, out: object = No
 def _where(condition: Any, *values: Any) -> Array | None:
     if len(values) != 2:
         return None
-    module = Array._namespace
-    operand = condition if isinstance(condition, Array) else np.asarray(condition)
-    result: Array = module.where(operand if operand.dtype.kind == "b" else operand.astype(bool), *values)
+    flags = condition if isinstance(condition, Array) else np.asarray(condition)
+    result: Array = Array._namespace.where(flags, *values)
     return result
 
 

@@ -395,7 +395,7 @@ class NumPyReductions(Array):
         Returns
         -------
         Array
-            Of dtype bool.
+            The results, of dtype bool.
 
         Raises
         ------
@@ -435,7 +435,7 @@ class NumPyReductions(Array):
         Returns
         -------
         Array
-            Of dtype bool.
+            The results, of dtype bool.
 
         Raises
         ------

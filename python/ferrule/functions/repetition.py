@@ -9,7 +9,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.attributes import axis_of, one_integer, one_of, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import MAX_DIMENSIONS, check_ndim, enough_memory
 from ferrule.array.numbers import shown
@@ -90,8 +90,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     >>> x.tolist(), y.tolist()
     ([[1, 2, 3], [1, 2, 3]], [[4, 4, 4], [5, 5, 5]])
     """
-    if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
-        raise InvalidArgumentError(f"meshgrid: indexing must be 'xy' or 'ij', not {indexing!r}")
+    one_of(("xy", "ij"), indexing, "meshgrid", "indexing")
     operands = [as_operand("meshgrid", array, *arrays) for array in arrays]
     check_ndim("meshgrid", len(operands))
     for array in operands:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ferrule.array.array import Array
+from ferrule.array.attributes import one_of
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -55,8 +56,7 @@ def searchsorted(
         x2 = as_operand("searchsorted", x2, x1)
     elif isinstance(x2, float) and x1.dtype.kind in "iu":
         x1, x2 = cast(x1, "float64"), asarray(x2, dtype="float64", device=x1.device)
-    if not isinstance(side, str) or side not in ("left", "right"):
-        raise InvalidArgumentError(f"searchsorted: side must be 'left' or 'right', not {side!r}")
+    one_of(("left", "right"), side, "searchsorted", "side")
     if x1.ndim != 1:
         raise InvalidArgumentError(f"searchsorted: x1 must have 1 dimension, not the shape {x1.shape}")
     if sorter is not None:

@@ -7,11 +7,10 @@ not an integer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import matrix_transpose
-from ferrule.later import later
 from ferrule.linalg.decompositions import (
     EighResult,
     QRResult,
@@ -27,11 +26,7 @@ from ferrule.linalg.diagonals import diagonal, trace
 from ferrule.linalg.equations import SlogdetResult, det, inv, matrix_power, matrix_rank, pinv, slogdet, solve
 from ferrule.linalg.norms import matrix_norm, vector_norm
 from ferrule.linalg.products import cross, outer
-
-if TYPE_CHECKING:
-    from ferrule.text import other_names
-else:
-    other_names = later("ferrule.text.other_names")  # for messages
+from ferrule.text import other_names
 
 __all__ = [
     "EighResult",

@@ -5,17 +5,12 @@ A key is an ordinary array of two uint32. `split` makes new keys from one; no fu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
-from ferrule.later import later
 from ferrule.random.distributions import bernoulli, exponential, gumbel, integers, normal, uniform
 from ferrule.random.keys import bits, key, split
 from ferrule.random.selections import categorical, choice, permutation
-
-if TYPE_CHECKING:
-    from ferrule.text import other_names
-else:
-    other_names = later("ferrule.text.other_names")  # for messages
+from ferrule.text import other_names
 
 __all__ = [
     "bernoulli",

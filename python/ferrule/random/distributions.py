@@ -339,7 +339,7 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
     Returns
     -------
     Array
-        Of dtype bool.
+        The results, of dtype bool.
 
     Raises
     ------

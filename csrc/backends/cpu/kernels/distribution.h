@@ -62,7 +62,7 @@ struct GivenKeys {
   HWY_INLINE K operator()(int64_t i) const { return x[i]; }
 };
 
-// What follows a part or a bucket.
+// A caller of the distribution that has nothing to do after a part or a bucket.
 struct Nothing {
   template <class... Arguments>
   void operator()(const Arguments&...) const {}

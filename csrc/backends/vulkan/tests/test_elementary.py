@@ -60,7 +60,7 @@ print("ok")
 
 @pytest.mark.parametrize(("name", "truth", "bound"), [("atan2", "np.arctan2", 1.6), ("hypot", "np.hypot", 1.2)])
 def test_functions_of_two_arguments(run: Run, name: str, truth: str, bound: float) -> None:
-    """Of unrelated sizes, of similar ones, and subnormal ones."""
+    """The pairs have unrelated sizes, similar sizes, or a subnormal number."""
     program = f"""
 rng = np.random.default_rng(5)
 x = rng.integers(0, 2**32, 500_000).astype(np.uint32).view(np.float32)

@@ -246,7 +246,7 @@ struct Source {
   }
 };
 
-// Where results are written.
+// The lines that results are written to.
 template <class R>
 struct Target {
   enum Kind {

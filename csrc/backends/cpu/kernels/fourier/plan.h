@@ -108,7 +108,7 @@ struct Plan {
     if (tables != nullptr) fill();
   }
 
-  // Of a halved line there is one complex number more before or after the transform.
+  // A halved line has one complex number more than its transform: see line_elements.h.
   int64_t rows_in_lanes() const { return n + (halved ? 1 : 0); }
 
   static uint64_t aligned_bytes(int64_t count) {

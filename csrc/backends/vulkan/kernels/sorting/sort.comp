@@ -65,7 +65,7 @@ void merge(Parameters p, uint64_t number, uint64_t from, uint64_t to) {
   uint64_t pair = place / (2ul * run) * 2ul * run, middle = min(pair + run, length);
   bool is_first = place < middle;
   Key key = entry_at(from, number).key;
-  // Of equal elements, those of the first run come first.
+  // Equal elements of the first run come before those of the second one: the sort is stable.
   uint64_t low = is_first ? middle : pair, high = is_first ? min(pair + 2ul * run, length) : middle, other = low;
   while (low < high) {
     uint64_t between = low + (high - low) / 2ul;
