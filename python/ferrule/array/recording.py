@@ -192,12 +192,39 @@ def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
 
 def as_operand(caller: str, value: object, *others: object) -> Array:
     """Return `value` as an array; one that is not an array yet is put on the device of the others."""
+    return _operand(caller, value, others, None)
+
+
+def as_companion(caller: str, value: object, *others: object) -> Array:
+    """Return `value` as an array, as as_operand does; a number has the dtype that it has beside the other arrays."""
+    is_plain = isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+    dtype = _dtype_beside(caller, value, others) if is_plain or is_number(value) else None
+    return _operand(caller, value, others, dtype)
+
+
+def _operand(caller: str, value: object, others: Sequence[object], dtype: np.dtype[Any] | None) -> Array:
     if isinstance(value, Array):
-        return array_of_number(value) if is_number(value) else value
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
-        with np.errstate(over="ignore"):  # large floats are infinite, as they are beside float32 arrays
-            value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
+        return array_of_number(value, dtype) if is_number(value) else value
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        if dtype is None and isinstance(value, float):
+            dtype = np.dtype("float32")
+        with np.errstate(over="ignore"):  # large floats are infinite, as they are beside arrays
+            value = np.asarray(value, dtype=dtype)
     return _array(caller, value, others)
+
+
+def _dtype_beside(caller: str, number: object, others: Sequence[object]) -> np.dtype[Any] | None:
+    """Return the dtype of a number beside arrays; None if there are none."""
+    arrays = (x for x in others if isinstance(x, (Array, np.ndarray, np.generic)) and not is_number(x))
+    dtypes = [x.dtype for x in arrays]
+    if not dtypes:
+        return None
+    if isinstance(number, Array):  # of a traced call, which passes another one each time
+        number = {"b": False, "i": 0, "f": 0.0, "c": 0j}[number.dtype.kind]
+    try:
+        return number_dtype(caller, number, dtypes)[0]
+    except NumberOverflowError:  # an int beyond their range has a wider dtype
+        return None
 
 
 def another_object(x: Array, caller: str, device: Device | str | None, copy: bool | None, dtype: Any = None) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import as_operand
+from ferrule.array.recording import as_companion
 from ferrule.functions import operators
 
 
@@ -36,5 +36,5 @@ def divide(x1: object, x2: object, /) -> Array:
     """
     quotient = operators.divide(x1, x2) if isinstance(x1, Array) or isinstance(x2, Array) else NotImplemented
     if quotient is NotImplemented:
-        return operators.divide(as_operand("divide", x1, x2), as_operand("divide", x2, x1))
+        return operators.divide(as_companion("divide", x1, x2), as_companion("divide", x2, x1))
     return quotient

@@ -13,6 +13,7 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.errors import DTypeError, InvalidArgumentError, UnsupportedError
+from ferrule.functions.asarray import list_beside
 
 
 class _Call(NamedTuple):
@@ -198,7 +199,9 @@ def _reshape(x: Any, shape: Any = None, order: str = "C", *, newshape: Any = Non
 def _vdot(a: Any, b: Any) -> Array:
     """Return the product of all elements, the first ones conjugated."""
     module = Array._namespace
-    result: Array = module.vecdot(*(module.reshape(module.asarray(x), (-1,)) for x in (a, b)))
+    device = next((x.device for x in (a, b) if isinstance(x, Array)), None)
+    operands = (x if isinstance(x, Array) else list_beside("vdot", x, other, device) for x, other in ((a, b), (b, a)))
+    result: Array = module.vecdot(*(module.reshape(x, (-1,)) for x in operands))
     return result
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule.array.array import Array
+from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.numbers import shown
 from ferrule.array.recording import another_object, number_dtype, number_like
-from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, numpy_dtype
+from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
 from ferrule.errors import (
     DTypeError,
     InvalidArgumentError,
@@ -131,13 +131,31 @@ def _stacked(obj: list[Any] | tuple[Any, ...]) -> Array:
     parts = [_stacked(item) if isinstance(item, (list, tuple)) and _holds_arrays(item) else item for item in obj]
     like = next(part for part in parts if isinstance(part, Array))
     arrays = [
-        number_like("asarray", part, like, exact=True) if _promotes_no_further(part, like) else asarray(part)
+        number_like("asarray", part, like, exact=True)
+        if _promotes_no_further(part, like)
+        else list_beside("asarray", part, like, like.device if isinstance(like._handle, _ferrule.Array) else None)
         for part in parts
     ]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
         raise InvalidArgumentError(f"asarray: the parts of a list differ in shape: {', '.join(map(str, shapes))}")
     return stack(arrays)
+
+
+def list_beside(caller: str, values: object, other: object, device: Device | None) -> Array:
+    """Return a number or a list of numbers as an array that loses no digits beside another array or list.
+
+    Floats and complex numbers have the dtype that one of them has beside an array of floats; beside integers they have
+    64 or 128 bits, as NumPy's.
+    """
+    dtype: Any = None
+    if isinstance(other, (Array, np.ndarray)) and not is_number(other) and not isinstance(values, Array):
+        kinds = {type(number) for number in numbers_in(values)}
+        number: float | complex | None = 0j if complex in kinds else 0.0 if float in kinds else None
+        if number is not None and kinds <= {bool, int, float, complex}:
+            with_digits = is_floating(other.dtype) or is_complex(other.dtype)
+            dtype = number_dtype(caller, number, [other.dtype])[0] if with_digits else np.dtype(type(number))
+    return asarray(values, dtype=dtype, device=device)
 
 
 def _promotes_no_further(number: object, like: Array) -> bool:
@@ -170,8 +188,8 @@ def _of_numbers(obj: object, dtype: Any) -> NDArray[Any]:
     if host.dtype.kind == "O":
         _refuse_objects(host, dtype)
     if dtype is None:
-        if host.dtype.kind == "f" and host.size and np.abs(host).max() >= 2.0**63:
-            _refuse_integers_of_no_dtype(obj)
+        if host.dtype.kind == "f" and host.size and np.abs(host).max() >= 2.0**63 and _are_integers_of_uint64(obj):
+            return np.array(obj, dtype="uint64")
         with np.errstate(over="ignore"):
             return host.astype(_NARROWER[host.dtype]) if host.dtype in _NARROWER and not _holds_wide(obj) else host
     if host.dtype == dtype or host.dtype.kind in "cSU":
@@ -227,27 +245,33 @@ def _refuse_objects(host: NDArray[Any], dtype: Any) -> None:
     raise NumberOverflowError(f"asarray: {beyond} does not fit into int64 or uint64")
 
 
-def _numbers_in(obj: object) -> Iterator[object]:
+def numbers_in(obj: object) -> Iterator[object]:
     for item in obj if isinstance(obj, (list, tuple)) else (obj,):
         if isinstance(item, (list, tuple)):
-            yield from _numbers_in(item)
+            yield from numbers_in(item)
         else:
             yield item
 
 
-def _refuse_integers_of_no_dtype(obj: object) -> None:
-    """Raise an error for integers alone, of which some need int64 and others uint64: NumPy makes floats of them."""
-    numbers = list(_numbers_in(obj))
-    if all(isinstance(number, (int, np.integer)) for number in numbers):
-        least, greatest = min(numbers), max(numbers)  # type: ignore[type-var]
+def _are_integers_of_uint64(obj: object) -> bool:
+    """Whether the numbers are integers alone, all of which uint64 has: NumPy makes floats of them if int64 has some.
+
+    Integers of which some need int64 and others uint64 are refused.
+    """
+    numbers = list(numbers_in(obj))
+    if not all(isinstance(number, (int, np.integer)) for number in numbers):
+        return False
+    least, greatest = min(numbers), max(numbers)  # type: ignore[type-var]
+    if least < 0 or greatest >= 2**64:  # type: ignore[operator]
         raise NumberOverflowError(f"asarray: no integer dtype has both {least} and {greatest}; pass dtype=")
+    return True
 
 
 def _too_large(obj: object, dtype: Any) -> str:
     if dtype is None or dtype.kind not in "iu":
         return ""
     limits = np.iinfo(dtype)
-    beyond = [x for x in _numbers_in(obj) if isinstance(x, int) and not limits.min <= x <= limits.max]
+    beyond = [x for x in numbers_in(obj) if isinstance(x, int) and not limits.min <= x <= limits.max]
     return f"asarray: {shown(beyond[0])} does not fit into {dtype}" if beyond else ""
 
 

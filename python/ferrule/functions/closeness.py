@@ -5,7 +5,7 @@ from __future__ import annotations
 from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_real
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion
 from ferrule.dtypes.classification import is_floating
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
@@ -104,7 +104,7 @@ def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     >>> bool(fe.array_equal(fe.arange(3), fe.arange(4)))
     False
     """
-    a, b = as_operand("array_equal", x1, x2), as_operand("array_equal", x2, x1)
+    a, b = as_companion("array_equal", x1, x2), as_companion("array_equal", x2, x1)
     if a.shape != b.shape:
         return asarray(False)
     equal = apply("equal", (a, b), {})
@@ -115,7 +115,7 @@ def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
 
 def _both(caller: str, x1: Array, x2: Array) -> tuple[Array, Array]:
     """Return both as floating-point arrays; integers are compared in float64."""
-    a, b = as_operand(caller, x1, x2), as_operand(caller, x2, x1)
+    a, b = as_companion(caller, x1, x2), as_companion(caller, x2, x1)
     if not is_floating(a.dtype) and not is_floating(b.dtype):
         return cast(a, "float64"), cast(b, "float64")
     return (

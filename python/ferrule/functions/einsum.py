@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import is_half, widened
@@ -64,7 +64,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         )
     if not operands:
         raise InvalidArgumentError("einsum: there are no operands")
-    arrays = [as_operand("einsum", x, *operands) for x in operands]
+    arrays = [as_companion("einsum", x, *operands) for x in operands]
     terms, result = _parsed(subscripts, [x.ndim for x in arrays])
     sizes = _sizes_of(subscripts, terms, arrays)
     for label in result:

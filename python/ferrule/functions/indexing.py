@@ -23,9 +23,9 @@ from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
-from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
+from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule.functions import compaction
-from ferrule.functions.asarray import asarray
+from ferrule.functions.asarray import asarray, numbers_in
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import zeros
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
@@ -305,6 +305,17 @@ def _put_one_by_traced_mask(x: Array, given: list[Any], value: Array) -> Array:
     return put(x, basic, recording.apply("where", (flags, value, chosen), {}))
 
 
+def _of_list(values: list[object] | tuple[object, ...], x: Array) -> Array:
+    """Return a list as an array in the dtype of x, on its device; each number is rounded once, and must fit."""
+    device = None if isinstance(x._handle, Symbol) else x.device
+    try:
+        if any(isinstance(number, Array) for number in numbers_in(values)):
+            return cast(asarray(values, device=device), x.dtype)
+        return asarray(values, dtype=x.dtype, device=device)
+    except Error as error:
+        raise type(error)(f"x[key] = value: {str(error).removeprefix('asarray: ')}") from None
+
+
 def put(x: Array, key: object, value: object) -> Array:
     """Return x with `value` at `key`: a slice is written, or elements at indices, or `where` selects by a mask."""
     if is_block(x.dtype):
@@ -315,7 +326,7 @@ def put(x: Array, key: object, value: object) -> Array:
         value = recording.complex_like("x[key] = value", value, x)
     else:
         if isinstance(value, (list, tuple)):
-            value = asarray(value, device=x.device)
+            value = _of_list(value, x)
         value = as_operand("x[key] = value", value, x)
         if value.dtype.kind == "c" and x.dtype.kind not in "cb":
             raise DTypeError(f"x[key] = value: {value.dtype}{value.shape} is complex, and x is {x.dtype}")

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import as_operand, no_array
+from ferrule.array.recording import as_companion, as_operand, no_array
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import concat, reshape
 
@@ -250,7 +250,7 @@ def _arrays(caller: str, arrays: Sequence[Array]) -> list[Array]:
         arrays = list(arrays)
     if not arrays:
         raise InvalidArgumentError(f"{caller}: there are no arrays")
-    return [as_operand(caller, x, *arrays) for x in arrays]
+    return [as_companion(caller, x, *arrays) for x in arrays]
 
 
 def _each(caller: str, rank: int, arrays: tuple[Array, ...]) -> Array | tuple[Array, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion
 
 
 @names_itself
@@ -40,7 +40,7 @@ def clip(x: Array, /, min: object = None, max: object = None) -> Array:
     >>> fe.clip(fe.asarray([-1, 5, 10]), max=8).tolist()
     [-1, 5, 8]
     """
-    x = as_operand("clip", x, min, max)
+    x = as_companion("clip", x, min, max)
     if min is not None and max is not None:
         return apply("clip", (x, min, max), {})
     if min is not None:

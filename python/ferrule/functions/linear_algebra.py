@@ -13,7 +13,7 @@ from ferrule.array.attributes import axis_of, one_integer, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion
 from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.conversion import cast
@@ -46,7 +46,7 @@ def matmul(x1: object, x2: object, /) -> Array:
     >>> fe.matmul(fe.asarray([[1, 2], [3, 4]]), fe.asarray([1, 1])).tolist()
     [3, 7]
     """
-    left, right = as_operand("matmul", x1, x2), as_operand("matmul", x2, x1)
+    left, right = as_companion("matmul", x1, x2), as_companion("matmul", x2, x1)
     if left.ndim == 0 or right.ndim == 0:
         raise InvalidArgumentError(f"matmul: needs at least 1 dimension: {left.shape} @ {right.shape}")
     if left.ndim > 1 and right.ndim > 1:
@@ -95,7 +95,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
     >>> fe.tensordot(fe.asarray([1, 2]), fe.asarray([3, 4]), axes=0).tolist()
     [[3, 4], [6, 8]]
     """
-    left, right = as_operand("tensordot", x1, x2), as_operand("tensordot", x2, x1)
+    left, right = as_companion("tensordot", x1, x2), as_companion("tensordot", x2, x1)
     if isinstance(axes, SupportsIndex):
         count = one_integer(axes, "tensordot", "axes")
         if not 0 <= count <= min(left.ndim, right.ndim):
@@ -156,7 +156,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     >>> fe.vecdot(fe.asarray([[1, 2], [3, 4]]), fe.asarray([1, 10])).tolist()
     [21, 43]
     """
-    left, right = as_operand("vecdot", x1, x2), as_operand("vecdot", x2, x1)
+    left, right = as_companion("vecdot", x1, x2), as_companion("vecdot", x2, x1)
     place = one_integer(axis, "vecdot", "axis")
     if place >= 0 and left.ndim != right.ndim:
         raise OutOfRangeError(

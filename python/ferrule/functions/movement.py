@@ -17,7 +17,7 @@ from ferrule.array.attributes import Shape, axis_of, flag, one_integer, one_of, 
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import enough_memory
 from ferrule.array.numbers import shown
-from ferrule.array.recording import as_operand
+from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 from ferrule.functions.conversion import as_int64
@@ -336,7 +336,7 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
         raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays: {error}") from error
     # Only an operand that is not an array yet needs the others. There may be very many arrays.
     return [
-        array if type(array) is Array and not is_number(array) else as_operand(op, array, *together)
+        array if type(array) is Array and not is_number(array) else as_companion(op, array, *together)
         for array in together
     ]
 

@@ -6,7 +6,7 @@ import math
 
 from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.linear_algebra import matmul
 from ferrule.functions.movement import moveaxis, reshape
@@ -31,7 +31,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     >>> fe.outer(fe.asarray([1, 2]), fe.asarray([3, 4])).tolist()
     [[3, 4], [6, 8]]
     """
-    left, right = as_operand("outer", x1, x2), as_operand("outer", x2, x1)
+    left, right = as_companion("outer", x1, x2), as_companion("outer", x2, x1)
     return apply("multiply", (reshape(left, (left.size, 1)), reshape(right, (1, right.size))), {})
 
 
@@ -59,7 +59,7 @@ def dot(x1: Array, x2: Array, /) -> Array:
     >>> fe.dot(fe.asarray([1, 2]), fe.asarray([3, 4])).item()
     11
     """
-    left, right = as_operand("dot", x1, x2), as_operand("dot", x2, x1)
+    left, right = as_companion("dot", x1, x2), as_companion("dot", x2, x1)
     if left.ndim == 0 or right.ndim == 0:
         return apply("multiply", (left, right), {})
     if left.shape[-1] != right.shape[max(right.ndim - 2, 0)]:

@@ -13,7 +13,7 @@ from ferrule.array.attributes import axis_of, one_integer, one_of, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import MAX_DIMENSIONS, check_ndim, enough_memory
 from ferrule.array.numbers import shown
-from ferrule.array.recording import as_operand
+from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfMemoryError
@@ -45,7 +45,7 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
     >>> [x.tolist() for x in fe.broadcast_arrays(fe.asarray([1, 2]), fe.asarray([[3], [4]]))]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
-    operands = [as_operand("broadcast_arrays", array, *arrays) for array in arrays]
+    operands = [as_companion("broadcast_arrays", array, *arrays) for array in arrays]
     shape = common_shape("broadcast_arrays", *(array.shape for array in operands))
     return [broadcast_to(array, shape) for array in operands]
 
@@ -91,7 +91,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     ([[1, 2, 3], [1, 2, 3]], [[4, 4, 4], [5, 5, 5]])
     """
     one_of(("xy", "ij"), indexing, "meshgrid", "indexing")
-    operands = [as_operand("meshgrid", array, *arrays) for array in arrays]
+    operands = [as_companion("meshgrid", array, *arrays) for array in arrays]
     check_ndim("meshgrid", len(operands))
     for array in operands:
         if array.ndim > 1:

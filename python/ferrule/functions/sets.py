@@ -9,11 +9,11 @@ import numpy as np
 from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_integer
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, apply_all, as_operand
+from ferrule.array.recording import apply, apply_all, as_companion, as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_complex
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions.asarray import asarray
+from ferrule.functions.asarray import list_beside
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import full
 from ferrule.functions.movement import reshape, take
@@ -231,8 +231,11 @@ def isin(x1: object, x2: object, /, *, invert: bool = False) -> Array:
     """
     negated = flag(invert, "isin", "invert")
     device = next((x.device for x in (x1, x2) if isinstance(x, Array)), None)
-    x1, x2 = (asarray(x, device=device) if isinstance(x, (list, tuple)) else x for x in (x1, x2))
-    wanted, among = as_operand("isin", x1, x2), as_operand("isin", x2, x1)
+    if isinstance(x1, (list, tuple, float)):
+        x1 = list_beside("isin", x1, x2, device)
+    if isinstance(x2, (list, tuple, float)):
+        x2 = list_beside("isin", x2, x1, device)
+    wanted, among = as_companion("isin", x1, x2), as_companion("isin", x2, x1)
     for name, x in (("x1", wanted), ("x2", among)):
         if is_complex(x.dtype):
             raise DTypeError(f"isin: {name} is {x.dtype}{x.shape}, but needs a real dtype")

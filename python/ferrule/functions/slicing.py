@@ -13,7 +13,7 @@ from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
-from ferrule.array.recording import as_operand
+from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_same_kind
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -100,7 +100,7 @@ def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
     >>> fe.update_slice(fe.arange(5), fe.asarray([7, 8]), (1,)).tolist()
     [0, 7, 8, 3, 4]
     """
-    x, value = as_operand("update_slice", x, value), as_operand("update_slice", value, x)
+    x, value = as_operand("update_slice", x, value), as_companion("update_slice", value, x)
     if not is_same_kind(value.dtype, x.dtype):
         raise DTypeError(
             f"update_slice: the value is {value.dtype}, which {x.dtype} does not hold; cast it with "

@@ -9,7 +9,7 @@ import numpy as np
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axis_of
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.counting import sorted_position
@@ -135,7 +135,7 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     >>> fe.interp(fe.asarray([0.5, 1.5, 9.0]), fe.asarray([0.0, 1.0, 2.0]), fe.asarray([0.0, 10.0, 30.0])).tolist()
     [5.0, 20.0, 30.0]
     """
-    arrays = [as_operand("interp", part, x, xp, fp) for part in (x, xp, fp)]
+    arrays = [as_companion("interp", part, x, xp, fp) for part in (x, xp, fp)]
     if arrays[1].ndim != 1 or arrays[1].shape != arrays[2].shape or arrays[1].shape[0] == 0:
         raise InvalidArgumentError(
             f"interp: xp and fp are vectors of one length, of at least 1, not {arrays[1].shape} and {arrays[2].shape}"

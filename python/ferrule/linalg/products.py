@@ -10,7 +10,7 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_companion
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError
 from ferrule.functions.movement import expand_dims, moveaxis, stack
 
@@ -46,7 +46,7 @@ def cross(x1: Array, x2: Array, /, *, axis: SupportsIndex = -1) -> Array:
     >>> fe.linalg.cross(fe.asarray([1, 0, 0]), fe.asarray([0, 1, 0])).tolist()
     [0, 0, 1]
     """
-    left, right = as_operand("cross", x1, x2), as_operand("cross", x2, x1)
+    left, right = as_companion("cross", x1, x2), as_companion("cross", x2, x1)
     place = one_integer(axis, "cross", "axis")
     if place >= 0 and left.ndim != right.ndim:
         raise OutOfRangeError(
@@ -95,7 +95,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     >>> fe.linalg.outer(fe.asarray([1, 2]), fe.asarray([3, 4, 5])).tolist()
     [[3, 4, 5], [6, 8, 10]]
     """
-    left, right = as_operand("outer", x1, x2), as_operand("outer", x2, x1)
+    left, right = as_companion("outer", x1, x2), as_companion("outer", x2, x1)
     if left.ndim != 1 or right.ndim != 1:
         raise InvalidArgumentError(f"outer: takes two vectors: {left.shape} and {right.shape}")
     return apply("multiply", (expand_dims(left, axis=1), expand_dims(right, axis=0)), {})
