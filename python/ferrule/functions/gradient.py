@@ -10,7 +10,7 @@ from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axis_of, one_integer, one_real, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import is_complex, is_floating, is_inexact
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import concat, reshape
@@ -53,7 +53,7 @@ def gradient(
     [0.0, 2.0, 6.0]
     """
     x = as_operand("gradient", x)
-    if not is_floating(x.dtype) and not is_complex(x.dtype):
+    if not is_inexact(x.dtype):
         x = cast(x, "float32")
     order = one_integer(edge_order, "gradient", "edge_order")
     if order not in (1, 2):

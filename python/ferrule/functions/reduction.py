@@ -10,7 +10,7 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, flag, one_integer, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_block, is_complex, is_floating, numpy_dtype
+from ferrule.dtypes.classification import is_block, is_floating, is_inexact, numpy_dtype
 from ferrule.errors import DTypeError, Error, InvalidArgumentError
 from ferrule.functions import compaction
 from ferrule.functions.conversion import cast
@@ -122,7 +122,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     [2.0, 3.0]
     """
     x = as_operand("mean", x)
-    if is_floating(x.dtype) or is_complex(x.dtype):  # an op as a whole is computed in float32 and rounded once
+    if is_inexact(x.dtype):  # an op as a whole is computed in float32 and rounded once
         return _reduce("mean", x, axis, keepdims)
     return cast(_reduce("mean", widened(x), axis, keepdims), "float32")
 
@@ -197,11 +197,7 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     1.0
     """
     x, correction = as_operand("std", x), _correction("std", correction)
-    wide = x
-    if not is_floating(x.dtype):
-        wide = widened(x)
-    elif x.dtype.itemsize < 4:
-        wide = cast(x, "float32")
+    wide = widened(x)
     if axis is not None:
         axis = tuple(axis_of("std", place, x.ndim) for place in sizes(axis, "std", "axis"))
     root = apply("sqrt", (_reduce("var", wide, axis, keepdims, correction=correction),), {})
