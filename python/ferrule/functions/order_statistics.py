@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ferrule.array.array import Array, Axes, is_number
-from ferrule.array.attributes import flag, one_of, sizes
+from ferrule.array.attributes import axes_of, flag, one_of
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, array_of_number, as_operand, number_of
 from ferrule.array.symbols import Symbol
@@ -240,12 +240,7 @@ def _places(q: Array, length: int, method: str) -> tuple[Array, Array, Array]:
 def last_axis_sorted(caller: str, x: Array, axis: Axes, keepdims: bool) -> tuple[Array, tuple[int, ...]]:
     """Return the reduced elements as sorted rows, NaN last, and the shape of a reduction."""
     rank = x.ndim
-    axes = tuple(range(rank)) if axis is None else sizes(axis, caller, "axis")
-    if any(not -rank <= place < rank for place in axes):
-        raise OutOfRangeError(f"{caller}: axis {axis} is out of range for {rank} dimensions")
-    reduced = {place % rank for place in axes}
-    if len(reduced) < len(axes):
-        raise InvalidArgumentError(f"{caller}: an axis is given twice: {axis}")
+    reduced = axes_of(caller, axis, rank)
     keepdims = flag(keepdims, caller, "keepdims")
     kept = [place for place in range(rank) if place not in reduced]
     shape = tuple(1 if place in reduced else size for place, size in enumerate(x.shape) if keepdims or place in kept)

@@ -7,7 +7,7 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import one_integer
+from ferrule.array.attributes import one_integer, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all, as_operand
 from ferrule.dtypes.classification import is_floating, is_inexact
@@ -178,8 +178,8 @@ def _cutoff(caller: str, x: Array, s: Array, rtol: float | Array | None) -> Arra
     tolerance: object
     if rtol is None:
         tolerance = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps)
-    elif isinstance(rtol, (int, float)) and not isinstance(rtol, bool):
-        tolerance = float(rtol)
+    elif not isinstance(rtol, (Array, np.ndarray)):
+        tolerance = one_real(rtol, caller, "rtol")
     else:
         array = as_operand(caller, rtol, x)
         if not is_floating(array.dtype):

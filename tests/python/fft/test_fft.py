@@ -211,7 +211,7 @@ def test_wrong_axes() -> None:
     x = fe.ones((3, 4))
     for name in ("fftn", "ifftn", "rfftn", "irfftn"):
         transform = getattr(fe.fft, name)
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: axes .* twice"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: an axis is named twice"):
             transform(x, axes=(0, -2))
         with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: s has 1 lengths for 2 axes"):
             transform(x, s=(3,), axes=(0, 1))
@@ -227,7 +227,7 @@ def test_wrong_axes() -> None:
         with pytest.raises(fe.InvalidArgumentError, match=r"^fftfreq: n must be"):
             fe.fft.fftfreq(n)  # type: ignore[arg-type]
     for d in (0, "1", None, True):
-        with pytest.raises(fe.InvalidArgumentError, match=r"^rfftfreq: d must be"):
+        with pytest.raises(fe.InvalidArgumentError, match=r"^rfftfreq: d must (be|not)"):
             fe.fft.rfftfreq(3, d=d)  # type: ignore[arg-type]
     with pytest.raises(fe.DTypeError, match=r"^fftfreq: the dtype"):
         fe.fft.fftfreq(3, dtype="int32")

@@ -150,7 +150,7 @@ def assign(x: fe.Array, value: object) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [  # wrong argument types are what is tested
-        (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.var(fe.ones(3), correction="a"), "var: correction must be a number, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
         (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]
         (lambda: fe.full(2, "a"), "full: the value is a number, not 'a'"),  # type: ignore[arg-type]

@@ -162,7 +162,7 @@ def test_arguments_of_vector_norms() -> None:
             fe.linalg.vector_norm(fe.ones(3), ord=wrong)  # type: ignore[arg-type]
     with pytest.raises(fe.OutOfRangeError, match=r"^vector_norm: axis 1"):
         fe.linalg.vector_norm(fe.ones(3), axis=1)
-    with pytest.raises(fe.InvalidArgumentError, match=r"^vector_norm: axes .* twice"):
+    with pytest.raises(fe.InvalidArgumentError, match=r"^vector_norm: an axis is named twice"):
         fe.linalg.vector_norm(fe.ones((3, 3)), axis=(0, -2))
     assert fe.linalg.vector_norm(fe.ones((0,))).item() == 0
 
