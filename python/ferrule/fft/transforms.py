@@ -135,7 +135,7 @@ def to_real(
     *,
     conjugated: bool = False,
 ) -> Array:
-    """Transform along axes back to real numbers. `conjugated` is the transform that is not the inverse."""
+    """Transform along axes back to real numbers. `conjugated`: the forward transform (hfft)."""
     array = _as_complex(_numbers(caller, x))
     places, lengths = _axes_and_lengths(caller, array, s, axes)
     if not places:

@@ -25,7 +25,6 @@ class _Call(NamedTuple):
     names: tuple[str, ...] = ()  # the next arguments, which are passed by name
     keywords: tuple[str, ...] = ()  # the others that ferrule has too
     ignored: tuple[str, ...] = ()  # those that make no difference: all sorting is stable
-    other_name: str = ""  # the function's name in ferrule, if it differs
 
 
 _NO_VALUE = getattr(np, "_NoValue", ...)  # NumPy's default of arguments for which None means something
@@ -153,7 +152,7 @@ def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: M
             given = _passed(calls[name], arguments, options)
             if given is not None:
                 own_module = getattr(Array._namespace, module) if module else Array._namespace
-                return getattr(own_module, calls[name].other_name or name)(*given[0], **given[1])
+                return getattr(own_module, name)(*given[0], **given[1])
     return None
 
 

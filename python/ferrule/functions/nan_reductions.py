@@ -15,7 +15,7 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.creation import arange
 from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.movement import reshape, take
-from ferrule.functions.order_statistics import last_axis_sorted, median_of, restored
+from ferrule.functions.order_statistics import last_axis_sorted, median_of
 from ferrule.functions.reduction import all as all_of
 from ferrule.functions.reduction import any as any_of
 from ferrule.functions.reduction import argmax, argmin, mean
@@ -313,12 +313,12 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     rows, shape = last_axis_sorted("nanmedian", x, axis, keepdims)  # NaN comes last
     length = rows.shape[1]
     if length == 0:
-        return restored(mean(rows, axis=1), shape)  # NaN
+        return reshape(mean(rows, axis=1), shape)  # NaN
     count = cast(~apply("isnan", (rows,), {}), "int64").sum(1)
     starts = arange(rows.shape[0], device=x.device) * length
     middle = [starts + apply("maximum", (place, 0), {}) for place in ((count - 1) // 2, count // 2)]
     lower, upper = (widened(take(reshape(rows, (rows.shape[0] * length,)), place)) for place in middle)
-    return restored(cast((lower + upper) * 0.5, x.dtype), shape)
+    return reshape(cast((lower + upper) * 0.5, x.dtype), shape)
 
 
 def _numbers(x: Array) -> Any:

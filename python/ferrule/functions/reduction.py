@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ferrule import _ferrule
-from ferrule.array.array import Array
+from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axes_of, flag, one_integer, one_real, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
@@ -18,7 +17,6 @@ from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.movement import reshape
 
 _MANY = 65536
-Axes = int | Sequence[int] | None
 
 
 @names_itself

@@ -183,7 +183,9 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     (True, False)
     """
     known = as_dtype(dtype, "isdtype")
-    answers = [_is_of_kind(known, one) for one in (kind if isinstance(kind, tuple) else (kind,))]  # refuses every error
+    answers = [
+        _is_of_kind(known, one) for one in (kind if isinstance(kind, tuple) else (kind,))
+    ]  # checks every kind, also behind one that fits
     return any(answers)
 
 
