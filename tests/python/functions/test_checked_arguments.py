@@ -21,7 +21,7 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
     "cumulative_sum.include_initial": lambda flag: FE.cumulative_sum(ROW, include_initial=flag),
     "cumulative_prod.include_initial": lambda flag: FE.cumulative_prod(ROW, include_initial=flag),
     "linspace.endpoint": lambda flag: FE.linspace(0, 1, 5, endpoint=flag),
-    "cholesky.upper": lambda flag: FE.linalg.cholesky(fe.eye(2), upper=flag),
+    "linalg.cholesky.upper": lambda flag: FE.linalg.cholesky(fe.eye(2), upper=flag),
     "median.keepdims": lambda flag: FE.median(X, keepdims=flag),
     "sum.keepdims": lambda flag: FE.sum(X, keepdims=flag),
     "astype.copy": lambda flag: FE.astype(X, "float32", copy=flag),
@@ -37,7 +37,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_flags_are_bools_or_0_or_1(name: str) -> None:
-    function, _, argument = name.partition(".")
+    function, _, argument = name.rpartition(".")
     for true, false in ((np.True_, np.False_), (1, 0)):
         for flag, plain in ((true, True), (false, False)):
             np.testing.assert_array_equal(np.asarray(FLAGS[name](flag)), np.asarray(FLAGS[name](plain)))
@@ -62,10 +62,10 @@ NUMBERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "var of an array": ("ddof", lambda number: ROW.var(ddof=number)),
     "std of an array": ("correction", lambda number: ROW.std(correction=number)),
     "nanvar": ("ddof", lambda number: FE.nanvar(ROW, ddof=number)),
-    "fftfreq": ("d", lambda number: FE.fft.fftfreq(5, d=number)),
-    "rfftfreq": ("d", lambda number: FE.fft.rfftfreq(5, d=number)),
-    "pinv": ("rtol", lambda number: FE.linalg.pinv(X, rtol=number)),
-    "matrix_rank": ("rtol", lambda number: FE.linalg.matrix_rank(X, rtol=number)),
+    "fft.fftfreq": ("d", lambda number: FE.fft.fftfreq(5, d=number)),
+    "fft.rfftfreq": ("d", lambda number: FE.fft.rfftfreq(5, d=number)),
+    "linalg.pinv": ("rtol", lambda number: FE.linalg.pinv(X, rtol=number)),
+    "linalg.matrix_rank": ("rtol", lambda number: FE.linalg.matrix_rank(X, rtol=number)),
 }
 
 
@@ -83,9 +83,9 @@ def test_numbers_are_those_of_python_and_numpy(name: str) -> None:
 @pytest.mark.parametrize("function", [fe.fft.fftfreq, fe.fft.rfftfreq])
 def test_distances_of_samples_are_finite_and_not_zero(function: Any) -> None:
     for wrong in (float("nan"), float("inf"), np.float32("nan")):
-        with pytest.raises(fe.InvalidArgumentError, match=f"^{function.__name__}: d must be finite, not"):
+        with pytest.raises(fe.InvalidArgumentError, match=f"^fft.{function.__name__}: d must be finite, not"):
             function(4, d=wrong)
-    with pytest.raises(fe.InvalidArgumentError, match=f"^{function.__name__}: d must not be zero"):
+    with pytest.raises(fe.InvalidArgumentError, match=f"^fft.{function.__name__}: d must not be zero"):
         function(4, d=0)
 
 
@@ -94,15 +94,15 @@ AXES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "quantile": ("axis", lambda axes: FE.quantile(X, 0.5, axis=axes)),
     "nanmedian": ("axis", lambda axes: FE.nanmedian(X, axis=axes)),
     "gradient": ("axis", lambda axes: FE.stack(FE.gradient(X, axis=axes))),
-    "vector_norm": ("axis", lambda axes: FE.linalg.vector_norm(X, axis=axes)),
+    "linalg.vector_norm": ("axis", lambda axes: FE.linalg.vector_norm(X, axis=axes)),
     "std": ("axis", lambda axes: FE.std(X, axis=axes)),
     "count_nonzero": ("axis", lambda axes: FE.count_nonzero(X, axis=axes)),
     "flip": ("axis", lambda axes: FE.flip(X, axis=axes)),
     "squeeze": ("axis", lambda axes: FE.squeeze(FE.ones((1, 1)), axis=axes)),
     "moveaxis": ("source", lambda axes: FE.moveaxis(X, axes, (0, 1))),
     "tensordot": ("axes", lambda axes: FE.tensordot(X, X, axes=(axes, (0, 1)))),
-    "fftn": ("axes", lambda axes: FE.fft.fftn(X, axes=axes)),
-    "irfftn": ("axes", lambda axes: FE.fft.irfftn(X, axes=axes)),
+    "fft.fftn": ("axes", lambda axes: FE.fft.fftn(X, axes=axes)),
+    "fft.irfftn": ("axes", lambda axes: FE.fft.irfftn(X, axes=axes)),
 }
 
 
