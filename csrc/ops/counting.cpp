@@ -6,8 +6,7 @@ namespace ferrule::ops {
 OP(bincount)
     .doc(
         "The sum of the weights of each integer from 0 to size - 1 that occurs in x, floating-point ones added in "
-        "their "
-        "order in float64. Other integers do not count.")
+        "their order in float64. Other integers do not count.")
     .host()
     .input("x", index)
     .promoted("weights", real_numeric)

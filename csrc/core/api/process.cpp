@@ -6,69 +6,39 @@
 #include "core/registry/module_calls.h"
 #include "core/threads/pool.h"
 #include "ops/describe.h"
+#include "ops/sample_call.h"
 #include "base/json_text.h"
 #include "ops/table.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 using namespace ferrule;
 
 namespace {
-
-// Values for the required attributes that suit a first input of this shape.
-std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType dtype, const Shape& shape) {
-  std::vector<ops::NamedAttribute> attributes;
-  if (row.bounded_axis) attributes.push_back({"size", int64_t{1}});
-  for (std::size_t i = 0; i < row.attribute_count; ++i) {
-    const ops::AttributeRow& attribute = row.attributes[i];
-    const std::string name = attribute.name;
-    if (!attribute.required) continue;
-    // `size` is that of the shapes below, and of a real transform of as many elements.
-    if (attribute.type == ops::AttributeType::integer)
-      attributes.push_back({name, int64_t{name == "size" && row.input_count > 0 ? 2 : 1}});
-    if (attribute.type == ops::AttributeType::dtype) attributes.push_back({name, dtype});
-    if (attribute.type != ops::AttributeType::integers) continue;
-    std::vector<int64_t> list(shape.size(), 1);  // suits part sizes, steps and padding
-    if (name == "shape" || name == "sizes") list.assign(shape.begin(), shape.end());
-    if (name == "axes") std::iota(list.rbegin(), list.rend(), 0);
-    if (name == "starts") list.assign(shape.size(), 0);
-    attributes.push_back({name, list});
-  }
-  return attributes;
-}
 
 bool has_dtype_attribute(const ops::Row& row) {
   return std::any_of(row.attributes.begin(), row.attributes.begin() + row.attribute_count,
                      [](const ops::AttributeRow& attribute) { return attribute.type == ops::AttributeType::dtype; });
 }
 
-// A graph of one call with inputs of these dtypes, in the first of some shapes that the op's rule accepts; its outputs
-// are the graph's.
-Graph plausible_graph(const ops::Row& row, std::span<const DType> inputs, DType dtype, int64_t size) {
-  const Shape square{size, size}, line{size}, none{};
-  // Shapes of the first input, the others and the last, in order: for products and elementwise ops, for attention with
-  // a length, for compress, for ops with scalars, for update_slice, for scatter, for bincount, for arange.
-  const std::array<Shape, 3> candidates[] = {{square, square, square}, {square, square, none}, {square, line, line},
-                                             {line, none, none},       {line, line, none},     {square, line, square},
-                                             {line, line, line},       {none, none, none}};
-  for (const auto& [first, others, last] : candidates) {
-    Graph graph;
-    std::vector<ValueId> values;
-    values.reserve(inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      values.push_back(graph.add_input("", {inputs[i], i == 0 ? first : i + 1 < inputs.size() ? others : last}));
-    try {
-      graph.outputs = graph.add_call(row, values, plausible_attributes(row, dtype, first));
-      return graph;
-    } catch (const Error& error) {
-      if (error.code() != FE_INVALID_ARGUMENT) throw;
-    }
-  }
-  fail(FE_UNSUPPORTED, "{}: takes no such dtypes", row.name);
+// A graph of one call with inputs of these dtypes, whose outputs are the graph's. `dtype` is that of the attribute.
+Graph graph_of_call(const ops::Row& row, std::span<const DType> inputs, DType dtype) {
+  int64_t unit = block_elements(dtype);  // whole blocks of all dtypes
+  for (const DType input : inputs) unit = std::max<int64_t>(unit, block_elements(input));
+  std::vector<ops::NamedAttribute> more;
+  if (row.bounded_axis) more.push_back({"size", int64_t{1}});
+  const std::optional<ops::SampleCall> call = ops::sample_call(row, inputs, dtype, unit, more);
+  if (!call) fail(FE_UNSUPPORTED, "{}: takes no such dtypes", row.name);
+  Graph graph;
+  std::vector<ValueId> values;
+  values.reserve(inputs.size());
+  for (const TensorType& type : call->inputs) values.push_back(graph.add_input("", type));
+  graph.outputs = graph.add_call(row, values, call->given);
+  return graph;
 }
 
 }  // namespace
@@ -102,15 +72,13 @@ fe_error* fe_supports(fe_device* device, const char* op, const fe_dtype* dtypes,
     if (count > 0) given(dtypes, row.name, "dtypes");
     if (count == 0) fail_argument("supports: {} needs the dtype of an input", row.name);
     const size_t input_count = count == row.input_count + 1 && has_dtype_attribute(row) ? count - 1 : count;
-    int64_t size = 2;  // of each axis: whole blocks of all dtypes
-    for (size_t i = 0; i < count; ++i) size = std::max(size, block_elements(dtype_from("supports", dtypes[i])));
     std::vector<DType> inputs;
     inputs.reserve(input_count);
     for (size_t i = 0; i < input_count; ++i) inputs.push_back(dtype_from("supports", dtypes[i]));
     // The dtype of the attribute, or of the first input.
     const DType dtype = dtype_from("supports", dtypes[input_count < count ? input_count : 0]);
     try {
-      build_executable(plausible_graph(row, inputs, dtype, size), device->device, Fallback::error, true);
+      build_executable(graph_of_call(row, inputs, dtype), device->device, Fallback::error, true);
       *out = 1;
     } catch (const Error& error) {
       if (error.code() != FE_UNSUPPORTED && error.code() != FE_INVALID_ARGUMENT) throw;

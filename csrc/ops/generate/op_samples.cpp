@@ -11,32 +11,6 @@
 namespace ferrule::ops {
 namespace {
 
-const std::vector<std::vector<Shape>>& candidate_shapes() {
-  static const Shape all{4, 6}, turned{6, 4}, row{6}, column{4}, square{4, 4}, three{3}, part{2}, scalar{};
-  static const std::vector<std::vector<Shape>> list = {
-      {},
-      {all},
-      {row},
-      {all, all},
-      {all, all, all},
-      {all, turned},
-      {square},
-      {three},
-      {square, square},
-      {all, row},
-      {all, column},
-      {all, row, row},
-      {all, scalar},
-      {row, scalar},
-      {scalar, scalar},
-      {all, column, all},
-      {row, part, scalar},
-      {part},
-      {row, row},
-  };
-  return list;
-}
-
 // The call's dtypes if the first input, or every promoted one, is `dtype`; empty if the op does not accept it.
 std::optional<std::vector<DType>> dtypes_of(const Row& row, std::size_t count, DType dtype) {
   std::vector<DType> dtypes;
@@ -55,44 +29,14 @@ std::optional<std::vector<DType>> dtypes_of(const Row& row, std::size_t count, D
   return dtypes;
 }
 
-Attributes attributes_of(const Row& row, DType dtype, std::size_t rank) {
-  std::vector<NamedAttribute> given;
-  for (std::size_t i = 0; i < row.attribute_count; ++i) {
-    const AttributeRow& attribute = row.attributes[i];
-    if (!attribute.required) continue;
-    if (attribute.type == AttributeType::integer)
-      given.push_back({attribute.name, int64_t{row.input_count == 0                         ? 24
-                                               : std::string_view(attribute.name) == "size" ? 5
-                                                                                            : 2}});
-    if (attribute.type == AttributeType::integers)
-      given.push_back(
-          {attribute.name, std::vector<int64_t>(rank, std::string_view(attribute.name) == "sizes" ? 2 : 1)});
-    if (attribute.type == AttributeType::dtype) {
-      const DType other = dtype == DType::float32 ? DType::float64 : DType::float32;
-      given.push_back({attribute.name, row.input_count == 0 ? dtype : other});
-    }
-  }
-  return complete_attributes(row, given);
-}
-
-std::optional<Sample> sample_of(const Row& row, DType dtype) {
+std::optional<SampleCall> sample_of(const Row& row, DType dtype) {
   const std::size_t count = std::max(row.required_inputs(), std::size_t{row.variadic() ? 2U : 0U});
   const auto dtypes = dtypes_of(row, count, dtype);
   if (!dtypes) return std::nullopt;
-  for (const std::vector<Shape>& shapes : candidate_shapes()) {
-    if (shapes.size() != count) continue;
-    try {
-      Sample sample;
-      for (std::size_t i = 0; i < count; ++i) sample.inputs.push_back({(*dtypes)[i], shapes[i]});
-      if (input_dtypes(row, sample.inputs, {}) != *dtypes) return std::nullopt;  // recording would cast them
-      sample.attributes = attributes_of(row, dtype, count == 0 ? 0 : shapes[0].size());
-      sample.outputs = infer(row, sample.inputs, sample.attributes);
-      return sample;
-    } catch (const Error&) {
-      // The rule rejects these shapes: try the next ones.
-    }
-  }
-  return std::nullopt;
+  const DType other = dtype == DType::float32 ? DType::float64 : DType::float32;
+  std::optional<SampleCall> call = sample_call(row, *dtypes, count == 0 ? dtype : other);
+  if (call && input_dtypes(row, call->inputs, {}) != *dtypes) return std::nullopt;  // recording would cast them
+  return call;
 }
 
 std::string text_of(const std::vector<int64_t>& values) { return fmt::format("{{{}}}", fmt::join(values, ", ")); }
@@ -129,23 +73,23 @@ std::string text_of(const Attribute& value) {
 
 }  // namespace
 
-std::vector<Sample> samples_of(const Row& row) {
-  std::vector<Sample> samples;
+std::vector<SampleCall> samples_of(const Row& row) {
+  std::vector<SampleCall> samples;
   if (row.kind == Kind::view || row.kind == Kind::internal) return samples;
   std::vector<DType> order = {DType::float32};
   for (const DTypeRow& dtype : dtype_rows)
     if (dtype.dtype != DType::float32) order.push_back(dtype.dtype);
   for (const DType dtype : order)
-    if (std::optional<Sample> sample = sample_of(row, dtype)) samples.push_back(std::move(*sample));
+    if (std::optional<SampleCall> sample = sample_of(row, dtype)) samples.push_back(std::move(*sample));
   if (samples.empty())
-    fail(FE_INTERNAL, "{}: op_samples.cpp knows no call of this op: give it shapes that fit", row.name);
+    fail(FE_INTERNAL, "{}: sample_call.cpp knows no call of this op: give it shapes that fit", row.name);
   return samples;
 }
 
 std::string op_samples() {
   std::string text = "// Generated from the op rows by ferrule-generate-ops: {op, inputs, outputs, attributes}.\n";
   for (const Row* row : all_ops()) {
-    for (const Sample& sample : samples_of(*row)) {
+    for (const SampleCall& sample : samples_of(*row)) {
       std::string attributes;
       for (const Attribute& value : sample.attributes) attributes += (attributes.empty() ? "" : ", ") + text_of(value);
       text += fmt::format("{{\"{}\", {}, {}, {{{}}}}},\n", row->name, text_of(sample.inputs), text_of(sample.outputs),

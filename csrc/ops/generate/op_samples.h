@@ -2,17 +2,13 @@
 #pragma once
 
 #include "ops/row.h"
+#include "ops/sample_call.h"
 
 #include <vector>
 
 namespace ferrule::ops {
 
-struct Sample {
-  std::vector<TensorType> inputs, outputs;
-  Attributes attributes;
-};
-
 // One per dtype that the op accepts, float32 first; none for an op that never reaches a device.
-std::vector<Sample> samples_of(const Row& row);
+std::vector<SampleCall> samples_of(const Row& row);
 
 }  // namespace ferrule::ops

@@ -72,9 +72,9 @@ std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sam
 std::vector<Call> calls_of(const Row& row, std::size_t output) {
   static const std::vector<Shape> pool = {{4, 6}, {5, 6}, {5, 3}, {6, 4}, {6}, {}, {2, 4, 6}};
   std::vector<Call> calls;
-  const std::vector<Sample> samples = samples_of(row);
+  const std::vector<SampleCall> samples = samples_of(row);
   if (samples.empty()) return calls;
-  const Sample& sample = samples.front();
+  const SampleCall& sample = samples.front();
   std::size_t combinations = 1;
   for (std::size_t i = 0; i < sample.inputs.size(); ++i) combinations *= pool.size();
   for (std::size_t number = 0; number < combinations; ++number) {
@@ -143,11 +143,11 @@ const char* result_shape(const Row& row, std::size_t output) {
 // Where a result's dtype comes from, according to the op's samples.
 std::string result_dtype(const Row& row, std::size_t output) {
   bool same = true, real = true, complex = true, fixed = true;
-  const std::vector<Sample> samples = samples_of(row);
+  const std::vector<SampleCall> samples = samples_of(row);
   std::size_t model = 0;
   while (model + 1 < row.input_count && !row.inputs[model].promoted) ++model;
   if (!row.inputs[model].promoted) model = 0;
-  for (const Sample& sample : samples) {
+  for (const SampleCall& sample : samples) {
     same = same && !sample.inputs.empty() && sample.outputs[output].dtype == sample.inputs[model].dtype;
     real = real && !sample.inputs.empty() && sample.outputs[output].dtype == real_dtype_of(sample.inputs[model].dtype);
     complex = complex && !sample.inputs.empty() &&

@@ -24,7 +24,7 @@ else:
 
 # The versions of the Python array API standard whose functions the module ferrule has.
 _STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
-Axes = int | tuple[int, ...] | None
+Axes = int | Sequence[int] | None
 
 
 class Array(_ferrule.Operators):

@@ -52,7 +52,7 @@ def attribute_of(op: str, name: str, value: object) -> object:
             raise NumberOverflowError(f"{op}: {name} {shown(number)} does not fit into 64 bits")
         return number
     if kind == "float":
-        return _finite(one_real(value, op, name), op, name)
+        return one_finite(value, op, name)
     if kind == "str" and given is not str:
         raise InvalidArgumentError(f"{op}: {name} must be a str, not {value!r}")
     if given is str or given is tuple or given is list:
@@ -67,6 +67,14 @@ def flag(value: object, caller: str, name: str) -> bool:
     if isinstance(value, np.bool_) or (isinstance(value, int) and value in (0, 1)):
         return bool(value)
     raise InvalidArgumentError(f"{caller}: {name} must be True or False, not {value!r}")
+
+
+def optional_flag(value: object, caller: str, name: str) -> bool | None:
+    """Return a bool argument, or None, which leaves the choice to the function."""
+    try:
+        return None if value is None else flag(value, caller, name)
+    except InvalidArgumentError:
+        raise InvalidArgumentError(f"{caller}: {name} must be True, False or None, not {value!r}") from None
 
 
 def one_of(choices: Iterable[str], value: object, caller: str, name: str) -> str:
@@ -122,7 +130,9 @@ def one_real(value: object, caller: str, name: str) -> float:
     raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}")
 
 
-def _finite(number: float, caller: str, name: str) -> float:
+def one_finite(value: object, caller: str, name: str) -> float:
+    """Like `one_real`, but refuse infinities and NaN."""
+    number = one_real(value, caller, name)
     if not math.isfinite(number):
         raise InvalidArgumentError(f"{caller}: {name} must be finite, not {number}")
     return number
@@ -140,3 +150,13 @@ def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
     if not -rank <= index < rank:
         raise OutOfRangeError(f"{caller}: axis {shown(index)} is out of range for {rank} dimensions")
     return index % rank
+
+
+def axes_of(caller: str, axis: Shape | None, rank: int, name: str = "axis") -> tuple[int, ...]:
+    """Return one or several axes counted from the front, after checking that they are distinct; None means all axes."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = tuple(axis_of(caller, place, rank) for place in sizes(axis, caller, name))
+    if len({*axes}) < len(axes):
+        raise InvalidArgumentError(f"{caller}: an axis is named twice in {name}={axis}")
+    return axes

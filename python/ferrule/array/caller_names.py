@@ -13,10 +13,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+# The packages whose functions are not names of the module `ferrule` itself.
+_NAMESPACES = ("fft", "linalg", "random")
+
+
 def names_itself(function: Callable[P, R]) -> Callable[P, R]:
-    """Make the errors of a function begin with its name, such as "sum" or "random.uniform"."""
-    package = "random." if function.__module__.startswith("ferrule.random.") else ""
-    name = f"{package}{function.__name__}"
+    """Make the errors of a function begin with its public name, such as "sum" or "random.uniform".
+
+    Messages inside of the function begin with its name alone, "uniform", if they begin with any.
+    """
+    package = function.__module__.split(".")[1]
+    prefix, own = f"{package}." if package in _NAMESPACES else "", function.__name__
+    name = prefix + own
 
     @functools.wraps(function)
     def named(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -26,7 +34,8 @@ def names_itself(function: Callable[P, R]) -> Callable[P, R]:
             text = str(error)
             if text.startswith((f"{name}:", f"{name} ")):
                 raise
-            raise type(error)(f"{name}: {text}") from error
+            names_function = text.startswith((f"{own}:", f"{own} "))
+            raise type(error)(f"{prefix}{text}" if names_function else f"{name}: {text}") from error
         except OverflowError as error:  # an int that Python cannot convert to float, for example
             raise NumberOverflowError(f"{name}: {error}") from error
         return _another(result, name) if any(result is x for x in args) else result  # type: ignore[return-value]

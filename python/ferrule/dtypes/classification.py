@@ -93,6 +93,11 @@ def is_complex(dtype: np.dtype[Any]) -> bool:
     return class_of(dtype) == "complex"
 
 
+def is_inexact(dtype: np.dtype[Any]) -> bool:
+    """Whether the dtype is a floating-point or a complex dtype: elements can be NaN."""
+    return class_of(dtype) in ("float", "complex")
+
+
 def is_same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Whether a cast keeps the class of the dtype or widens it, as NumPy's casting="same_kind" allows."""
     return source == target or (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.attributes import axis_of, one_finite, one_integer, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
@@ -44,7 +44,7 @@ def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: D
     Raises
     ------
     InvalidArgumentError
-        `n` is not a positive integer, or `d` is not a number other than zero.
+        `n` is not a positive integer, or `d` is not a finite number other than zero.
     DTypeError
         The dtype is not real and floating-point.
 
@@ -81,7 +81,7 @@ def rfftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: 
     Raises
     ------
     InvalidArgumentError
-        `n` is not a positive integer, or `d` is not a number other than zero.
+        `n` is not a positive integer, or `d` is not a finite number other than zero.
     DTypeError
         The dtype is not real and floating-point.
 
@@ -98,12 +98,13 @@ def _arguments(caller: str, n: SupportsIndex, d: float, dtype: Any) -> tuple[int
     count = one_integer(n, caller, "n")
     if not 1 <= count <= 2**40:
         raise InvalidArgumentError(f"{caller}: n must be from 1 to 2**40, not {shown(count)}")
-    if isinstance(d, bool) or not isinstance(d, (int, float)) or d == 0:
-        raise InvalidArgumentError(f"{caller}: d must be a number other than zero, not {d!r}")
+    distance = one_finite(d, caller, "d")
+    if distance == 0:
+        raise InvalidArgumentError(f"{caller}: d must not be zero")
     kind = numpy_dtype(caller, np.float32 if dtype is None else dtype)
     if not is_floating(kind):
         raise DTypeError(f"{caller}: the dtype must be real and floating-point, not {kind}")
-    return count, float(d), kind
+    return count, distance, kind
 
 
 @names_itself

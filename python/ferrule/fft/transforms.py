@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, one_integer, one_of, sizes
+from ferrule.array.attributes import axes_of, one_integer, one_of, sizes
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_complex
@@ -53,18 +53,14 @@ def _as_complex(x: Array) -> Array:
 
 def _axes_and_lengths(
     caller: str, x: Array, s: Sequence[SupportsIndex] | None, axes: Sequence[SupportsIndex] | None
-) -> tuple[list[int], list[int | None]]:
+) -> tuple[tuple[int, ...], list[int | None]]:
     """Return the axes, and for each the length that is asked for."""
     lengths = None if s is None else sizes(s, caller, "s")
-    if axes is None:
-        count = x.ndim if lengths is None else len(lengths)
-        if count > x.ndim:
-            raise InvalidArgumentError(f"{caller}: s has {count} lengths for {x.ndim} dimensions")
-        places = list(range(x.ndim - count, x.ndim))
-    else:
-        places = [axis_of(caller, axis, x.ndim) for axis in sizes(axes, caller, "axes")]
-    if len({*places}) != len(places):
-        raise InvalidArgumentError(f"{caller}: axes {tuple(places)} name an axis twice")
+    places = axes_of(caller, axes, x.ndim, "axes")
+    if axes is None and lengths is not None:  # the last axes
+        if len(lengths) > x.ndim:
+            raise InvalidArgumentError(f"{caller}: s has {len(lengths)} lengths for {x.ndim} dimensions")
+        places = places[x.ndim - len(lengths) :]
     if lengths is None:
         return places, [None] * len(places)
     if len(lengths) != len(places):
@@ -139,7 +135,7 @@ def to_real(
     *,
     conjugated: bool = False,
 ) -> Array:
-    """Transform along axes back to real numbers. `conjugated` is the transform that is not the inverse."""
+    """Transform along axes back to real numbers. `conjugated`: the forward transform (hfft)."""
     array = _as_complex(_numbers(caller, x))
     places, lengths = _axes_and_lengths(caller, array, s, axes)
     if not places:

@@ -7,13 +7,16 @@ NumPy's own code computes the functions that are not listed here. It calls metho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ferrule.array.array import Array
+from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import DTypeError, InvalidArgumentError, UnsupportedError
+from ferrule.functions import nan_reductions
 from ferrule.functions.asarray import list_beside
+from ferrule.functions.type_information import finfo
 
 
 class _Call(NamedTuple):
@@ -23,7 +26,6 @@ class _Call(NamedTuple):
     names: tuple[str, ...] = ()  # the next arguments, which are passed by name
     keywords: tuple[str, ...] = ()  # the others that ferrule has too
     ignored: tuple[str, ...] = ()  # those that make no difference: all sorting is stable
-    other_name: str = ""  # the function's name in ferrule, if it differs
 
 
 _NO_VALUE = getattr(np, "_NoValue", ...)  # NumPy's default of arguments for which None means something
@@ -97,6 +99,16 @@ _CALLS_OF_MODULES: dict[str, tuple[Any, dict[str, _Call]]] = {
         },
     ),
 }
+# Functions that sort or find NaN by means of the dtype's `kind`, beside those whose names begin with "nan".
+_LOOK_FOR_NAN = frozenset(
+    (
+        *("argpartition", "argsort", "digitize", "lexsort", "partition", "searchsorted", "sort", "sort_complex"),
+        *("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d"),
+        *("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+        *("histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "median", "percentile", "quantile"),
+        *("array_equal", "cumprod", "cumsum"),
+    )
+)
 # Functions whose arguments all go to the function of the same name.
 _UNCHANGED = ("atleast_1d", "atleast_2d", "atleast_3d", "gradient")
 
@@ -121,7 +133,11 @@ def call(
     if result is not None:
         return result
     own: Callable[..., Any] | None = getattr(function, "_implementation", None)
-    return _created(like, function, arguments, options) if own is None else own(*arguments, **options)
+    if own is None:
+        return _created(like, function, arguments, options)
+    if function.__name__ in _LOOK_FOR_NAN or function.__name__.startswith("nan"):
+        return _in_float32(function.__name__, own, arguments, options)
+    return own(*arguments, **options)
 
 
 def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -137,7 +153,7 @@ def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: M
             given = _passed(calls[name], arguments, options)
             if given is not None:
                 own_module = getattr(Array._namespace, module) if module else Array._namespace
-                return getattr(own_module, calls[name].other_name or name)(*given[0], **given[1])
+                return getattr(own_module, name)(*given[0], **given[1])
     return None
 
 
@@ -166,6 +182,43 @@ def _created(like: Array, function: Callable[..., Any], arguments: Sequence[Any]
         return Array._namespace.asarray(array, dtype=dtype, copy=options.get("copy"), device=like.device)
     made = function(*arguments, **options)
     return Array._namespace.asarray(made, device=like.device) if made.dtype.kind in "biufc" else made
+
+
+def _in_float32(name: str, own: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Call NumPy's code with float32 in place of bfloat16 and float8, of which it does not know that they have NaN.
+
+    The result is in the arrays' dtype, if that is the same for all.
+    """
+    dtypes: set[np.dtype[Any]] = set()
+
+    def widened(value: Any) -> Any:
+        if isinstance(value, (list, tuple)) and any(isinstance(each, (Array, list, tuple)) for each in value):
+            return type(value)(map(widened, value))
+        if not isinstance(value, (Array, np.ndarray)):
+            return value
+        if value.dtype.kind != "b":
+            dtypes.add(value.dtype)
+        return np.asarray(value).astype(np.float32) if _is_narrow(value.dtype) else value
+
+    def narrowed(value: Any) -> Any:
+        if isinstance(value, tuple):
+            parts = map(narrowed, value)
+            return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+        return value.astype(dtype) if getattr(value, "dtype", None) == np.float32 else value
+
+    given = [widened(value) for value in arguments]
+    named = {key: widened(value) for key, value in options.items()}
+    if not any(map(_is_narrow, dtypes)):
+        return own(*arguments, **options)
+    (dtype,) = dtypes if len(dtypes) == 1 else (np.dtype(np.float32),)
+    if name == "nan_to_num":  # the greatest float32 would become infinite
+        limits = finfo(dtype)
+        named = {"posinf": limits.max, "neginf": limits.min, **{k: v for k, v in named.items() if v is not None}}
+    return narrowed(own(*given, **named))
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    return is_floating(dtype) and dtype.type.__module__ != "numpy"
 
 
 def _einsum(subscripts: Any, *operands: Any, dtype: Any = None, out: object = None, **_: Any) -> Array | None:
@@ -205,33 +258,24 @@ def _vdot(a: Any, b: Any) -> Array:
     return result
 
 
-def _extreme(name: str) -> Callable[..., Array | None]:
-    def function(x: Any, axis: int | None = None, out: object = None, *, keepdims: bool = False) -> Array | None:
-        if out is not None or x.dtype.kind not in "biuf":
+def _nan_extreme(op: Literal["argmax", "argmin"]) -> Callable[..., Array | None]:
+    def function(x: Any, axis: int | None = None, out: object = None, *, keepdims: Any = False) -> Array | None:
+        if out is not None or not isinstance(x, Array) or is_complex(x.dtype):
             return None
-        module = Array._namespace
-        if x.dtype.kind == "f":
-            is_nan = module.isnan(x)
-            if bool(module.any(module.all(is_nan, axis=axis))):
-                raise InvalidArgumentError(f"numpy.{name}: all elements of a slice are NaN")
-            x = module.where(is_nan, -module.inf if name == "nanargmax" else module.inf, x)
-        result: Array = getattr(module, name.removeprefix("nan"))(x, axis=axis, keepdims=keepdims is True)
-        return result
+        return nan_reductions.index_of_extreme(op, x, axis, keepdims is True)
 
     return function
 
 
-def _cumulative(name: str) -> Callable[..., Array | None]:
+def _accumulated(name: str, substitute: float | None = None) -> Callable[..., Array | None]:
     def function(x: Any, axis: int | None = None, dtype: Any = None, out: object = None) -> Array | None:
         if out is not None or not isinstance(x, Array):
             return None
-        module = Array._namespace
-        if name.startswith("nan") and x.dtype.kind in "fc":
-            x = module.where(module.isnan(x), 1 if name == "nancumprod" else 0, x)
+        if substitute is not None:
+            x = nan_reductions.without_nan(x, substitute)
         if axis is None:
             x, axis = x.reshape(-1), 0
-        own = module.cumulative_sum if name.endswith("sum") else module.cumulative_prod
-        result: Array = own(x, axis=axis, dtype=dtype)
+        result: Array = getattr(Array._namespace, name)(x, axis=axis, dtype=dtype)
         return result
 
     return function
@@ -243,6 +287,10 @@ _WRITTEN: dict[str, Callable[..., Array | None]] = {
     "reshape": _reshape,
     "vdot": _vdot,
     "where": _where,
-    **{name: _extreme(name) for name in ("nanargmax", "nanargmin")},
-    **{name: _cumulative(name) for name in ("cumprod", "cumsum", "nancumprod", "nancumsum")},
+    "cumprod": _accumulated("cumulative_prod"),
+    "cumsum": _accumulated("cumulative_sum"),
+    "nanargmax": _nan_extreme("argmax"),
+    "nanargmin": _nan_extreme("argmin"),
+    "nancumprod": _accumulated("cumulative_prod", 1),
+    "nancumsum": _accumulated("cumulative_sum", 0),
 }

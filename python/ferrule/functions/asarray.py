@@ -9,7 +9,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import flag
+from ferrule.array.attributes import optional_flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.numbers import shown
@@ -80,8 +80,7 @@ def asarray(
     >>> fe.asarray(np.ones(3), dtype="float32").tolist()
     [1.0, 1.0, 1.0]
     """
-    if copy is not None and not isinstance(copy, (bool, np.bool_)):
-        raise InvalidArgumentError(f"asarray: copy must be True, False or None, not {copy!r}")
+    copy = optional_flag(copy, "asarray", "copy")
     if isinstance(obj, Array):
         element = None if dtype is None else as_dtype(dtype, "asarray")
         if copy is False:
@@ -327,7 +326,7 @@ def from_packed(
     >>> fe.from_packed(np.zeros((3, 68), "uint8"), "q8_0").shape
     (3, 64)
     """
-    copy = None if copy is None else flag(copy, "from_packed", "copy")
+    copy = optional_flag(copy, "from_packed", "copy")
     element = as_dtype(dtype)
     if not is_block(element):
         raise DTypeError(f"from_packed: dtype {element} has no blocks; asarray takes its numbers")

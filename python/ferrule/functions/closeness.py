@@ -6,9 +6,10 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
-from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.classification import is_inexact
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.reduction import all as all_of
 
 
@@ -108,17 +109,17 @@ def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     if a.shape != b.shape:
         return asarray(False)
     equal = apply("equal", (a, b), {})
-    if flag(equal_nan, "array_equal", "equal_nan") and is_floating(a.dtype) and is_floating(b.dtype):
+    if flag(equal_nan, "array_equal", "equal_nan") and is_inexact(a.dtype) and is_inexact(b.dtype):
         equal = equal | (apply("isnan", (a,), {}) & apply("isnan", (b,), {}))
     return all_of(equal)
 
 
 def _both(caller: str, x1: Array, x2: Array) -> tuple[Array, Array]:
-    """Return both as floating-point arrays; integers are compared in float64."""
+    """Return both as floating-point or complex arrays; integers are compared in float64, half-precision in float32."""
     a, b = as_companion(caller, x1, x2), as_companion(caller, x2, x1)
-    if not is_floating(a.dtype) and not is_floating(b.dtype):
+    if not is_inexact(a.dtype) and not is_inexact(b.dtype):
         return cast(a, "float64"), cast(b, "float64")
     return (
-        a if is_floating(a.dtype) else cast(a, b.dtype),
-        b if is_floating(b.dtype) else cast(b, a.dtype),
+        widened(a if is_inexact(a.dtype) else cast(a, b.dtype)),
+        widened(b if is_inexact(b.dtype) else cast(b, a.dtype)),
     )

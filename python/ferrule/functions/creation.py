@@ -14,7 +14,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, one_integer, refuse_more, sizes
+from ferrule.array.attributes import Shape, flag, one_integer, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
@@ -495,11 +495,11 @@ def linspace(
     element = numpy_dtype("linspace", dtype if dtype is not None else np.complex64 if has_complex else np.float32)
     if has_complex and not is_complex(element):
         raise DTypeError(f"linspace: the numbers from {first} to {last} are complex, but the dtype is {element}")
-    count = _count("linspace", "num", num)
+    count, with_last = _count("linspace", "num", num), flag(endpoint, "linspace", "endpoint")
     wide = complex if has_complex else float
     with enough_memory(f"linspace: {count} numbers"), np.errstate(all="ignore"):
         try:
-            host: NDArray[Any] = np.linspace(wide(first), wide(last), count, endpoint=bool(endpoint))  # type: ignore[arg-type]
+            host: NDArray[Any] = np.linspace(wide(first), wide(last), count, endpoint=with_last)  # type: ignore[arg-type]
         except OverflowError as error:
             raise NumberOverflowError(f"linspace: {error}") from error
         if element.kind in "iu":  # as in NumPy

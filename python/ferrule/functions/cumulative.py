@@ -105,8 +105,6 @@ def cumulative_prod(
 
 def _accumulate(op: str, x: Array, axis: SupportsIndex | None, dtype: Any, include_initial: bool) -> Array:
     x = as_operand(op, x)
-    if not isinstance(include_initial, bool):
-        raise InvalidArgumentError(f"{op}: include_initial must be True or False, not {include_initial!r}")
     if x.ndim == 0:
         raise InvalidArgumentError(f"{op}: an array of 0 dimensions has no axis; use reshape(x, (1,))")
     if axis is None:

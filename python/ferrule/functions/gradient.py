@@ -7,10 +7,10 @@ from typing import SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axis_of, one_integer, one_real, sizes
+from ferrule.array.attributes import axes_of, one_integer, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import is_complex, is_floating, is_inexact
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import concat, reshape
@@ -53,15 +53,12 @@ def gradient(
     [0.0, 2.0, 6.0]
     """
     x = as_operand("gradient", x)
-    if not is_floating(x.dtype) and not is_complex(x.dtype):
+    if not is_inexact(x.dtype):
         x = cast(x, "float32")
     order = one_integer(edge_order, "gradient", "edge_order")
     if order not in (1, 2):
         raise InvalidArgumentError(f"gradient: edge_order must be 1 or 2, not {order}")
-    given = range(x.ndim) if axis is None else sizes(axis, "gradient", "axis")
-    axes = [axis_of("gradient", place, x.ndim) for place in given]
-    if len({*axes}) < len(axes):
-        raise InvalidArgumentError(f"gradient: an axis is given twice: {axis}")
+    axes = axes_of("gradient", axis, x.ndim)
     steps = spacing or (1.0,)
     if len(steps) not in (1, len(axes)):
         raise InvalidArgumentError(f"gradient: there are {len(steps)} spacings for {len(axes)} axes")

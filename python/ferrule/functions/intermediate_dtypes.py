@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.dtypes.classification import class_of
+from ferrule.dtypes.classification import class_of, is_floating, is_inexact
 from ferrule.functions.conversion import cast
 
 _FLOAT32, _FLOAT64 = np.dtype("float32"), np.dtype("float64")
@@ -15,7 +15,7 @@ _FLOAT32, _FLOAT64 = np.dtype("float32"), np.dtype("float64")
 
 def is_half(dtype: np.dtype[Any]) -> bool:
     """Whether the dtype is float16 or bfloat16."""
-    return class_of(dtype) == "float" and dtype.itemsize == 2
+    return is_floating(dtype) and dtype.itemsize == 2
 
 
 def intermediate(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -25,15 +25,14 @@ def intermediate(dtype: np.dtype[Any]) -> np.dtype[Any]:
     represent. It is float64 for integers of 32 and 64 bits, most of which float32 cannot represent, and float32 for
     bool and other integers. Other floating-point dtypes and complex ones stay.
     """
-    kind = class_of(dtype)
-    if kind in ("float", "complex"):
+    if is_inexact(dtype):
         return _FLOAT32 if is_half(dtype) else dtype
-    return _FLOAT64 if kind in ("signed", "unsigned") and dtype.itemsize > 2 else _FLOAT32
+    return _FLOAT64 if class_of(dtype) in ("signed", "unsigned") and dtype.itemsize > 2 else _FLOAT32
 
 
 def resulting(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of results from elements of a dtype: float32 for integers and bool, and otherwise the same."""
-    return dtype if class_of(dtype) in ("float", "complex") else _FLOAT32
+    return dtype if is_inexact(dtype) else _FLOAT32
 
 
 def widened(x: Array) -> Array:

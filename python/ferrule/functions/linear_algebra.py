@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, one_integer, sizes
+from ferrule.array.attributes import axes_of, axis_of, one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
@@ -100,19 +100,17 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
         count = one_integer(axes, "tensordot", "axes")
         if not 0 <= count <= min(left.ndim, right.ndim):
             raise OutOfRangeError(f"tensordot: {shown(count)} axes of shapes {left.shape} and {right.shape}")
-        ours, theirs = list(range(left.ndim - count, left.ndim)), list(range(count))
+        ours, theirs = tuple(range(left.ndim - count, left.ndim)), tuple(range(count))
     else:
         try:
             first, second = axes
         except (TypeError, ValueError) as error:
             raise InvalidArgumentError(f"tensordot: axes must be a number or a pair of tuples, not {axes!r}") from error
-        ours = [axis_of("tensordot", axis, left.ndim) for axis in sizes(first, "tensordot", "axes")]
-        theirs = [axis_of("tensordot", axis, right.ndim) for axis in sizes(second, "tensordot", "axes")]
-    if len({*ours}) != len(ours) or len({*theirs}) != len(theirs):
-        raise InvalidArgumentError(f"tensordot: axes {ours} and {theirs} name an axis twice")
+        ours = axes_of("tensordot", first, left.ndim, "axes")
+        theirs = axes_of("tensordot", second, right.ndim, "axes")
     if [left.shape[axis] for axis in ours] != [right.shape[axis] for axis in theirs]:
         raise InvalidArgumentError(
-            f"tensordot: axes {tuple(ours)} of {left.shape} and {tuple(theirs)} of {right.shape} differ in size"
+            f"tensordot: axes {ours} of {left.shape} and {theirs} of {right.shape} differ in size"
         )
     rows = [axis for axis in range(left.ndim) if axis not in ours]
     columns = [axis for axis in range(right.ndim) if axis not in theirs]

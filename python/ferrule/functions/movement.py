@@ -13,7 +13,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, axis_of, flag, one_integer, one_of, refuse_more, sizes
+from ferrule.array.attributes import Shape, axes_of, axis_of, one_integer, one_of, optional_flag, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import enough_memory
 from ferrule.array.numbers import shown
@@ -55,7 +55,7 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
     [[0, 1, 2], [3, 4, 5]]
     """
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
-    copy = None if copy is None else flag(copy, "reshape", "copy")
+    copy = optional_flag(copy, "reshape", "copy")
     reshaped = recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
     if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
         raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")
@@ -182,13 +182,10 @@ def moveaxis(
     (3, 4, 2)
     """
     x = as_operand("moveaxis", x)
-    moved = [axis_of("moveaxis", axis, x.ndim) for axis in sizes(source, "moveaxis", "source")]
-    places = [axis_of("moveaxis", axis, x.ndim) for axis in sizes(destination, "moveaxis", "destination")]
+    moved = axes_of("moveaxis", source, x.ndim, "source")
+    places = axes_of("moveaxis", destination, x.ndim, "destination")
     if len(moved) != len(places):
         raise InvalidArgumentError(f"moveaxis: {len(moved)} axes to move to {len(places)} places")
-    for axes in (moved, places):
-        if len({*axes}) != len(axes):
-            raise InvalidArgumentError(f"moveaxis: an axis is named twice in {tuple(axes)}")
     order = [axis for axis in range(x.ndim) if axis not in moved]
     for place, axis in sorted(zip(places, moved, strict=True)):
         order.insert(place, axis)
@@ -257,7 +254,7 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     x = as_operand("squeeze", x)
     if axis is None:
         return reshape(x, tuple(size for size in x.shape if size != 1))
-    gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis, "squeeze", "axis")}
+    gone = axes_of("squeeze", axis, x.ndim)
     for place in gone:
         if x.shape[place] != 1:
             raise InvalidArgumentError(f"squeeze: axis {place} of {x.shape} has {x.shape[place]} elements, not one")
@@ -321,9 +318,7 @@ def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     [2, 1, 0]
     """
     x = as_operand("flip", x)
-    places = (
-        range(x.ndim) if axis is None else {axis_of("flip", place, x.ndim) for place in sizes(axis, "flip", "axis")}
-    )
+    places = axes_of("flip", axis, x.ndim)
     return x[tuple(slice(None, None, -1) if place in places else slice(None) for place in range(x.ndim))]
 
 

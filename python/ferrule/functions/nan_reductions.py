@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.classification import is_floating, is_inexact
+from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import arange
 from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.movement import reshape, take
-from ferrule.functions.order_statistics import last_axis_sorted, median_of, restored
+from ferrule.functions.order_statistics import last_axis_sorted, median_of
+from ferrule.functions.reduction import all as all_of
 from ferrule.functions.reduction import any as any_of
-from ferrule.functions.reduction import mean
+from ferrule.functions.reduction import argmax, argmin, mean
 
 
 @names_itself
@@ -311,14 +313,30 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     rows, shape = last_axis_sorted("nanmedian", x, axis, keepdims)  # NaN comes last
     length = rows.shape[1]
     if length == 0:
-        return restored(mean(rows, axis=1), shape)  # NaN
+        return reshape(mean(rows, axis=1), shape)  # NaN
     count = cast(~apply("isnan", (rows,), {}), "int64").sum(1)
     starts = arange(rows.shape[0], device=x.device) * length
     middle = [starts + apply("maximum", (place, 0), {}) for place in ((count - 1) // 2, count // 2)]
     lower, upper = (widened(take(reshape(rows, (rows.shape[0] * length,)), place)) for place in middle)
-    return restored(cast((lower + upper) * 0.5, x.dtype), shape)
+    return reshape(cast((lower + upper) * 0.5, x.dtype), shape)
 
 
 def _numbers(x: Array) -> Any:
     """Return which elements are not NaN; True if the dtype has no NaN."""
-    return ~apply("isnan", (x,), {}) if is_floating(x.dtype) or x.dtype.kind == "c" else True
+    return ~apply("isnan", (x,), {}) if is_inexact(x.dtype) else True
+
+
+def without_nan(x: Array, substitute: float) -> Array:
+    """Return the array with a number in the places of NaN."""
+    return apply("where", (apply("isnan", (x,), {}), substitute, x), {}) if is_inexact(x.dtype) else x
+
+
+def index_of_extreme(op: Literal["argmax", "argmin"], x: Array, axis: int | None, keepdims: bool) -> Array:
+    """Return the index of the greatest or least element that is not NaN.
+
+    Raises InvalidArgumentError if all elements are NaN.
+    """
+    if is_inexact(x.dtype) and bool(any_of(all_of(apply("isnan", (x,), {}), axis=axis))):
+        raise InvalidArgumentError(f"nan{op}: all elements of a slice are NaN")
+    filled = without_nan(x, -math.inf if op == "argmax" else math.inf)
+    return {"argmax": argmax, "argmin": argmin}[op](filled, axis=axis, keepdims=keepdims)

@@ -13,7 +13,7 @@ from ferrule.array import recording
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axis_of, one_integer
 from ferrule.array.recording import as_operand
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import is_inexact
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import complex_parts, creation, movement, ops
 
@@ -86,7 +86,7 @@ class NumPyMethods(Array):
         refuse_out("round", out)
         places = one_integer(decimals, "round", "decimals")
         x = as_operand("round", self)
-        if not is_floating(x.dtype) and not is_complex(x.dtype):
+        if not is_inexact(x.dtype):
             if places < 0:
                 raise InvalidArgumentError(f"round: integers are rounded to at least 0 decimals, not {places}")
             return x._another("round")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import one_real
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import InvalidArgumentError
@@ -212,7 +213,7 @@ class NumPyReductions(Array):
         1.0
         """
         x = _in_dtype("var", self, dtype, out)
-        less = float(ddof if correction is None else correction)
+        less = _divisor_difference("var", ddof, correction)
         if where is True and mean is None:
             return _back(reduction.var(x, axis=axis, correction=less, keepdims=keepdims), dtype)
         variance = variance_of("var", widened(x), where, axis, less, keepdims, mean)
@@ -267,7 +268,7 @@ class NumPyReductions(Array):
         1.0
         """
         x = _in_dtype("std", self, dtype, out)
-        less = float(ddof if correction is None else correction)
+        less = _divisor_difference("std", ddof, correction)
         if where is True and mean is None:
             return _back(reduction.std(x, axis=axis, correction=less, keepdims=keepdims), dtype)
         variance = variance_of("std", widened(x), where, axis, less, keepdims, mean)
@@ -510,6 +511,11 @@ class NumPyReductions(Array):
         """
         refuse_out("argmin", out)
         return reduction.argmin(self, axis=axis, keepdims=keepdims)
+
+
+def _divisor_difference(caller: str, ddof: object, correction: object) -> float:
+    """Return what variances subtract from the number of elements."""
+    return one_real(ddof, caller, "ddof") if correction is None else one_real(correction, caller, "correction")
 
 
 def _in_dtype(caller: str, x: Array, dtype: Any, out: object) -> Array:

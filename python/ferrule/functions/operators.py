@@ -10,7 +10,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.recording import apply_all, no_array
 from ferrule.array.symbols import Recorder, Symbol
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import is_inexact
 from ferrule.errors import DTypeError
 from ferrule.functions import conversion, linear_algebra
 
@@ -67,8 +67,8 @@ def divide(left: object, right: object) -> Array:
 
 def _as_float(array: Array, other: object) -> Array:
     """Cast integers to float32 for a division, unless the other operand is floating-point: then its dtype applies."""
-    if is_floating(array.dtype) or is_complex(array.dtype):
+    if is_inexact(array.dtype):
         return array
-    if isinstance(other, (Array, np.ndarray, np.generic)) and (is_floating(other.dtype) or is_complex(other.dtype)):
+    if isinstance(other, (Array, np.ndarray, np.generic)) and is_inexact(other.dtype):
         return array
     return conversion.astype(array, "float32")

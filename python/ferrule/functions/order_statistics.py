@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ferrule.array.array import Array, Axes, is_number
-from ferrule.array.attributes import flag, one_of, sizes
+from ferrule.array.attributes import axes_of, flag, one_of
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, array_of_number, as_operand, number_of
 from ferrule.array.symbols import Symbol
@@ -73,11 +73,11 @@ def median_of(caller: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     rows, shape = last_axis_sorted(caller, x, axis, keepdims)
     length = rows.shape[1]
     if length == 0:
-        return restored(mean(rows, axis=1), shape)  # NaN
+        return reshape(mean(rows, axis=1), shape)  # NaN
     upper = rows[:, length // 2]
     middle = upper if length % 2 else (widened(rows[:, length // 2 - 1]) + widened(upper)) * 0.5
     middle = cast(middle, resulting(x.dtype))
-    return restored(_nan_where_any(rows, middle) if is_floating(x.dtype) else middle, shape)
+    return reshape(_nan_where_any(rows, middle) if is_floating(x.dtype) else middle, shape)
 
 
 @names_itself
@@ -166,8 +166,8 @@ def _quantile(caller: str, x: Array, q: Any, whole: float, axis: Axes, method: s
     length = rows.shape[1]
     if length == 0:
         raise InvalidArgumentError(f"{caller}: {x.shape} has no elements along the axes")
-    chances, are_valid = _chances(caller, q, whole, x)
-    before, after, part = _places(chances, length, method)
+    probabilities, are_valid = _probabilities(caller, q, whole, x)
+    before, after, part = _places(probabilities, length, method)
     columns = rows.T
     if method in ("lower", "higher", "nearest"):
         values = take(columns, reshape(before, (before.size,)), axis=0)
@@ -192,15 +192,15 @@ def _between(lower: Array, upper: Array, share: Array) -> Array:
     return apply("where", (is_lower, lower, values), {})
 
 
-def _chances(caller: str, q: Any, whole: float, x: Array) -> tuple[Array, Array | None]:
+def _probabilities(caller: str, q: Any, whole: float, x: Array) -> tuple[Array, Array | None]:
     """Return the probabilities in float64, on the device of x, and which of them are valid; None for all."""
     if isinstance(q, Array) and is_number(q):
         return array_of_number(number_of(f"q of {caller}", q), np.dtype("float64")) / whole, None
     if isinstance(q, Array) and isinstance(q._handle, Symbol):
-        chances = cast(q, "float64") / whole
-        are_valid = apply("greater_equal", (chances, 0), {}) & apply("less_equal", (chances, 1), {})
-        chances = apply("where", (apply("isnan", (chances,), {}), 0, chances), {})
-        return apply("clip", (chances, 0, 1), {}), are_valid
+        probabilities = cast(q, "float64") / whole
+        are_valid = apply("greater_equal", (probabilities, 0), {}) & apply("less_equal", (probabilities, 1), {})
+        probabilities = apply("where", (apply("isnan", (probabilities,), {}), 0, probabilities), {})
+        return apply("clip", (probabilities, 0, 1), {}), are_valid
     try:
         given = np.asarray(q)
         host = given.astype(np.float64) if given.dtype.kind != "c" else None
@@ -240,12 +240,7 @@ def _places(q: Array, length: int, method: str) -> tuple[Array, Array, Array]:
 def last_axis_sorted(caller: str, x: Array, axis: Axes, keepdims: bool) -> tuple[Array, tuple[int, ...]]:
     """Return the reduced elements as sorted rows, NaN last, and the shape of a reduction."""
     rank = x.ndim
-    axes = tuple(range(rank)) if axis is None else sizes(axis, caller, "axis")
-    if any(not -rank <= place < rank for place in axes):
-        raise OutOfRangeError(f"{caller}: axis {axis} is out of range for {rank} dimensions")
-    reduced = {place % rank for place in axes}
-    if len(reduced) < len(axes):
-        raise InvalidArgumentError(f"{caller}: an axis is given twice: {axis}")
+    reduced = axes_of(caller, axis, rank)
     keepdims = flag(keepdims, caller, "keepdims")
     kept = [place for place in range(rank) if place not in reduced]
     shape = tuple(1 if place in reduced else size for place, size in enumerate(x.shape) if keepdims or place in kept)
@@ -253,11 +248,6 @@ def last_axis_sorted(caller: str, x: Array, axis: Axes, keepdims: bool) -> tuple
     counts = math.prod(x.shape[place] for place in kept), math.prod(x.shape[place] for place in reduced)
     rows = reshape(together, counts)
     return sort(rows), shape
-
-
-def restored(x: Array, shape: tuple[int, ...]) -> Array:
-    """Return one result per row in the shape of a reduction."""
-    return reshape(x, shape)
 
 
 def _nan_where_any(rows: Array, values: Array) -> Array:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, SupportsFloat
+from typing import Any
 
 from ferrule import _ferrule
-from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, flag, one_integer, sizes
+from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import axes_of, flag, one_integer, one_real, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_block, is_complex, is_floating, numpy_dtype
-from ferrule.errors import DTypeError, Error, InvalidArgumentError
+from ferrule.dtypes.classification import is_block, is_floating, is_inexact, numpy_dtype
+from ferrule.errors import DTypeError
 from ferrule.functions import compaction
 from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.movement import reshape
 
 _MANY = 65536
-Axes = int | Sequence[int] | None
 
 
 @names_itself
@@ -122,7 +120,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     [2.0, 3.0]
     """
     x = as_operand("mean", x)
-    if is_floating(x.dtype) or is_complex(x.dtype):  # an op as a whole is computed in float32 and rounded once
+    if is_inexact(x.dtype):  # an op as a whole is computed in float32 and rounded once
         return _reduce("mean", x, axis, keepdims)
     return cast(_reduce("mean", widened(x), axis, keepdims), "float32")
 
@@ -159,7 +157,7 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     >>> fe.var(fe.asarray([1.0, 2.0, 3.0]), correction=1).item()
     1.0
     """
-    x, correction = as_operand("var", x), _correction("var", correction)
+    x, correction = as_operand("var", x), one_real(correction, "var", "correction")
     if is_floating(x.dtype):
         return _reduce("var", x, axis, keepdims, correction=correction)
     return cast(_reduce("var", widened(x), axis, keepdims, correction=correction), "float32")
@@ -196,14 +194,10 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     >>> fe.std(fe.asarray([1.0, 3.0])).item()
     1.0
     """
-    x, correction = as_operand("std", x), _correction("std", correction)
-    wide = x
-    if not is_floating(x.dtype):
-        wide = widened(x)
-    elif x.dtype.itemsize < 4:
-        wide = cast(x, "float32")
+    x, correction = as_operand("std", x), one_real(correction, "std", "correction")
+    wide = widened(x)
     if axis is not None:
-        axis = tuple(axis_of("std", place, x.ndim) for place in sizes(axis, "std", "axis"))
+        axis = axes_of("std", axis, x.ndim)
     root = apply("sqrt", (_reduce("var", wide, axis, keepdims, correction=correction),), {})
     return root if wide is x else cast(root, resulting(x.dtype))
 
@@ -427,7 +421,7 @@ def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> 
         count = compaction.nonzero_count(x)
         return reshape(count, (1,) * x.ndim) if flag(keepdims, "count_nonzero", "keepdims") else count
     if axis is not None:
-        axis = tuple(axis_of("count_nonzero", place, x.ndim) for place in sizes(axis, "count_nonzero", "axis"))
+        axis = axes_of("count_nonzero", axis, x.ndim)
     return _reduce("sum", _as_bools("count_nonzero", x), axis, keepdims)
 
 
@@ -452,16 +446,6 @@ def _widened(op: str, x: Array, axis: Axes, dtype: Any, keepdims: bool) -> Array
 
 def _as_bools(op: str, x: Array) -> Array:
     return cast(as_operand(op, x), "bool")
-
-
-def _correction(op: str, correction: object) -> float:
-    try:
-        if isinstance(correction, SupportsFloat):
-            return float(correction)
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, Error):
-            raise
-    raise InvalidArgumentError(f"{op}: correction is a number, not {correction!r}")
 
 
 def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object) -> Array:

@@ -12,7 +12,7 @@ from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import number_dtype
-from ferrule.dtypes.classification import as_dtype, class_of, is_block
+from ferrule.dtypes.classification import as_dtype, class_of, is_block, is_inexact
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.creation import zeros
 
@@ -101,10 +101,9 @@ def finfo(type: Any, /) -> FloatingPointInfo:
     3.3895313892515355e+38
     """
     dtype = _dtype_of("finfo", type)
-    kind = class_of(dtype)
-    if kind not in ("float", "complex"):
+    if not is_inexact(dtype):
         raise DTypeError(
-            f"finfo: {dtype} is not a floating-point dtype{'; iinfo takes it' if _is_integer(kind) else ''}"
+            f"finfo: {dtype} is not a floating-point dtype{'; iinfo takes it' if _is_integer(dtype) else ''}"
         )
     limits: Any
     if dtype.type.__module__ == "numpy":
@@ -148,8 +147,8 @@ def iinfo(type: Any, /) -> IntegerInfo:
     (-128, 65535)
     """
     dtype = _dtype_of("iinfo", type)
-    if not _is_integer(class_of(dtype)):
-        raise DTypeError(f"iinfo: {dtype} is not an integer dtype{'; finfo takes it' if _is_float(dtype) else ''}")
+    if not _is_integer(dtype):
+        raise DTypeError(f"iinfo: {dtype} is not an integer dtype{'; finfo takes it' if is_inexact(dtype) else ''}")
     limits = np.iinfo(dtype)
     return IntegerInfo(limits.bits, int(limits.max), int(limits.min), dtype)
 
@@ -184,7 +183,9 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     (True, False)
     """
     known = as_dtype(dtype, "isdtype")
-    answers = [_is_of_kind(known, one) for one in (kind if isinstance(kind, tuple) else (kind,))]  # refuses every error
+    answers = [
+        _is_of_kind(known, one) for one in (kind if isinstance(kind, tuple) else (kind,))
+    ]  # checks every kind, also behind one that fits
     return any(answers)
 
 
@@ -304,9 +305,5 @@ def _promoted(one: np.dtype[Any], other: np.dtype[Any], caller: str = "can_cast"
         raise DTypeError(f"{caller}: {one} and {other} have no common dtype") from error
 
 
-def _is_integer(kind: str) -> bool:
-    return kind in ("signed", "unsigned")
-
-
-def _is_float(dtype: np.dtype[Any]) -> bool:
-    return class_of(dtype) in ("float", "complex")
+def _is_integer(dtype: np.dtype[Any]) -> bool:
+    return class_of(dtype) in ("signed", "unsigned")

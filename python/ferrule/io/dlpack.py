@@ -6,6 +6,7 @@ from typing import Any
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
+from ferrule.array.attributes import optional_flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import another_object
 from ferrule.dtypes.classification import is_block
@@ -51,8 +52,7 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
     >>> fe.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    if copy is not None and not isinstance(copy, bool):
-        raise InvalidArgumentError(f"from_dlpack: copy must be True, False or None, not {copy!r}")
+    copy = optional_flag(copy, "from_dlpack", "copy")
     if isinstance(x, Array):
         return another_object(x, "from_dlpack", device, copy)
     source: Any = x
@@ -115,6 +115,7 @@ def export(
 
     Consumers that do not know the read-only flag get a copy, or BufferError if they forbid copies.
     """
+    copy = optional_flag(copy, "__dlpack__", "copy")
     if is_block(array.dtype):
         raise BufferError(f"__dlpack__: DLPack has no dtype {array.dtype}")
     own = device_of(array)

@@ -7,10 +7,10 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import one_integer
+from ferrule.array.attributes import one_integer, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all, as_operand
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import is_floating, is_inexact
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import reduction
 from ferrule.functions.conversion import cast
@@ -62,7 +62,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     [3.0, 2.0]
     """
     left, right = as_operand("solve", x1, x2), as_operand("solve", x2, x1)
-    if not any(is_floating(x.dtype) or is_complex(x.dtype) for x in (left, right)):
+    if not any(is_inexact(x.dtype) for x in (left, right)):
         left, right = floating("solve", left), floating("solve", right)
     if left.ndim < 2 or left.shape[-1] != left.shape[-2]:
         raise InvalidArgumentError(f"solve: x1 must consist of square matrices: {left.shape}")
@@ -178,8 +178,8 @@ def _cutoff(caller: str, x: Array, s: Array, rtol: float | Array | None) -> Arra
     tolerance: object
     if rtol is None:
         tolerance = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps)
-    elif isinstance(rtol, (int, float)) and not isinstance(rtol, bool):
-        tolerance = float(rtol)
+    elif not isinstance(rtol, (Array, np.ndarray)):
+        tolerance = one_real(rtol, caller, "rtol")
     else:
         array = as_operand(caller, rtol, x)
         if not is_floating(array.dtype):

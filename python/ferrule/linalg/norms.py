@@ -9,7 +9,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of, flag, one_real, sizes
+from ferrule.array.attributes import axes_of, flag, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply
 from ferrule.dtypes.classification import is_complex
@@ -64,9 +64,7 @@ def vector_norm(
     """
     order = one_real(ord, "vector_norm", "ord")
     x = floating("vector_norm", x)
-    axes = None if axis is None else [axis_of("vector_norm", a, x.ndim) for a in sizes(axis, "vector_norm", "axis")]
-    if axes is not None and len({*axes}) != len(axes):
-        raise InvalidArgumentError(f"vector_norm: axes {tuple(axes)} name an axis twice")
+    axes = None if axis is None else axes_of("vector_norm", axis, x.ndim)
     wide = widened(x)
     norms = _norm(wide, axes, keepdims, order)
     return norms if wide is x else cast(norms, x.dtype)

@@ -72,18 +72,18 @@ def integers(
     """
     target = as_dtype(dtype)
     if target.kind not in "iu":
-        raise DTypeError(f"random.integers: dtype is an integer dtype, not {target}")
-    first, end = one_integer(low, "random.integers", "low"), 0
+        raise DTypeError(f"integers: dtype is an integer dtype, not {target}")
+    first, end = one_integer(low, "integers", "low"), 0
     if high is None:
         first, end = 0, first
     else:
-        end = one_integer(high, "random.integers", "high")
+        end = one_integer(high, "integers", "high")
     limits = np.iinfo(target)
     if first >= end:
-        raise InvalidArgumentError(f"random.integers: there is no integer from {shown(first)} to below {shown(end)}")
+        raise InvalidArgumentError(f"integers: there is no integer from {shown(first)} to below {shown(end)}")
     if first < limits.min or end - 1 > limits.max:
         raise NumberOverflowError(
-            f"random.integers: numbers from {shown(first)} to below {shown(end)}: one does not fit into {target}"
+            f"integers: numbers from {shown(first)} to below {shown(end)}: one does not fit into {target}"
         )
     count, lengths = end - first, sizes_of("integers", shape)
     if count == 2**64:
@@ -151,26 +151,26 @@ def uniform(
     target = _floating("uniform", dtype)
     unit = _unit("uniform", key, shape, target)
     if any(isinstance(bound, Array) and not is_number(bound) for bound in (low, high)):
-        start, end = (as_operand("random.uniform", bound, low, high) for bound in (low, high))
+        start, end = (as_operand("uniform", bound, low, high) for bound in (low, high))
         return cast(unit * cast(end - start, target) + cast(start, target), target)
     for name, bound in (("low", low), ("high", high)):
         if isinstance(bound, Array):
             continue
         is_real = isinstance(bound, (int, float, np.number)) and not isinstance(bound, np.complexfloating)
         if not is_real or not -math.inf < bound < math.inf:
-            raise InvalidArgumentError(f"random.uniform: {name} is a finite number or an array, not {bound!r}")
-        one_real(int(bound) if isinstance(bound, bool) else bound, "random.uniform", name)  # an int may be too large
+            raise InvalidArgumentError(f"uniform: {name} is a finite number or an array, not {bound!r}")
+        one_real(int(bound) if isinstance(bound, bool) else bound, "uniform", name)  # an int may be too large
     if isinstance(low, Array) or isinstance(high, Array):
         return _between_numbers(unit, low, high)
     if low > high:
-        raise InvalidArgumentError(f"random.uniform: low, {low!r}, is greater than high, {high!r}")
+        raise InvalidArgumentError(f"uniform: low, {low!r}, is greater than high, {high!r}")
     least, greatest = float(low), float(high)
     if (least, greatest) == (0.0, 1.0):
         return unit
     with np.errstate(over="ignore"):
         start, end, width = (target.type(number) for number in (least, greatest, greatest - least))
     if not all(math.isfinite(number) for number in (start, end, width)):
-        raise InvalidArgumentError(f"random.uniform: {target} has not {low!r}, {high!r} and their difference")
+        raise InvalidArgumentError(f"uniform: {target} has not {low!r}, {high!r} and their difference")
     scaled = unit * (greatest - least)
     if least:
         scaled = scaled + least
@@ -182,8 +182,8 @@ def _between_numbers(unit: Array, low: float | Array, high: float | Array) -> Ar
     """Return what `uniform` makes of its numbers, for bounds of which some are number arguments of a traced call."""
     bounds: list[Any] = [bound if isinstance(bound, Array) else float(bound) for bound in (low, high)]
     width = number_of("width of uniform", bounds[1] - bounds[0])
-    start, end = (number_like("random.uniform", bound, unit) for bound in bounds)
-    scaled = unit * number_like("random.uniform", width, unit) + start
+    start, end = (number_like("uniform", bound, unit) for bound in bounds)
+    scaled = unit * number_like("uniform", width, unit) + start
     return minimum(scaled, nextafter(end, start))  # where rounding gives `high`
 
 
@@ -353,7 +353,7 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
     [True, False, False, True]
     """
     p = _checked("p of bernoulli", p)
-    chance = as_operand("random.bernoulli", float(p) if isinstance(p, (bool, int)) else p, key)
+    chance = as_operand("bernoulli", float(p) if isinstance(p, (bool, int)) else p, key)
     lengths = chance.shape if shape is None else sizes_of("bernoulli", shape)
     if chance.ndim:
         chance = broadcast_to(chance, lengths)
@@ -364,7 +364,7 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
 def _floating(caller: str, dtype: Any) -> np.dtype[Any]:
     target = as_dtype(dtype)
     if not is_floating(target) or target.name not in _DIGITS:
-        raise DTypeError(f"random.{caller}: dtype is one of {', '.join(_DIGITS)}, not {target}")
+        raise DTypeError(f"{caller}: dtype is one of {', '.join(_DIGITS)}, not {target}")
     return target
 
 
@@ -416,13 +416,13 @@ def _shifted(caller: str, x: Array, location: tuple[str, float | Array], scale: 
         if isinstance(factor, (int, float)) and factor == is_scale:
             continue
         if isinstance(factor, (Array, np.ndarray, np.generic)):
-            part: Any = cast(as_operand(f"random.{caller}", factor, x), x.dtype)
+            part: Any = cast(as_operand(caller, factor, x), x.dtype)
         elif isinstance(factor, (int, float)):
-            part = one_real(int(factor) if isinstance(factor, bool) else factor, f"random.{caller}", name)
+            part = one_real(int(factor) if isinstance(factor, bool) else factor, caller, name)
         else:
-            raise InvalidArgumentError(f"random.{caller}: {name} is a number or an array, not {factor!r}")
+            raise InvalidArgumentError(f"{caller}: {name} is a number or an array, not {factor!r}")
         y = x * part if is_scale else x + part
         if y.shape != x.shape:
-            raise InvalidArgumentError(f"random.{caller}: {part.shape} does not broadcast to the shape {x.shape}")
+            raise InvalidArgumentError(f"{caller}: {part.shape} does not broadcast to the shape {x.shape}")
         x = y
     return x

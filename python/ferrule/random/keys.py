@@ -61,7 +61,7 @@ def key(seed: SupportsIndex | Array, /, *, device: Device | str | None = None) -
         else:
             wide = cast(seed, _LONG)
         return stack([cast(wide, _WORD), cast(wide >> 32, _WORD)])
-    number = perform("seed of key", one_integer(seed, "random.key", "seed"))
+    number = perform("seed of key", one_integer(seed, "key", "seed"))
     words = np.array([number & 0xFFFFFFFF, number >> 32], _WORD)
     return asarray(words, device=device)
 
@@ -95,9 +95,9 @@ def split(key: Array, n: SupportsIndex = 2, /) -> Array:
     >>> fe.random.uniform(first).item() == fe.random.uniform(second).item()
     False
     """
-    count = one_integer(n, "random.split", "n")
+    count = one_integer(n, "split", "n")
     if count < 0:
-        raise InvalidArgumentError(f"random.split: n is {shown(count)}")
+        raise InvalidArgumentError(f"split: n is {shown(count)}")
     return reshape(words_of("split", key, 2 * count, _KEYS), (count, 2))
 
 
@@ -137,7 +137,7 @@ def bits(key: Array, shape: Shape = (), dtype: Any = "uint32") -> Array:
 def bits_for(caller: str, key: Array, shape: Shape, dtype: np.dtype[Any]) -> Array:
     """Return what `bits` does; messages name the caller."""
     if dtype.kind != "u":
-        raise DTypeError(f"random.{caller}: dtype is an unsigned integer dtype, not {dtype}")
+        raise DTypeError(f"{caller}: dtype is an unsigned integer dtype, not {dtype}")
     lengths = sizes_of(caller, shape)
     count = math.prod(lengths)
     if dtype == _LONG:
@@ -154,11 +154,10 @@ def words_for(caller: str, key: Array, count: int, number: int) -> list[Array]:
 
 def words_of(caller: str, key: Array, count: int, stream: int) -> Array:
     """Return `count` uint32 words of one of the streams of a key."""
-    key = as_operand(f"random.{caller}", key)
+    key = as_operand(caller, key)
     if key.dtype != _WORD or key.shape != (2,):
         raise InvalidArgumentError(
-            f"random.{caller}: key is made by random.key or random.split, an array of 2 uint32; this is "
-            f"{key.dtype}{key.shape}"
+            f"{caller}: key is made by random.key or random.split, an array of 2 uint32; this is {key.dtype}{key.shape}"
         )
     return recording.apply("random_bits", (key,), {"size": count, "stream": stream})
 
@@ -166,8 +165,8 @@ def words_of(caller: str, key: Array, count: int, stream: int) -> Array:
 def sizes_of(caller: str, shape: Shape) -> tuple[int, ...]:
     """Return the shape as a tuple of int."""
     if isinstance(shape, Array) and shape.dtype == _WORD and shape.shape == (2,):
-        raise InvalidArgumentError(f"random.{caller}: the key is the first argument, and the shape the second one")
-    lengths = sizes(shape, f"random.{caller}")
+        raise InvalidArgumentError(f"{caller}: the key is the first argument, and the shape the second one")
+    lengths = sizes(shape, caller)
     if any(length < 0 for length in lengths):
-        raise InvalidArgumentError(f"random.{caller}: the shape {lengths} has a negative size")
+        raise InvalidArgumentError(f"{caller}: the shape {lengths} has a negative size")
     return lengths

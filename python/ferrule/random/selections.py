@@ -56,8 +56,8 @@ def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shap
     >>> fe.random.categorical(fe.random.key(0), logits, shape=8).tolist()
     [2, 2, 2, 2, 2, 2, 2, 0]
     """
-    logits = as_operand("random.categorical", logits, key)
-    place = axis_of("random.categorical", axis, logits.ndim)
+    logits = as_operand("categorical", logits, key)
+    place = axis_of("categorical", axis, logits.ndim)
     if not is_floating(logits.dtype):
         logits = cast(logits, "float32")
     rest = (*logits.shape[:place], *logits.shape[place + 1 :])
@@ -65,10 +65,10 @@ def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shap
     more = lengths[: len(lengths) - len(rest)]
     if (*more, *rest) != lengths:
         raise InvalidArgumentError(
-            f"random.categorical: shape {lengths} does not end with {rest}, the shape of logits without axis {place}"
+            f"categorical: shape {lengths} does not end with {rest}, the shape of logits without axis {place}"
         )
     if logits.shape[place] == 0:
-        raise InvalidArgumentError(f"random.categorical: axis {place} of {logits.shape} is empty")
+        raise InvalidArgumentError(f"categorical: axis {place} of {logits.shape} is empty")
     wide = "float64" if logits.dtype == np.dtype("float64") else "float32"
     noise = gumbel(key, (*more, *logits.shape), dtype=wide)
     return argmax(noise + cast(logits, wide), axis=len(more) + place)
@@ -105,7 +105,7 @@ def permutation(key: Array, x: Array | SupportsIndex, axis: SupportsIndex = 0) -
     x, is_count = _population("permutation", x)
     if is_count:
         return _order("permutation", key, x.shape[0], x.shape[0])
-    place = axis_of("random.permutation", axis, x.ndim)
+    place = axis_of("permutation", axis, x.ndim)
     return take(x, _order("permutation", key, x.shape[place], x.shape[place]), axis=place)
 
 
@@ -156,20 +156,20 @@ def choice(
     [0, 1, 2]
     """
     population, is_count = _population("choice", a)
-    place = axis_of("random.choice", axis, population.ndim)
+    place = axis_of("choice", axis, population.ndim)
     length, lengths = population.shape[place], sizes_of("choice", shape)
     count = math.prod(lengths)
-    replace = flag(replace, "random.choice", "replace")
+    replace = flag(replace, "choice", "replace")
     if not replace and count > length:
-        raise InvalidArgumentError(f"random.choice: {count} different ones of {length} elements do not exist")
+        raise InvalidArgumentError(f"choice: {count} different ones of {length} elements do not exist")
     if length == 0 and count:
-        raise InvalidArgumentError("random.choice: there is no element to choose")
+        raise InvalidArgumentError("choice: there is no element to choose")
     if count == 0:
         indices = cast(bits_for("choice", key, lengths, np.dtype("uint32")), "int64")
     elif p is not None:
-        chances = as_operand("random.choice", p, key)
+        chances = as_operand("choice", p, key)
         if chances.shape != (length,):
-            raise InvalidArgumentError(f"random.choice: p has the shape {chances.shape}, not ({length},)")
+            raise InvalidArgumentError(f"choice: p has the shape {chances.shape}, not ({length},)")
         wide = "float64" if chances.dtype == np.dtype("float64") else "float32"
         chances = cast(chances, wide)
         if not isinstance(chances._handle, Symbol):
@@ -198,19 +198,19 @@ def _check_chances(chances: Any, needed: int) -> None:
     wrong = ~(np.isfinite(chances) & (chances >= 0))
     if wrong.any():
         place = int(wrong.argmax())
-        raise InvalidArgumentError(f"random.choice: p[{place}] is {chances[place]}, not a finite number from 0 on")
+        raise InvalidArgumentError(f"choice: p[{place}] is {chances[place]}, not a finite number from 0 on")
     positive = int(np.count_nonzero(chances))
     if positive < needed:
-        raise InvalidArgumentError(f"random.choice: positive numbers in p: {positive}; at least {needed} are needed")
+        raise InvalidArgumentError(f"choice: positive numbers in p: {positive}; at least {needed} are needed")
 
 
 def _population(caller: str, x: Array | SupportsIndex) -> tuple[Array, bool]:
     """Return the array to choose from, and whether it was given by its length."""
     if isinstance(x, (Array, np.ndarray)) and not is_number(x) and x.ndim:
-        return as_operand(f"random.{caller}", x), False
-    count = one_integer(x, f"random.{caller}", "the number of elements")
+        return as_operand(caller, x), False
+    count = one_integer(x, caller, "the number of elements")
     if count < 0:
-        raise InvalidArgumentError(f"random.{caller}: the number of elements is {count}")
+        raise InvalidArgumentError(f"{caller}: the number of elements is {count}")
     return arange(count), True
 
 

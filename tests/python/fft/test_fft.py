@@ -191,19 +191,19 @@ def test_shifts(axes: Any) -> None:
 def test_wrong_arguments(name: str) -> None:
     transform, x = getattr(fe.fft, name), fe.ones((3, 4))
     for n in (0, -1, 1.5, "4"):
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: n must be"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: n must be"):
             transform(x, n=n)
     for axis in (2, -3):
-        with pytest.raises(fe.OutOfRangeError, match=rf"^{name}: axis"):
+        with pytest.raises(fe.OutOfRangeError, match=rf"^fft\.{name}: axis"):
             transform(x, axis=axis)
     for norm in ("back", None, 1):
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: norm must be"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: norm must be"):
             transform(x, norm=norm)
-    with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: "):
+    with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: "):
         transform(fe.ones((3, 0)))
-    with pytest.raises(fe.OutOfRangeError, match=rf"^{name}: axis"):
+    with pytest.raises(fe.OutOfRangeError, match=rf"^fft\.{name}: axis"):
         transform(fe.ones(()))
-    with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: takes arrays, not list"):
+    with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: takes arrays, not list"):
         transform([1.0])
 
 
@@ -211,25 +211,25 @@ def test_wrong_axes() -> None:
     x = fe.ones((3, 4))
     for name in ("fftn", "ifftn", "rfftn", "irfftn"):
         transform = getattr(fe.fft, name)
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: axes .* twice"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: an axis is named twice"):
             transform(x, axes=(0, -2))
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: s has 1 lengths for 2 axes"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: s has 1 lengths for 2 axes"):
             transform(x, s=(3,), axes=(0, 1))
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: s has 3 lengths for 2 dimensions"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: s has 3 lengths for 2 dimensions"):
             transform(x, s=(3, 3, 3))
-        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: a length of s"):
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: a length of s"):
             transform(x, s=(0, 2))
-    with pytest.raises(fe.InvalidArgumentError, match=r"^rfftn: needs at least one axis"):
+    with pytest.raises(fe.InvalidArgumentError, match=r"^fft\.rfftn: needs at least one axis"):
         fe.fft.rfftn(x, axes=())
-    with pytest.raises(fe.DTypeError, match=r"^rfft: needs real numbers"):
+    with pytest.raises(fe.DTypeError, match=r"^fft\.rfft: needs real numbers"):
         fe.fft.rfft(fe.ones(3, dtype="complex64"))
     for n in (0, -1, 2**41, 2.0):
-        with pytest.raises(fe.InvalidArgumentError, match=r"^fftfreq: n must be"):
+        with pytest.raises(fe.InvalidArgumentError, match=r"^fft\.fftfreq: n must be"):
             fe.fft.fftfreq(n)  # type: ignore[arg-type]
     for d in (0, "1", None, True):
-        with pytest.raises(fe.InvalidArgumentError, match=r"^rfftfreq: d must be"):
+        with pytest.raises(fe.InvalidArgumentError, match=r"^fft\.rfftfreq: d must (be|not)"):
             fe.fft.rfftfreq(3, d=d)  # type: ignore[arg-type]
-    with pytest.raises(fe.DTypeError, match=r"^fftfreq: the dtype"):
+    with pytest.raises(fe.DTypeError, match=r"^fft\.fftfreq: the dtype"):
         fe.fft.fftfreq(3, dtype="int32")
 
 

@@ -64,7 +64,7 @@ def test_two_elements_have_one_difference() -> None:
         (lambda x: fe.gradient(x, edge_order=3), "gradient: edge_order must be 1 or 2, not 3"),
         (lambda x: fe.gradient(x, 1.0, 2.0), "gradient: there are 2 spacings for 3 axes"),
         (lambda x: fe.gradient(x, fe.ones(3), axis=0), r"gradient: axis 0 has 5 elements, and its coordinates \(3,\)"),
-        (lambda x: fe.gradient(x, axis=(0, 0)), "gradient: an axis is given twice"),
+        (lambda x: fe.gradient(x, axis=(0, 0)), "gradient: an axis is named twice"),
         (lambda x: fe.gradient(x, axis=3), "gradient: axis 3 is out of range for 3 dimensions"),
         (lambda x: fe.gradient(x, "a"), "gradient: the spacing must be a number, not 'a'"),
         (lambda x: fe.gradient([1.0, 2.0]), "gradient: takes arrays, not list"),

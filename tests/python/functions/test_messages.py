@@ -150,7 +150,7 @@ def assign(x: fe.Array, value: object) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [  # wrong argument types are what is tested
-        (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.var(fe.ones(3), correction="a"), "var: correction must be a number, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
         (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]
         (lambda: fe.full(2, "a"), "full: the value is a number, not 'a'"),  # type: ignore[arg-type]
@@ -232,3 +232,24 @@ def test_reading_by_a_traced_mask_names_the_alternatives() -> None:
     with pytest.raises(fe.TracingError, match=r"^x\[mask\], .* ferrule.compress\(mask, x, .* use ferrule.where"):
         fe.graph(lambda x: x[x > 1])(x)
     assert fe.graph(lambda x: fe.compress(x > 1, x, axis=0, size=2))(x).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fe.linalg.solve(fe.ones((2, 3)), fe.ones(3)), "linalg.solve: x1 must consist of square matrices"),
+        (lambda: fe.linalg.cholesky(fe.ones((2, 2), dtype="bfloat16")), "linalg.cholesky: x is bfloat16"),  # of the op
+        (lambda: fe.linalg.pinv(fe.ones((2, 2), dtype="float16")), "linalg.pinv: linalg.svd: x is float16"),
+        (lambda: fe.linalg.matmul(fe.ones(2), fe.ones(3)), "matmul: inner sizes differ"),  # also fe.matmul
+        (lambda: fe.linalg.outer(fe.ones((2, 2)), fe.ones(3)), "linalg.outer: takes two vectors"),
+        (lambda: fe.fft.rfft(fe.ones(3), n=0), "fft.rfft: n must be at least 1"),
+        (lambda: fe.fft.fftshift(fe.ones(3), axes=1), "fft.fftshift: axis 1 is out of range"),
+        (lambda: fe.random.uniform(fe.random.key(0), (2,), low=2.0, high=1.0), "random.uniform: low, 2.0, is greater"),
+        (lambda: fe.random.split(fe.random.key(0), -1), "random.split: n is -1"),
+        (lambda: fe.random.bits(fe.ones(3), (2,)), "random.bits: key is made by random.key or random.split"),
+    ],
+)
+def test_messages_name_the_function_as_callers_write_it(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(fe.Error) as caught:
+        call()
+    assert str(caught.value).startswith(message)

@@ -3,6 +3,7 @@ unsupported cases."""
 
 from __future__ import annotations
 
+import ferrule as fe
 import pytest
 from ferrule.testing.cases import all_cases
 from ferrule.testing.kit import Subject, subjects_of
@@ -46,6 +47,31 @@ def test_cpu_device_reports_support_for_every_case(cpu: Subject) -> None:
     """fe_supports finds a call of each op, whatever shapes its rule requires."""
     denied = {name for name, answer in cpu.support.items() if all_cases()[name].dtypes and not answer.promised}
     assert denied == set()
+
+
+@pytest.mark.parametrize("op", sorted({case.op for case in all_cases().values()}))
+def test_cpu_device_supports_the_dtypes_of_each_problem_that_it_computes(op: str) -> None:
+    """Of an op with any number of inputs, the problems of one case have different numbers of them."""
+    device = fe.device("cpu")
+    asked = set()
+    for case in all_cases().values():
+        if case.op == op and case.dtypes:
+            for problem in case.family.plain:
+                dtypes = tuple(case.dtype(number) for number in range(len(problem.shapes)))
+                asked.add(dtypes + case.asked[len(case.dtypes) :])
+    assert {dtypes for dtypes in asked if not device.supports(op, *dtypes)} == set()
+
+
+def test_cpu_device_supports_no_dtypes_that_an_op_refuses() -> None:
+    device = fe.device("cpu")
+    for op, *dtypes in (
+        ("dynamic_slice", "float32", "float32", "int64"),
+        ("update_slice", "float32", "int64", "float32"),
+        ("dynamic_slice", "float32", *["int64"] * 9),  # an array has at most 8 dimensions
+        ("add", "int64", "uint64"),
+        ("matmul", "float8_e5m2", "float8_e5m2"),
+    ):
+        assert not device.supports(op, *dtypes), (op, dtypes)
 
 
 def test_cpu_module_has_a_kernel_for_each_op(cpu: Subject) -> None:

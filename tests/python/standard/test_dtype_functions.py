@@ -39,12 +39,15 @@ def test_dtypes_promote_as_the_standard_says(pair: tuple[str, str]) -> None:
 def test_a_result_type_is_the_dtype_of_an_addition(dtype: str) -> None:
     x = fe.ones(2, dtype=dtype)
     for other in PLAIN:
-        if {dtype, other} <= {"bool", "int64", "uint64"} and dtype != other and "uint64" in (dtype, other):
-            continue
         y = fe.ones(2, dtype=other)
+        if dtype == other == "bool":  # which have no sum
+            assert fe.result_type(dtype, y) == fe.bool
+            continue
         try:
-            wanted = fe.where(fe.asarray(True), x, y).dtype
+            wanted = (x + y).dtype
         except fe.DTypeError:
+            signed, unsigned = sorted({dtype, other})
+            assert (signed[:3], unsigned) == ("int", "uint64")
             with pytest.raises(fe.DTypeError, match=r"^result_type: .* have no common dtype"):
                 fe.result_type(x, y)
             assert not fe.can_cast(x, other)

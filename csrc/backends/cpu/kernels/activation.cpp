@@ -1,8 +1,9 @@
 // Activation functions of neural networks.
+#include <ferrule/ops.h>
+
 #include <numbers>
 
 #include "elementwise.h"
-#include "op_attributes.h"
 #include "vector_math.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

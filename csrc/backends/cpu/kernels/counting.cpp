@@ -1,6 +1,5 @@
 // Counts of integers, and sums of weights by integer. Weights are added in their order by one thread: the sums depend
 // on nothing else.
-#include "op_attributes.h"
 #include "element_types.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

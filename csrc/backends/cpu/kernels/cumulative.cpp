@@ -8,7 +8,6 @@
 #include "complex.h"
 #include "op_attributes.h"
 #include "element_types.h"
-#include "strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

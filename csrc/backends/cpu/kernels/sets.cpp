@@ -3,7 +3,6 @@
 // keys.
 //
 // The length of a run is never taken from memory that the owner of x may overwrite meanwhile.
-#include "op_attributes.h"
 #include "sorted_keys.h"
 #include "sorted_order.h"
 #include "strided_loops.h"

@@ -1,5 +1,5 @@
-// Sorts elements by sorting their keys (sort_keys.h), and restores what the keys do not tell: the signs of zeros, and
-// which NaN a NaN is. These are copied from the elements in the order in which they lie there.
+// Sorts elements by sorting their keys (sort_keys.h), and restores the signs of zeros and the payloads of NaNs, which
+// keys lose. These are copied from the elements in the order in which they lie there.
 #pragma once
 
 #include "radix_sort.h"

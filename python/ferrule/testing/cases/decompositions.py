@@ -16,7 +16,6 @@ from ferrule.testing.problems.decompositions import equations, rectangular, squa
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 DOMAIN = (Domain(-1, 1),)
-Measured = Callable[[list[Values], dict[str, Any], Values], Values]
 
 
 def adjoint(x: Values) -> Values:

@@ -113,7 +113,7 @@ def reduction(over_empty: bool = True) -> Family:
     )
 
 
-def along(axis_default: int | None = None, over_empty: bool = False, keepdims: bool = False) -> Family:
+def along(over_empty: bool = False, keepdims: bool = False) -> Family:
     """An integer attribute `axis`; with `keepdims` also the attribute of that name."""
 
     def problem(shape: Shape, axis: int, keep: bool = False) -> Problem:

@@ -32,9 +32,6 @@ class Fault:
     text: str
     output: int = -1
 
-    def is_as(self, other: Fault) -> bool:
-        return (self.way, self.kind) == (other.way, other.kind)
-
 
 @dataclass(frozen=True)
 class Places:

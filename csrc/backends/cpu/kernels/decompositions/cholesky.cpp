@@ -1,4 +1,5 @@
 // The Cholesky decomposition A = L L^H, or U^H U.
+#include "../op_attributes.h"
 #include "matrices.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

@@ -1,7 +1,6 @@
 // Stacks of matrices: which threads compute them, their scratch memory, and the errors of single matrices.
 #pragma once
 
-#include "../op_attributes.h"
 #include "products.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -30,7 +29,7 @@ constexpr DType real_dtype(DType dtype) {
   return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
 }
 
-// The numbers of the stack before the last two axes, or before the last `own` ones.
+// The number of matrices: the product of all axes but the last `own`.
 [[maybe_unused]] static int64_t stack_size(const Operand& x, int32_t own = 2) {
   int64_t n = 1;
   for (int32_t i = 0; i < x.rank - own; ++i) n *= x.shape[i];

@@ -1,4 +1,6 @@
 // The QR decomposition.
+#include <ferrule/ops.h>
+
 #include "householder_qr.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

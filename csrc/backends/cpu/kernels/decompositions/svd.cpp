@@ -1,5 +1,6 @@
 // The singular value decomposition: reduction to a real bidiagonal matrix by blocks of reflections (LAPACK's labrd),
 // then its decomposition.
+#include "../op_attributes.h"
 #include "bidiagonal_svd.h"
 #include "householder_qr.h"
 #include "reflectors.h"
