@@ -34,5 +34,4 @@ class LoadError(Error, ImportError):
         self.report = report
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kind, arguments, *state = super().__reduce__()  # exceptions keep only what Exception.__init__ took
-        return kind, (*arguments, self.report), *state
+        return type(self), (*self.args, self.report), self.__dict__  # args has no report
