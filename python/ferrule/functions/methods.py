@@ -6,7 +6,7 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -95,6 +95,9 @@ class _Methods(Array):
         """
         _change(self, lambda before: indexing.put(before, key, value))
 
+    def __delitem__(self, key: object) -> NoReturn:
+        raise TypeError("del x[key]: an array never loses elements; x[mask] or ferrule.concat makes one without them")
+
     # ---- shapes
     @property
     def T(self) -> Array:  # noqa: N802
@@ -111,7 +114,12 @@ class _Methods(Array):
         (3, 2)
         """
         if self.ndim != 2:
-            raise InvalidArgumentError(f"T: needs 2 dimensions, not {self.ndim}; use mT or permute_dims")
+            remedy = (
+                "use mT or permute_dims" if self.ndim > 2 else "x[:, None] is a column, and x @ y needs no transpose"
+            )
+            raise InvalidArgumentError(
+                f"T: needs 2 dimensions, not {self.ndim}; {remedy if self.ndim else 'x is a number'}"
+            )
         return movement.permute_dims(self, (1, 0))
 
     @property
