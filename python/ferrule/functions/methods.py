@@ -12,6 +12,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
+from ferrule.array.caller_names import explains_arguments
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -318,5 +319,7 @@ def attach() -> None:
         if isinstance(member, (FunctionType, property)):
             function: Any = member.fget if isinstance(member, property) else member
             function.__qualname__ = f"{Array.__qualname__}.{name}"
+            if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
+                member = explains_arguments(member)
             setattr(Array, name, member)
     _ferrule.set_array_class(Array, operators.operate)

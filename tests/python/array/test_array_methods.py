@@ -33,7 +33,7 @@ def test_declared_methods_are_attached() -> None:
 def test_methods_are_attributes_of_the_class() -> None:
     for name, function in attached().items():
         member = vars(fe.Array)[name]
-        assert (member.fget if isinstance(member, property) else member) is function
+        assert inspect.unwrap(member.fget if isinstance(member, property) else member) is function
         assert function.__qualname__ == f"Array.{name}"
         assert isinstance(member, property) == bool(name in declared() and declared()[name].decorator_list)
 

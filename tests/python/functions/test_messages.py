@@ -9,6 +9,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
+from ferrule.array.caller_names import names_itself
 from ferrule.text.other_names import OTHER_NAMES
 
 X = fe.ones((2, 3))
@@ -274,6 +275,53 @@ def test_load_of_a_file_of_arrays_names_its_reader(suffix: str, reader: str, tmp
         fe.load(path)
     with pytest.raises(fe.InvalidArgumentError, match=r"^load: path is a file name, not Array$"):
         FE.load(X)
+
+
+@pytest.mark.parametrize(
+    ("call", "end"),
+    [
+        (lambda: FE.sum(X, 1), "takes 1 positional argument but 2 were given; write axis=1"),
+        (lambda: FE.sum(X, (0, 1)), "; write axis=(0, 1)"),
+        (lambda: FE.sum(X, X), "; write axis=..."),
+        (lambda: FE.softmax(X, -1), "takes 1 positional argument but 2 were given; write axis=-1"),
+        (lambda: FE.tril(X, -1), "; write k=-1"),
+        (lambda: FE.expand_dims(X, 0), "; write axis=0"),
+        (lambda: FE.topk(X, 2, 1), "; write axis=1"),
+        (lambda: fe.fft.fft(X, 3, 0), "; write n=3, axis=0"),  # type: ignore[misc]
+        (lambda: FE.sum(X, dim=1), "got an unexpected keyword argument 'dim'; it is axis= here"),
+        (lambda: FE.softmax(X, dim=1), "; it is axis= here"),
+        (lambda: FE.permute_dims(X, dims=(1, 0)), "; it is axes= here"),
+        (lambda: FE.sum(X, keepdim=True), "; it is keepdims= here"),
+        (lambda: FE.var(X, ddof=1), "; it is correction= here"),
+        (lambda: FE.scaled_dot_product_attention(X, X, X, attn_mask=X), "; it is mask= here"),
+        (lambda: FE.layer_norm(X, eps=1e-5), "; it is epsilon= here"),
+        (lambda: FE.clip(X, a_min=0), "; it is min= here"),
+        (lambda: FE.reshape(X, (3, 2), order="F"), "unexpected keyword argument 'order'; elements are in C order"),
+        (lambda: FE.sum(X, out=X), "; the result is always a new array"),
+        (lambda: FE.sum(X, axsi=1), "unexpected keyword argument 'axsi'; did you mean 'axis'?"),
+        (lambda: FE.ones((2, 3)).sum(dim=1), "; it is axis= here"),
+        (lambda: FE.ones((1, 3)).squeeze(dim=0), "; it is axis= here"),
+        (lambda: FE.sum(), "missing 1 required positional argument: 'x'"),
+        (lambda: FE.sum(X, 0, None, True, 1), "takes 1 positional argument but 5 were given"),
+        (lambda: FE.sum(X, zzz=1), "unexpected keyword argument 'zzz'"),
+    ],
+)
+def test_arguments_of_other_libraries_name_ferrules(call: Callable[[], object], end: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).endswith(end)
+
+
+def test_a_type_error_inside_a_function_stays_as_it_is() -> None:
+    @names_itself
+    def outer(x: int, /, *, axis: int = 0) -> int:
+        return inner(x, axis)  # type: ignore[call-arg, misc]
+
+    def inner(x: int, /, *, axis: int = 0) -> int:
+        return axis
+
+    with pytest.raises(TypeError, match=r"inner\(\) takes 1 positional argument but 2 were given$"):
+        outer(1)
 
 
 def test_explain_suggests_ops() -> None:
