@@ -12,6 +12,11 @@ std::string advice(const InputRow& input, DType dtype) {
   return fmt::format("; convert it with {}.astype('float32')", input.name);
 }
 
+std::string with_article(std::string_view noun) {
+  return fmt::format("{} {}", std::string_view("aeiou").find(noun.front()) == std::string_view::npos ? "a" : "an",
+                     noun);
+}
+
 void check_inputs(const Row& row, std::span<const TensorType> inputs) {
   const std::size_t least = row.required_inputs();
   if (inputs.size() < least || (!row.variadic() && inputs.size() > row.input_count)) {
@@ -23,8 +28,8 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const InputRow& input = row.inputs[std::min(i, row.input_count - 1)];
     if (!accepts(input.accepts, inputs[i].dtype))
-      fail_argument("{}: {} is {}, but needs a {} dtype{}", row.name, input.name, to_string(inputs[i]),
-                    name_of(input.accepts), advice(input, inputs[i].dtype));
+      fail_argument("{}: {} is {}, but needs {} dtype{}", row.name, input.name, to_string(inputs[i]),
+                    with_article(name_of(input.accepts)), advice(input, inputs[i].dtype));
     element_count(inputs[i].shape);
   }
 }

@@ -259,14 +259,16 @@ _LATER = {
 globals().pop("array", None)
 
 
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        advice = _import_module("ferrule.text.other_names").advice(name, __all__)
-        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice}", name=name)
-    value = getattr(_import_module(module), name) if module else _import_module(f"ferrule.{name}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would accept any name
+
+    def __getattr__(name: str) -> Any:
+        module = _LATER.get(name)
+        if module is None:
+            advice = _import_module("ferrule.text.other_names").advice(name, __all__)
+            raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice}", name=name)
+        value = getattr(_import_module(module), name) if module else _import_module(f"ferrule.{name}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -126,6 +126,40 @@ def run_python(tmp_path: Path) -> RunPython:
     return run
 
 
+@pytest.fixture
+def check_types(tmp_path: Path) -> Callable[[str], list[str]]:
+    """Runs mypy --strict on the text of a program that uses ferrule; returns its output, as "<line>: error: ..."."""
+    pytest.importorskip("mypy")
+
+    def check(text: str) -> list[str]:
+        (tmp_path / "typed.py").write_text(text)
+        spec = importlib.util.find_spec("ferrule")
+        assert spec is not None
+        assert spec.origin is not None
+        # mypy finds an installed package by itself, and refuses its folder in MYPYPATH.
+        folder = {} if "site-packages" in spec.origin else {"MYPYPATH": str(Path(spec.origin).parents[1])}
+        options = [
+            "--strict",
+            "--no-error-summary",
+            "--follow-imports",
+            "silent",
+            "--cache-dir",
+            str(tmp_path / "cache"),
+        ]
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", *options, "typed.py"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={"PATH": "", **folder},
+        )
+        assert done.returncode in (0, 1), done.stdout + done.stderr
+        return [line.partition("typed.py:")[2] for line in done.stdout.splitlines() if "typed.py:" in line]
+
+    return check
+
+
 @pytest.fixture(scope="session")
 def faulty_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with libferrule-faulty.so, built against the installed package: correct unless an option selects a

@@ -204,7 +204,8 @@ std::string all_names() {
 std::string python_module() {
   std::string text = head("The ops, one function each.");
   text +=
-      "from ferrule.array.array import Array\nfrom ferrule.array.recording import apply as _apply\n"
+      "from ferrule.array.array import Array\nfrom ferrule.array.caller_names import explains_arguments as _explains\n"
+      "from ferrule.array.recording import apply as _apply\n"
       "from ferrule.array.recording import apply_all as _apply_all\n\nOperand = Any\n\n" +
       all_names();
   for (const Row* row : all_ops()) {
@@ -220,8 +221,8 @@ std::string python_module() {
     const std::string call = fmt::format("(\"{}\", ({}), {{{}}})", row->name, inputs, attributes);
     const bool is_one = row->output_count == 1;
     if (!is_one) text += result_class(*row);
-    text += fmt::format("\n\n{}\n{}\n    return {}\n", signature(*row), docstring(*row),
-                        is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
+    text += fmt::format("\n\n{}{}\n{}\n    return {}\n", row->attribute_count ? "@_explains\n" : "", signature(*row),
+                        docstring(*row), is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
   }
   return text;
 }

@@ -1,13 +1,20 @@
-"""Errors that begin with the name of the function that the user called, not with that of one which it calls."""
+"""Errors that begin with the name of the function that the user called, not with that of one which it calls, and that
+say which argument is meant."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ferrule.array.array import Array
 from ferrule.errors import InvalidArgumentError, NotFoundError, NumberOverflowError, OutOfMemoryError, UnsupportedError
+from ferrule.later import later
+
+if TYPE_CHECKING:
+    from ferrule.text import argument_names
+else:
+    argument_names = later("ferrule.text.argument_names")  # for messages
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,9 +45,33 @@ def names_itself(function: Callable[P, R]) -> Callable[P, R]:
             raise type(error)(f"{prefix}{text}" if names_function else f"{name}: {text}") from error
         except OverflowError as error:  # an int that Python cannot convert to float, for example
             raise NumberOverflowError(f"{name}: {error}") from error
+        except TypeError as error:
+            _explain(error, function, args, kwargs)
+            raise
         return _another(result, name) if any(result is x for x in args) else result  # type: ignore[return-value]
 
     return named
+
+
+def explains_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Make Python's errors about the arguments of a function name the arguments that are meant."""
+
+    @functools.wraps(function)
+    def explained(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            _explain(error, function, args, kwargs)
+            raise
+
+    return explained
+
+
+def _explain(error: TypeError, function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, Any]) -> None:
+    """Raise the error with advice if the call itself failed, not something that the function called."""
+    assert error.__traceback__ is not None
+    if error.__traceback__.tb_next is None and (advice := argument_names.advice(function, args, kwargs)):
+        raise TypeError(f"{error}{advice}") from None
 
 
 def _another(result: object, name: str) -> object:

@@ -5,7 +5,7 @@ The names and signatures are those of the Python array API standard. Integers ar
 
 from __future__ import annotations
 
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from ferrule.fft.complex import fft, fftn, ifft, ifftn
 from ferrule.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
@@ -30,5 +30,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Never:
-    raise other_names.missing_name("fft", name, __all__)
+if not TYPE_CHECKING:  # a type checker would accept any name
+
+    def __getattr__(name: str) -> Never:
+        raise other_names.missing_name("fft", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # without the modules that the imports set here

@@ -6,12 +6,13 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
+from ferrule.array.caller_names import explains_arguments
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -95,6 +96,9 @@ class _Methods(Array):
         """
         _change(self, lambda before: indexing.put(before, key, value))
 
+    def __delitem__(self, key: object) -> NoReturn:
+        raise TypeError("del x[key]: an array never loses elements; x[mask] or ferrule.concat makes one without them")
+
     # ---- shapes
     @property
     def T(self) -> Array:  # noqa: N802
@@ -111,7 +115,12 @@ class _Methods(Array):
         (3, 2)
         """
         if self.ndim != 2:
-            raise InvalidArgumentError(f"T: needs 2 dimensions, not {self.ndim}; use mT or permute_dims")
+            remedy = (
+                "use mT or permute_dims" if self.ndim > 2 else "x[:, None] is a column, and x @ y needs no transpose"
+            )
+            raise InvalidArgumentError(
+                f"T: needs 2 dimensions, not {self.ndim}; {remedy if self.ndim else 'x is a number'}"
+            )
         return movement.permute_dims(self, (1, 0))
 
     @property
@@ -310,5 +319,7 @@ def attach() -> None:
         if isinstance(member, (FunctionType, property)):
             function: Any = member.fget if isinstance(member, property) else member
             function.__qualname__ = f"{Array.__qualname__}.{name}"
+            if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
+                member = explains_arguments(member)
             setattr(Array, name, member)
     _ferrule.set_array_class(Array, operators.operate)

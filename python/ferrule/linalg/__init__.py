@@ -6,7 +6,7 @@ is not an integer.
 
 from __future__ import annotations
 
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import matrix_transpose
@@ -58,5 +58,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Never:
-    raise other_names.missing_name("linalg", name, __all__)
+if not TYPE_CHECKING:  # a type checker would accept any name
+
+    def __getattr__(name: str) -> Never:
+        raise other_names.missing_name("linalg", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # without the modules that the imports set here

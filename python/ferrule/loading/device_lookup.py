@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,9 @@ def device(name: Device | str, backend: Backend | str | None = None) -> Device:
         if not isinstance(value, str):
             raise InvalidArgumentError(f'device: takes a Device or a name, such as "cpu" or "gpu:1", not {value!r}')
     return Device(_found(lambda: _ferrule.device_by_name(name, wanted)))
+
+
+copyreg.pickle(Device, lambda pickled: (device, (pickled.name,)))
 
 
 def best_device() -> Device:

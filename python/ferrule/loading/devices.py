@@ -129,6 +129,9 @@ class Device:
     `str(device)` is its name, such as "cpu:0". A device that several backends see is named by its kind: "gpu:0". Names
     may change when backends are loaded or unloaded; equality and hash do not.
 
+    A pickle contains the name: it is loaded as the device of that name in the process that loads it, which raises
+    NotFoundError if there is none. Copies are the device itself.
+
     Examples
     --------
     >>> device = fe.device("cpu")
@@ -294,6 +297,12 @@ class Device:
         >>> fe.device("cpu").reset()
         """
         self._handle.reset()
+
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Device:
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and self._handle.same_as(other._handle)

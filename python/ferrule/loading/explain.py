@@ -14,7 +14,7 @@ from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading import load
 from ferrule.loading.devices import DEVICE_KINDS
-from ferrule.loading.explain_op import explain_op, row_of
+from ferrule.loading.explain_op import explain_op, op_names, row_of
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
 
@@ -99,7 +99,7 @@ def _offer(name: str, names: set[str]) -> str:
         if installed(name):
             return f" ferrule-{name} is installed, but its module is not there. {again(name)}"
         return f" Install it: pip install 'ferrule[{name}]'"
-    close = difflib.get_close_matches(name, sorted({*names, *extras, *DEVICE_KINDS}), 1)
+    close = difflib.get_close_matches(name, sorted({*names, *extras, *DEVICE_KINDS, *op_names()}), 1, 0.7)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

@@ -19,6 +19,10 @@ def row_of(name: str) -> dict[str, Any] | None:
     return next((row for row in json.loads(_ferrule.ops()) if row["name"] == name), None)
 
 
+def op_names() -> list[str]:
+    return [row["name"] for row in json.loads(_ferrule.ops())]
+
+
 def explain_op(row: dict[str, Any]) -> str:
     clauses = [_of_device(device, row) for device in devices()]
     return f"{row['name']}: an op. {row['doc']} " + ("; ".join(clauses) or "There is no device to compute it") + "."

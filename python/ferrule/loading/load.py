@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ferrule import _ferrule
-from ferrule.errors import InvalidArgumentError, NotFoundError
+from ferrule.errors import InvalidArgumentError, IoError, NotFoundError
 from ferrule.loading import load_state
 from ferrule.loading.devices import Backend, Device
 from ferrule.loading.json_text import json_text
@@ -17,6 +17,15 @@ from ferrule.loading.load_report import LoadReport
 from ferrule.loading.search_folders import DefaultRoots, PathLike, given_roots, installed_roots
 
 Result = TypeVar("Result")
+
+# What reads files of arrays, by their suffixes.
+_READERS = {
+    b".npy": "numpy.load",
+    b".npz": "numpy.load",
+    b".pt": "torch.load",
+    b".pth": "torch.load",
+    b".safetensors": "ferrule.io.open_safetensors",
+}
 
 last_report: LoadReport | None = None  # of the last load_all in this process, for explain()
 
@@ -142,8 +151,14 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
     >>> fe.unload("another")
     """
     options = {"probe": probe, "trust": trust, "as_name": as_name}
+    file = _system_path(path)
     try:
-        backend = Backend(_ferrule.load(_system_path(path), json_text(options)))
+        backend = Backend(_ferrule.load(file, json_text(options)))
+    except (IoError, NotFoundError) as error:
+        reader = _READERS.get(os.path.splitext(file)[1].lower())
+        if reader is None:
+            raise
+        raise type(error)(f"{error}; load is for modules, and {reader} reads arrays") from None
     finally:
         load_state.loaded_a_file()
     return backend
@@ -153,6 +168,8 @@ def _system_path(path: PathLike) -> bytes:
     """Return the path in the encoding of the system: file names need not be UTF-8."""
     try:
         return os.fsencode(os.path.abspath(os.fsdecode(path)))
+    except TypeError:
+        raise InvalidArgumentError(f"load: path is a file name, not {type(path).__name__}") from None
     except UnicodeEncodeError as error:
         raise InvalidArgumentError(f"load: {path!r} is not a file name: {error}") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ferrule.errors import Error
 
@@ -32,3 +32,6 @@ class LoadError(Error, ImportError):
     def __init__(self, message: str, report: LoadReport) -> None:
         super().__init__(message)
         self.report = report
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.report), self.__dict__  # args has no report

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule.array.array import Array
 from ferrule.errors import Error, InvalidArgumentError, IoError
 from ferrule.loading.device_lookup import open_devices
 
@@ -174,7 +175,8 @@ class trace(Recording):  # noqa: N801, called like a function
         try:
             self.path = os.fspath(path)
         except TypeError:
-            raise InvalidArgumentError(f"trace: path is a file name, not {type(path).__name__}") from None
+            meant = "; ferrule.linalg.trace(x) sums a diagonal" if isinstance(path, (Array, np.ndarray)) else ""
+            raise InvalidArgumentError(f"trace: path is a file name, not {type(path).__name__}{meant}") from None
         self._file: TextIOWrapper | None = None
 
     def _begin(self) -> None:

@@ -5,7 +5,7 @@ A key is an ordinary array of two uint32. `split` makes new keys from one; no fu
 
 from __future__ import annotations
 
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from ferrule.random.distributions import bernoulli, exponential, gumbel, integers, normal, uniform
 from ferrule.random.keys import bits, key, split
@@ -28,5 +28,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Never:
-    raise other_names.missing_name("random", name, __all__)
+if not TYPE_CHECKING:  # a type checker would accept any name
+
+    def __getattr__(name: str) -> Never:
+        raise other_names.missing_name("random", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # without the modules that the imports set here

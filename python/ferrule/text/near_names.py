@@ -9,5 +9,5 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return "; did you mean 'a' or 'b'?" with the most similar names; "" if there are none."""
     import difflib
 
-    near = difflib.get_close_matches(str(name), list(names), n=3)
+    near = difflib.get_close_matches(str(name), list(names), n=3, cutoff=0.7)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

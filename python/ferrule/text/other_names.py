@@ -8,6 +8,7 @@ from ferrule.text.near_names import did_you_mean
 
 # From names in NumPy, PyTorch, JAX and TensorFlow to those in ferrule.
 OTHER_NAMES = {
+    "PRNGKey": "random.key",
     "Tensor": "Array",
     "absolute": "abs",
     "amax": "max",
@@ -31,11 +32,10 @@ OTHER_NAMES = {
     "cumsum": "cumulative_sum",
     "cumulative_product": "cumulative_prod",
     "det": "linalg.det",
+    "diagonal": "linalg.diagonal",
     "eigh": "linalg.eigh",
     "fabs": "abs",
     "fix": "trunc",
-    "fliplr": "flip",
-    "flipud": "flip",
     "float_power": "pow",
     "from_numpy": "asarray",
     "frombuffer": "buffer_from_host_ptr",
@@ -44,7 +44,6 @@ OTHER_NAMES = {
     "identity": "eye",
     "in1d": "isin",
     "index_select": "take",
-    "inner": "vecdot",
     "inv": "linalg.inv",
     "invert": "bitwise_invert",
     "jit": "graph",
@@ -53,7 +52,6 @@ OTHER_NAMES = {
     "manual_seed": "random.key",
     "mm": "matmul",
     "mod": "remainder",
-    "multinomial": "random.categorical",
     "ndarray": "Array",
     "norm": "linalg.vector_norm",
     "permute": "permute_dims",
@@ -78,11 +76,50 @@ OTHER_NAMES = {
     "unsqueeze": "expand_dims",
 }
 
+# Functions of those libraries that other code replaces.
+_REPLACED = {
+    "Generator": "ferrule.random.key(seed)",
+    "diag": "ferrule.linalg.diagonal(x) of a matrix, ferrule.eye(len(v)) * v of a vector",
+    "dropout": "ferrule.where(ferrule.random.bernoulli(key, 1 - p, x.shape), x / (1 - p), 0)",
+    "embedding": "ferrule.take(weights, indices, axis=0)",
+    "empty_cache": "ferrule.trim()",
+    "fliplr": "ferrule.flip(x, axis=1)",
+    "flipud": "ferrule.flip(x, axis=0)",
+    "inner": "ferrule.vecdot(x, y) of vectors, x @ y.mT of matrices",
+    "loadtxt": "ferrule.asarray(numpy.loadtxt(path))",
+    "multinomial": "ferrule.random.choice(key, n, shape, p=probabilities)",
+    "one_hot": "indices[..., None] == ferrule.arange(n)",
+    "save": "numpy.save(path, numpy.asarray(x)), and graph.save(path) of a graph",
+    "savez": "numpy.savez(path, name=numpy.asarray(x))",
+    "set_printoptions": "numpy.set_printoptions",
+}
+
+# What ferrule lacks. The value says what it has instead, or why there is nothing.
+_LACKING = {
+    **dict.fromkeys(
+        (
+            "autograd",
+            "backward",
+            "grad",
+            "jacfwd",
+            "jacrev",
+            "no_grad",
+            "requires_grad",
+            "stop_gradient",
+            "value_and_grad",
+        ),
+        "ferrule computes no derivatives",
+    ),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolve"), "ferrule has no convolutions"),
+    "nn": "ferrule has no layers, but functions such as ferrule.softmax",
+    "vmap": "ferrule has none; its functions take any number of leading axes",
+}
+
 
 # The same in ferrule.linalg, ferrule.fft and ferrule.random.
 _OTHER_NAMES_OF_MODULES = {
     "linalg": {
-        "cond": "svdvals(x)[0] / svdvals(x)[-1]",
+        "cond": "svdvals(x)[..., 0] / svdvals(x)[..., -1]",
         "eigvals": "eigvalsh(x), if x is symmetric",
         "eig": "eigh(x), if x is symmetric",
         "lstsq": "pinv(a) @ b",
@@ -91,8 +128,9 @@ _OTHER_NAMES_OF_MODULES = {
     },
     "fft": {"fft2": "fftn(x, axes=(-2, -1))", "ifft2": "ifftn(x, axes=(-2, -1))", "rfft2": "rfftn(x, axes=(-2, -1))"},
     "random": {
+        "PRNGKey": "key(seed)",
         "default_rng": "key(seed)",
-        "multinomial": "categorical",
+        "multinomial": "choice(key, n, shape, p=probabilities)",
         "rand": "uniform(key, shape)",
         "randint": "integers(key, shape, low, high)",
         "randn": "normal(key, shape)",
@@ -111,16 +149,24 @@ def missing_name(module: str, name: str, public: Iterable[str]) -> AttributeErro
 
 
 def advice(name: str, public: Iterable[str]) -> str:
-    """Return the name to use instead of one that ferrule does not have; "" if there is none."""
-    meant = OTHER_NAMES.get(name)
+    """Return what to use instead of a name that ferrule does not have; "" if there is nothing."""
+    meant = f"ferrule.{OTHER_NAMES[name]}" if name in OTHER_NAMES else None
+    return _advice(name, meant or _REPLACED.get(name), public)
+
+
+def _advice(name: str, meant: str | None, near: Iterable[str]) -> str:
     if meant is not None:
-        return f"; it is ferrule.{meant} here"
-    return "" if name.startswith("_") else did_you_mean(name, public)
+        return f"; it is {meant} here"
+    if name in _LACKING:
+        return f"; {_LACKING[name]}"
+    return "" if name.startswith("_") else did_you_mean(name, near)
 
 
 # From methods of other libraries' arrays to the equivalent code with ferrule.
 _METHODS = {
+    "at": "x[key] = value",
     "clone": "ferrule.asarray(x, copy=True)",
+    "contiguous": "x",
     "cpu": 'x.to_device("cpu")',
     "cuda": "x.to_device(device)",
     "detach": "x",
@@ -131,6 +177,7 @@ _METHODS = {
     "half": 'x.astype("float16")',
     "mm": "x @ y",
     "numpy": "numpy.asarray(x)",
+    "strides": "numpy.asarray(x).strides",
     "to": "x.to_device(device) or x.astype(dtype)",
     "tobytes": "numpy.asarray(x).tobytes()",
     "view": "x.reshape(shape)",
@@ -142,9 +189,9 @@ def method_advice(name: str, attributes: Iterable[str], public: Collection[str])
 
     `attributes` are those that they have, `public` the public names of ferrule.
     """
-    function = OTHER_NAMES.get(name, name)
-    meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in public else None)
-    return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, attributes))
+    function = OTHER_NAMES.get(name, name if name in public else None)
+    meant = _METHODS.get(name) or (f"ferrule.{function}(x)" if function else _REPLACED.get(name))
+    return _advice(name, meant, filter(_is_public, attributes))
 
 
 def _is_public(name: str) -> bool:

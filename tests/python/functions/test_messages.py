@@ -9,6 +9,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
+from ferrule.array.caller_names import names_itself
 from ferrule.text.other_names import OTHER_NAMES
 
 X = fe.ones((2, 3))
@@ -77,6 +78,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         fe.DTypeError,
         "needs a floating-point dtype; convert it with x.astype('float32')",
     ),
+    "a float to an op of integers": (
+        lambda: fe.bitwise_left_shift(X, X),
+        fe.DTypeError,
+        "bitwise_left_shift: x1 is float32(2, 3), but needs an integer dtype",
+    ),
     "assignment": (
         assign_too_much,
         ValueError,
@@ -125,6 +131,201 @@ def test_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(fe.InvalidArgumentError) as caught:
         fe.Graph.load(path)
     assert str(caught.value) == f"{path} is not a saved graph; Graph.save and Graph.to_bytes make one"
+
+
+X34 = fe.asarray(np.arange(12, dtype="float32").reshape(3, 4))
+BATCH = fe.asarray(np.random.default_rng(0).normal(size=(2, 3, 3)).astype("float32"))
+KEY = fe.random.key(0)
+WEIGHTS = np.float32([0.1, 0.0, 0.9])
+# The code that a message advises, in that message, and NumPy's function of the name that ferrule lacks.
+ADVISED: dict[str, tuple[Callable[[], Any], str, Callable[[], Any], Any]] = {
+    "fliplr": (lambda: FE.fliplr, "ferrule.flip(x, axis=1)", lambda: fe.flip(X34, axis=1), np.fliplr(X34)),
+    "flipud": (lambda: FE.flipud, "ferrule.flip(x, axis=0)", lambda: fe.flip(X34, axis=0), np.flipud(X34)),
+    "inner of vectors": (
+        lambda: FE.inner,
+        "ferrule.vecdot(x, y) of vectors",
+        lambda: fe.vecdot(X34[0], X34[1]),
+        np.inner(X34[0], X34[1]),
+    ),
+    "inner of matrices": (
+        lambda: FE.inner,
+        "x @ y.mT of matrices",
+        lambda: X34 @ (X34 + 1).mT,
+        np.inner(np.asarray(X34), np.asarray(X34 + 1)),
+    ),
+    "diag of a matrix": (lambda: FE.diag, "ferrule.linalg.diagonal(x)", lambda: fe.linalg.diagonal(X34), np.diag(X34)),
+    "diag of a vector": (
+        lambda: FE.diag,
+        "ferrule.eye(len(v)) * v",
+        lambda: fe.eye(len(X34[1])) * X34[1],
+        np.diag(np.asarray(X34[1])),
+    ),
+    "one_hot": (
+        lambda: FE.one_hot,
+        "indices[..., None] == ferrule.arange(n)",
+        lambda: fe.asarray([2, 0])[..., None] == fe.arange(3),
+        np.eye(3, dtype=bool)[[2, 0]],
+    ),
+    "embedding": (
+        lambda: FE.embedding,
+        "ferrule.take(weights, indices, axis=0)",
+        lambda: fe.take(X34, fe.asarray([2, 0]), axis=0),
+        np.asarray(X34)[[2, 0]],
+    ),
+    "cond": (
+        lambda: fe.linalg.cond,  # type: ignore[attr-defined]
+        "svdvals(x)[..., 0] / svdvals(x)[..., -1]",
+        lambda: fe.linalg.svdvals(BATCH)[..., 0] / fe.linalg.svdvals(BATCH)[..., -1],
+        np.linalg.cond(np.asarray(BATCH)),
+    ),
+    "strides": (
+        lambda: X34.strides,  # type: ignore[attr-defined]
+        "numpy.asarray(x).strides",
+        lambda: np.asarray(X34).strides,
+        (16, 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVISED)
+def test_advised_code_computes_what_the_other_library_does(name: str) -> None:
+    attribute, advice, call, expected = ADVISED[name]
+    with pytest.raises(AttributeError) as caught:
+        attribute()
+    assert advice in str(caught.value)
+    np.testing.assert_allclose(np.asarray(call()), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("module", [fe, fe.random])
+def test_advice_for_multinomial_takes_probabilities(module: Any) -> None:
+    with pytest.raises(AttributeError, match=r"choice\(key, n, shape, p=probabilities\)"):
+        module.multinomial  # noqa: B018
+    chosen = np.asarray(fe.random.choice(KEY, 3, (20_000,), p=fe.asarray(WEIGHTS)))
+    np.testing.assert_allclose(np.bincount(chosen, minlength=3) / chosen.size, WEIGHTS, atol=0.01)
+
+
+def test_advice_for_dropout_keeps_the_mean() -> None:
+    with pytest.raises(
+        AttributeError, match=r"ferrule.where.ferrule.random.bernoulli.key, 1 - p, x.shape., x / .1 - p., 0"
+    ):
+        FE.dropout  # noqa: B018
+    x, p = fe.ones(100_000), 0.25
+    dropped = fe.where(fe.random.bernoulli(KEY, 1 - p, x.shape), x / (1 - p), 0)
+    assert set(np.unique(np.asarray(dropped))) == {np.float32(0), np.float32(4 / 3)}
+    assert abs(float(dropped.mean()) - 1) < 0.01
+
+
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "no_grad", "backward"])
+def test_derivatives_are_not_there(name: str) -> None:
+    for owner in (fe, X):
+        with pytest.raises(AttributeError, match=r"; ferrule computes no derivatives$"):
+            getattr(owner, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: FE.PRNGKey, "; it is ferrule.random.key here"),
+        (lambda: fe.random.PRNGKey, r"; use key\(seed\)"),  # type: ignore[attr-defined]
+        (lambda: FE.conv2d, "; ferrule has no convolutions"),
+        (lambda: FE.nn, "; ferrule has no layers, but functions such as ferrule.softmax"),
+        (lambda: FE.save, r"; it is numpy.save\(path, numpy.asarray\(x\)\)"),
+        (lambda: FE.vmap, "; ferrule has none; its functions take any number of leading axes"),
+        (lambda: FE.set_printoptions, "; it is numpy.set_printoptions here"),
+        (lambda: FE.ones(3).at, r"; it is x\[key\] = value here"),
+        (lambda: FE.ones(3).diagonal, r"; it is ferrule.linalg.diagonal\(x\) here"),
+        (lambda: FE.kron, "no attribute 'kron'$"),
+        (lambda: FE.savetxt, "no attribute 'savetxt'$"),
+    ],
+)
+def test_names_without_an_equivalent_get_no_silly_suggestion(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(AttributeError, match=words):
+        call()
+
+
+def test_elements_cannot_be_deleted() -> None:
+    x: Any = fe.ones(3)
+    with pytest.raises(TypeError, match=r"^del x\[key\]: an array never loses elements; x\[mask\] or"):
+        del x[0]
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_transpose_of_a_vector_is_not_said_to_be_mt() -> None:
+    for x, words in ((fe.ones(3), r"x\[:, None\] is a column"), (fe.ones((2, 3, 4)), "use mT or permute_dims")):
+        with pytest.raises(fe.InvalidArgumentError, match=f"^T: needs 2 dimensions, not {x.ndim}; {words}") as caught:
+            x.T  # noqa: B018
+        assert ("mT" in str(caught.value)) == (x.ndim > 2)
+
+
+@pytest.mark.parametrize("x", [fe.ones((2, 2)), np.ones((2, 2))])
+def test_trace_of_a_matrix_names_the_function_of_linalg(x: Any) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match=r"^trace: path is a file name, not \w+; ferrule.linalg.trace"):
+        fe.trace(x)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "reader"), [("npy", "numpy.load"), ("NPZ", "numpy.load"), ("safetensors", "ferrule.io.open_safetensors")]
+)
+def test_load_of_a_file_of_arrays_names_its_reader(suffix: str, reader: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{suffix}"
+    with pytest.raises(fe.NotFoundError, match=f"; load is for modules, and {reader} reads arrays$"):
+        fe.load(path)
+    path.write_bytes(b"\x93NUMPY" * 100)
+    with pytest.raises(fe.IoError, match=f"; load is for modules, and {reader} reads arrays$"):
+        fe.load(path)
+    with pytest.raises(fe.InvalidArgumentError, match=r"^load: path is a file name, not Array$"):
+        FE.load(X)
+
+
+@pytest.mark.parametrize(
+    ("call", "end"),
+    [
+        (lambda: FE.sum(X, 1), "takes 1 positional argument but 2 were given; write axis=1"),
+        (lambda: FE.sum(X, (0, 1)), "; write axis=(0, 1)"),
+        (lambda: FE.sum(X, X), "; write axis=..."),
+        (lambda: FE.softmax(X, -1), "takes 1 positional argument but 2 were given; write axis=-1"),
+        (lambda: FE.tril(X, -1), "; write k=-1"),
+        (lambda: FE.expand_dims(X, 0), "; write axis=0"),
+        (lambda: FE.topk(X, 2, 1), "; write axis=1"),
+        (lambda: fe.fft.fft(X, 3, 0), "; write n=3, axis=0"),  # type: ignore[misc]
+        (lambda: FE.sum(X, dim=1), "got an unexpected keyword argument 'dim'; it is axis= here"),
+        (lambda: FE.softmax(X, dim=1), "; it is axis= here"),
+        (lambda: FE.permute_dims(X, dims=(1, 0)), "; it is axes= here"),
+        (lambda: FE.sum(X, keepdim=True), "; it is keepdims= here"),
+        (lambda: FE.var(X, ddof=1), "; it is correction= here"),
+        (lambda: FE.scaled_dot_product_attention(X, X, X, attn_mask=X), "; it is mask= here"),
+        (lambda: FE.layer_norm(X, eps=1e-5), "; it is epsilon= here"),
+        (lambda: FE.clip(X, a_min=0), "; it is min= here"),
+        (lambda: FE.reshape(X, (3, 2), order="F"), "unexpected keyword argument 'order'; elements are in C order"),
+        (lambda: FE.sum(X, out=X), "; the result is always a new array"),
+        (lambda: FE.sum(X, axsi=1), "unexpected keyword argument 'axsi'; did you mean 'axis'?"),
+        (lambda: FE.ones((2, 3)).sum(dim=1), "; it is axis= here"),
+        (lambda: FE.ones((1, 3)).squeeze(dim=0), "; it is axis= here"),
+        (lambda: FE.sum(), "missing 1 required positional argument: 'x'"),
+        (lambda: FE.sum(X, 0, None, True, 1), "takes 1 positional argument but 5 were given"),
+        (lambda: FE.sum(X, zzz=1), "unexpected keyword argument 'zzz'"),
+    ],
+)
+def test_arguments_of_other_libraries_name_ferrules(call: Callable[[], object], end: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).endswith(end)
+
+
+def test_a_type_error_inside_a_function_stays_as_it_is() -> None:
+    @names_itself
+    def outer(x: int, /, *, axis: int = 0) -> int:
+        return inner(x, axis)  # type: ignore[call-arg, misc]
+
+    def inner(x: int, /, *, axis: int = 0) -> int:
+        return axis
+
+    with pytest.raises(TypeError, match=r"inner\(\) takes 1 positional argument but 2 were given$"):
+        outer(1)
+
+
+def test_explain_suggests_ops() -> None:
+    assert fe.explain("sotfmax").endswith(" Did you mean 'softmax'?")
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ferrule as fe
+import pytest
 
 
 def test_dir_lists_the_public_names() -> None:
     assert dir(fe) == sorted(fe.__all__)
     assert len(set(fe.__all__)) == len(fe.__all__)
+
+
+@pytest.mark.parametrize("name", ["fft", "io", "linalg", "random"])
+def test_dir_of_a_module_lists_its_public_names(name: str) -> None:
+    module = getattr(fe, name)
+    assert dir(module) == sorted(module.__all__)
+    assert all(getattr(module, public).__doc__ for public in dir(module))
 
 
 def test_every_public_name_exists_with_a_docstring() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -290,36 +289,11 @@ static(fe.ones(2), "3")
 """
 
 
-def test_type_checkers_see_the_functions_own_signature(tmp_path: Path) -> None:
-    api = pytest.importorskip("mypy.api")
-    source = tmp_path / "typed.py"
-    source.write_text(TYPED)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--no-error-summary",
-            "--follow-imports",
-            "silent",
-            "--cache-dir",
-            str(tmp_path / "cache"),
-            str(source),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        # mypy finds an installed package by itself, and refuses its folder in MYPYPATH.
-        env={"PATH": ""}
-        if "site-packages" in fe.__file__
-        else {"MYPYPATH": str(Path(fe.__file__).parents[1]), "PATH": ""},
-    )
-    assert api
-    lines = [line.partition("typed.py:")[2] for line in done.stdout.splitlines() if "typed.py:" in line]
+def test_type_checkers_see_the_functions_own_signature(check_types: Callable[[str], list[str]]) -> None:
+    lines = check_types(TYPED)
     assert [line for line in lines if "note: Revealed" in line] == [
         '13: note: Revealed type is "tuple[ferrule.array.array.Array, int]"',
         '14: note: Revealed type is "ferrule.array.array.Array"',
         '15: note: Revealed type is "int"',
-    ], done.stdout + done.stderr
+    ], lines
     assert [line.split(" error:")[0] for line in lines if "error" in line] == ["16:", "17:"]

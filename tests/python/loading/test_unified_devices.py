@@ -93,6 +93,26 @@ def test_every_listed_name_finds_its_device(run_python: Run, modules: Path) -> N
     assert shown(run_python, modules, code) == [3, 6]
 
 
+def test_a_pickled_device_is_the_device_of_its_name(run_python: Run, modules: Path, tmp_path: Path) -> None:
+    path = tmp_path / "devices"
+    save = (
+        "import pickle, copy, pathlib\n"
+        "found = [fe.device('gpu:1'), fe.device('gpu:1', backend='t_b')]\n"
+        "assert pickle.loads(pickle.dumps(found)) == found\n"
+        "assert all(made is d for d in found for made in (copy.copy(d), copy.deepcopy([d])[0]))\n"
+        f"show(pathlib.Path({str(path)!r}).write_bytes(pickle.dumps(found)))"
+    )
+    shown(run_python, modules, save)
+    load = f"import pickle, pathlib; show(*map(str, pickle.loads(pathlib.Path({str(path)!r}).read_bytes())))"
+    assert shown(run_python, modules, load) == ["gpu:1", "t_b:0"]
+    alone = (
+        "import pathlib, pickle, ferrule as fe\n"
+        f"try: pickle.loads(pathlib.Path({str(path)!r}).read_bytes())\n"
+        "except fe.NotFoundError as error: print(error)"
+    )
+    assert run_python(alone).stdout.startswith("there is no device 'gpu:1'; there is cpu:0")
+
+
 def test_synchronize_waits_for_a_device_that_another_backend_sees_first(run_python: Run, modules: Path) -> None:
     code = (
         "from ferrule import _ferrule\n"

@@ -11,7 +11,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from backend_wheels import DIST, Environment, hashes_in, make_environment, needed_by, wheel_of, without_settings
+from backend_wheels import (
+    DIST,
+    Environment,
+    hashes_in,
+    make_environment,
+    need_wheels,
+    needed_by,
+    wheel_of,
+    without_settings,
+)
 from packaging.requirements import Requirement
 
 # Prints what is loaded, and a result.
@@ -45,6 +54,7 @@ def loaded(ended: subprocess.CompletedProcess[str]) -> Path:
 
 
 def pip_install(*arguments: str | Path) -> None:
+    need_wheels(*arguments)
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index"]
     subprocess.run([*command, "--find-links", DIST, "--no-deps", "--ignore-installed", *arguments], check=True)
 
