@@ -219,6 +219,8 @@ def test_wrong_axes() -> None:
             transform(x, s=(3, 3, 3))
         with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: a length of s"):
             transform(x, s=(0, 2))
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^{name}: a length of s must be at least 1, not -2"):
+            transform(x, s=(-2, 2))
     with pytest.raises(fe.InvalidArgumentError, match=r"^rfftn: needs at least one axis"):
         fe.fft.rfftn(x, axes=())
     with pytest.raises(fe.DTypeError, match=r"^rfft: needs real numbers"):

@@ -185,6 +185,11 @@ def test_kernel_file_maps_to_its_rows_and_a_header_to_its_includers() -> None:
     rows = {op for unit in units_of(KERNELS / "row_operations.h") for op in unit.ops}
     assert rows >= {"softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
     assert all(unit.ops for path in files_of("cpu", ROOT) for unit in units_of(path))
+    [products] = units_of(KERNELS / "decompositions/products.cpp")  # has no row: its header's includers call it
+    assert products.ops > {"inv", "qr", "svd"}
+    assert "add" not in products.ops
+    [interpreter] = units_of(KERNELS / "gather.cpp")
+    assert "add" in interpreter.ops
     assert ops_of_shaders(SHADERS / "movement/take.comp", SHADERS) == {"take"}
     assert ops_of_shaders(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm", "rms_norm"}
     assert all(ops_of_shaders(path, SHADERS) for path in files_of("vulkan", ROOT))

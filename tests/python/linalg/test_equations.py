@@ -117,6 +117,13 @@ def test_pseudoinverses_and_ranks(shape: tuple[int, ...], dtype: str) -> None:
     assert fe.linalg.matrix_rank(fe.asarray(x)).dtype == "int64"
 
 
+def test_singular_values_at_the_tolerance_count_as_zero() -> None:
+    for x, rank in ((np.diag([2.0, 1.0]), 1), (np.diag([2.0, 1.5]), 2), (np.zeros((2, 2)), 0)):
+        assert fe.linalg.matrix_rank(fe.asarray(x), rtol=0.5).item() == rank
+        kept = np.diag(np.where(np.arange(2) < rank, 1 / np.maximum(np.diag(x), 1), 0))
+        assert_near(fe.linalg.pinv(fe.asarray(x), rtol=0.5), kept)
+
+
 def test_a_tolerance_for_each_matrix() -> None:
     x = np.broadcast_to(np.diag([1.0, 0.1, 0.01]), (3, 3, 3))
     rtol = fe.asarray(np.array([0.001, 0.05, 0.5]))
@@ -212,6 +219,8 @@ def test_arguments_of_products() -> None:
         fe.linalg.cross(fe.ones(3), fe.ones((3, 3)), axis=0)
     with pytest.raises(fe.DTypeError, match=r"^cross: "):
         fe.linalg.cross(fe.ones(3, dtype="bool"), fe.ones(3, dtype="bool"))
+    signs = fe.asarray([True, False, True])
+    assert fe.linalg.cross(signs, fe.asarray([1, 2, 3])).tolist() == [-2, -2, 2]  # one of them may be
     with pytest.raises(fe.InvalidArgumentError, match=r"^outer: takes two vectors"):
         fe.linalg.outer(fe.ones((2, 2)), fe.ones(2))
     x, y = numbers((4,), "complex64"), numbers((3,), "float64")
