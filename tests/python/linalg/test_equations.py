@@ -122,6 +122,10 @@ def test_singular_values_at_the_tolerance_count_as_zero() -> None:
         assert fe.linalg.matrix_rank(fe.asarray(x), rtol=0.5).item() == rank
         kept = np.diag(np.where(np.arange(2) < rank, 1 / np.maximum(np.diag(x), 1), 0))
         assert_near(fe.linalg.pinv(fe.asarray(x), rtol=0.5), kept)
+    wide = np.zeros((2, 1000))  # by default the tolerance is the longer side times the epsilon
+    wide[[0, 1], [3, 5]] = 1, 500 * np.finfo("float64").eps
+    assert fe.linalg.matrix_rank(fe.asarray(wide)).item() == 1
+    assert fe.linalg.matrix_rank(fe.asarray(wide[:, :100])).item() == 2
 
 
 def test_a_tolerance_for_each_matrix() -> None:
