@@ -119,6 +119,9 @@ CALLS: dict[str, Call] = {
     "interp bounds": lambda m, a: m.interp(
         a(np.linspace(-2, 7, 40)), a(np.arange(6.0)), a(np.float64(X[0])), -9.0, 9.0
     ),
+    "interp at the bounds": lambda m, a: m.interp(
+        a(np.array([0.0, 2.0, 2.5])), a(np.arange(3.0)), a(np.arange(3.0) + 5), left=-1, right=-2
+    ),
     "interp nan": lambda m, a: m.interp(a(np.array([[np.nan, 1.5]])), a(np.arange(3.0)), a(np.arange(3.0))),
     "interp of one point": lambda m, a: m.interp(a(np.array([0.0, 1.0, 2.0])), a(np.array([1.0])), a(np.array([5.0]))),
 }

@@ -53,12 +53,26 @@ def hermitian(rng: np.random.Generator, number: int, problem: Problem, drawn: Va
     return ((drawn + adjoint(drawn)) / 2).astype(drawn.dtype)
 
 
+def hermitian_or_equal(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """In a third of the problems all eigenvalues but two are 1: divide and conquer deflates equal ones."""
+    if rng.random() < 2 / 3:
+        return hermitian(rng, number, problem, drawn)
+    columns = drawn[..., :2]
+    return hermitian(rng, number, problem, columns @ adjoint(columns) + np.eye(drawn.shape[-1], dtype=drawn.dtype))
+
+
 def positive_definite(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
     return regular(rng, number, problem, hermitian(rng, number, problem, drawn))
 
 
-def unchanged(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    return drawn
+def of_any_rank(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """In a third of the problems the rows from the third on are equal, in another third some columns are zero."""
+    kind, values = rng.integers(0, 3), drawn.copy()
+    if kind == 1:
+        values[..., 2:, :] = values[..., :1, :]
+    elif kind == 2:
+        values[..., 1::3] = 0
+    return values
 
 
 # ---- oracles
@@ -222,7 +236,7 @@ NOT_FINITE = without_result(lambda x: np.full_like(x, np.nan), "a matrix of NaN"
 
 
 def case(op: str, dtype: str, family: Any, oracle: Any, tolerance: Tolerance, **options: Any) -> Case:
-    options = {"fill": unchanged, **options}
+    options = {"fill": of_any_rank, **options}
     result = options.pop("result", dtype)
     dtypes = (dtype,) * len(family.plain[0].shapes)
     return Case(
@@ -260,7 +274,7 @@ CASES = [
             SQUARE,
             eigenvalues,
             OF_NORM,
-            fill=hermitian,
+            fill=hermitian_or_equal,
             output="eigenvalues",
             result=real,
             errors=NOT_FINITE,
@@ -271,11 +285,11 @@ CASES = [
             SQUARE,
             eigenvector_truth,
             OF_NORM,
-            fill=hermitian,
+            fill=hermitian_or_equal,
             output="eigenvectors",
             measured=eigenvector_property,
         ),
-        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=hermitian, result=real, errors=NOT_FINITE),
+        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=hermitian_or_equal, result=real, errors=NOT_FINITE),
         *(
             case(
                 "qr",
