@@ -6,7 +6,7 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
 from ferrule.functions.reduction import all as all_of
@@ -108,17 +108,21 @@ def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     if a.shape != b.shape:
         return asarray(False)
     equal = apply("equal", (a, b), {})
-    if flag(equal_nan, "array_equal", "equal_nan") and is_floating(a.dtype) and is_floating(b.dtype):
+    if flag(equal_nan, "array_equal", "equal_nan") and _has_fractions(a) and _has_fractions(b):
         equal = equal | (apply("isnan", (a,), {}) & apply("isnan", (b,), {}))
     return all_of(equal)
 
 
 def _both(caller: str, x1: Array, x2: Array) -> tuple[Array, Array]:
-    """Return both as floating-point arrays; integers are compared in float64."""
+    """Return both as floating-point or complex arrays; integers are compared in float64."""
     a, b = as_operand(caller, x1, x2), as_operand(caller, x2, x1)
-    if not is_floating(a.dtype) and not is_floating(b.dtype):
+    if not _has_fractions(a) and not _has_fractions(b):
         return cast(a, "float64"), cast(b, "float64")
     return (
-        a if is_floating(a.dtype) else cast(a, b.dtype),
-        b if is_floating(b.dtype) else cast(b, a.dtype),
+        a if _has_fractions(a) else cast(a, b.dtype),
+        b if _has_fractions(b) else cast(b, a.dtype),
     )
+
+
+def _has_fractions(x: Array) -> bool:
+    return is_floating(x.dtype) or is_complex(x.dtype)

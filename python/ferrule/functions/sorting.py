@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of
+from ferrule.array.attributes import axis_of, flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import InvalidArgumentError
@@ -94,12 +94,11 @@ def argsort(x: Array, /, *, axis: SupportsIndex = -1, descending: bool = False, 
 
 def _along(op: str, x: Array, axis: SupportsIndex, descending: bool, stable: bool) -> Array:
     x = as_operand(op, x)
-    for name, value in (("descending", descending), ("stable", stable)):
-        if not isinstance(value, bool):
-            raise InvalidArgumentError(f"{op}: {name} must be True or False, not {value!r}")
+    flag(stable, op, "stable")
+    attributes = {"descending": flag(descending, op, "descending")}
     if x.ndim == 0:
         raise InvalidArgumentError(f"{op}: an array of 0 dimensions has no axis; use reshape(x, (1,))")
     place = axis_of(op, axis, x.ndim)
     if place == x.ndim - 1:
-        return apply(op, (x,), {"descending": descending})
-    return moveaxis(apply(op, (moveaxis(x, place, -1),), {"descending": descending}), -1, place)
+        return apply(op, (x,), attributes)
+    return moveaxis(apply(op, (moveaxis(x, place, -1),), attributes), -1, place)

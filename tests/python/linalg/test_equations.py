@@ -80,6 +80,13 @@ def test_singular_matrices(n: int) -> None:
     assert fe.linalg.det(fe.asarray(stack)).tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_pivots_with_a_real_part_of_zero(dtype: str) -> None:
+    x = fe.asarray(np.array([[0, 1], [1j, 0]], dtype))
+    assert fe.linalg.inv(x).tolist() == [[0, -1j], [1, 0]]
+    assert fe.linalg.det(x).item() == -1j
+
+
 def test_nan_is_not_singular() -> None:
     x = np.eye(3)
     x[1, 1] = np.nan
