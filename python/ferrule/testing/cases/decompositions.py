@@ -33,20 +33,27 @@ def narrow(x: Values) -> Values:
 # ---- inputs
 
 
-def regular(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+def dominant(drawn: Values) -> Values:
     """Well-conditioned matrices: the diagonal is larger than the sum of the rest, in the mean of squares."""
-    if number > 0:
-        return drawn
     n = drawn.shape[-1]
     shifted: Values = drawn + 3 * np.sqrt(n) * np.eye(n)
     return shifted.astype(drawn.dtype)
 
 
+def regular(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Well-conditioned matrices. In half of the problems their rows are in another order, so that pivots are far from
+    the diagonal."""
+    if number > 0:
+        return drawn
+    rows = np.arange(drawn.shape[-1])
+    return dominant(drawn)[..., rng.permutation(rows) if rng.random() < 0.5 else rows, :]
+
+
 def near_identity(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Matrices whose determinants neither overflow nor vanish, with the rows turned by one place."""
+    """Matrices whose determinants neither overflow nor vanish, with the rows in another order."""
     n = drawn.shape[-1]
     near: Values = np.eye(n) + drawn / (3 * np.sqrt(n or 1))
-    return np.roll(near, 1, axis=-2).astype(drawn.dtype)
+    return near[..., rng.permutation(n), :].astype(drawn.dtype)
 
 
 def hermitian(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
@@ -62,7 +69,7 @@ def hermitian_or_equal(rng: np.random.Generator, number: int, problem: Problem, 
 
 
 def positive_definite(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    return regular(rng, number, problem, hermitian(rng, number, problem, drawn))
+    return dominant(hermitian(rng, number, problem, drawn))
 
 
 def of_any_rank(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
