@@ -99,8 +99,8 @@ FAULTS = [
     Fault(
         "take",
         "movement/take.cpp",
-        "at = given < 0 ? given + size : given;",
-        "at = given < -1 ? 0 : given < 0 ? given + size : given;",
+        "place = given + (given < 0 ? size_ : 0);",
+        "place = given < -1 ? 0 : given + (given < 0 ? size_ : 0);",
         "negative indices other than -1 give the first element",
     ),
     Fault(
@@ -302,8 +302,9 @@ FAULTS = [
     Fault(
         "add",
         "../body.cpp",
-        "if (input.rank > 0 && input.strides[input.rank - 1] == stride * size) {",
-        "if (input.rank > 0 && std::abs(input.strides[input.rank - 1]) == std::abs(stride) * size) {",
+        "if (input.rank > 0 && sdk::is_one_axis(input.strides[input.rank - 1], stride, size)) {",
+        "if (input.rank > 0 && (sdk::is_one_axis(input.strides[input.rank - 1], stride, size) ||\n"
+        "                           sdk::is_one_axis(-input.strides[input.rank - 1], stride, size))) {",
         "one axis that lies backwards is taken to go on with the other",
         check="layouts",
     ),
