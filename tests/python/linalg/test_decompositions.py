@@ -221,6 +221,11 @@ def test_qr_knows_two_modes() -> None:
         fe.linalg.qr(fe.ones((2, 2)), mode="raw")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (40, 2)])
+def test_no_singular_value_is_a_negative_zero(shape: tuple[int, ...]) -> None:
+    assert not np.signbit(fe.linalg.svdvals(fe.asarray(np.full(shape, -0.0)))).any()
+
+
 def test_integers_become_float32() -> None:
     assert fe.linalg.svdvals(fe.asarray([[3, 0], [0, 4]])).dtype == "float32"
 

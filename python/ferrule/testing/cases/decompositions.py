@@ -60,12 +60,18 @@ def hermitian(rng: np.random.Generator, number: int, problem: Problem, drawn: Va
     return ((drawn + adjoint(drawn)) / 2).astype(drawn.dtype)
 
 
-def hermitian_or_equal(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """In a third of the problems all eigenvalues but two are 1: divide and conquer deflates equal ones."""
-    if rng.random() < 2 / 3:
-        return hermitian(rng, number, problem, drawn)
-    columns = drawn[..., :2]
-    return hermitian(rng, number, problem, columns @ adjoint(columns) + np.eye(drawn.shape[-1], dtype=drawn.dtype))
+def with_any_spectrum(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Divide and conquer deflates equal eigenvalues: in a third of the problems all but two are 1. In another third the
+    matrices are tridiagonal, and some of the couplings are zero."""
+    kind, n = rng.integers(0, 3), drawn.shape[-1]
+    x = hermitian(rng, number, problem, drawn)
+    if kind == 1:
+        columns = drawn[..., :2]
+        x = hermitian(rng, number, problem, columns @ adjoint(columns) + np.eye(n, dtype=drawn.dtype))
+    elif kind == 2:
+        couplings = np.arange(1, n) % 4 > 0
+        x = np.where(np.eye(n, dtype=bool) | np.diag(couplings, 1) | np.diag(couplings, -1), x, x.dtype.type(0))
+    return x
 
 
 def positive_definite(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
@@ -281,7 +287,7 @@ CASES = [
             SQUARE,
             eigenvalues,
             OF_NORM,
-            fill=hermitian_or_equal,
+            fill=with_any_spectrum,
             output="eigenvalues",
             result=real,
             errors=NOT_FINITE,
@@ -292,11 +298,11 @@ CASES = [
             SQUARE,
             eigenvector_truth,
             OF_NORM,
-            fill=hermitian_or_equal,
+            fill=with_any_spectrum,
             output="eigenvectors",
             measured=eigenvector_property,
         ),
-        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=hermitian_or_equal, result=real, errors=NOT_FINITE),
+        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=with_any_spectrum, result=real, errors=NOT_FINITE),
         *(
             case(
                 "qr",
