@@ -221,6 +221,15 @@ def test_qr_knows_two_modes() -> None:
         fe.linalg.qr(fe.ones((2, 2)), mode="raw")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 2.0**-140), ("float64", 2.0**-1060)])
+def test_values_of_subnormal_matrices(dtype: str, size: float) -> None:
+    """No power of two brings them to 1 at once: it would overflow."""
+    x = fe.asarray((np.array([[3.0, 1.0], [1.0, 3.0]]) * size).astype(dtype))
+    np.testing.assert_allclose(np.asarray(fe.linalg.svdvals(x)).astype("float64") / size, [4, 2], rtol=1e-2)
+    np.testing.assert_allclose(np.asarray(fe.linalg.eigvalsh(x)).astype("float64") / size, [2, 4], rtol=1e-2)
+    np.testing.assert_allclose(np.asarray(fe.linalg.eigh(x)[0]).astype("float64") / size, [2, 4], rtol=1e-2)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (40, 2)])
 def test_no_singular_value_is_a_negative_zero(shape: tuple[int, ...]) -> None:
     assert not np.signbit(fe.linalg.svdvals(fe.asarray(np.full(shape, -0.0)))).any()
