@@ -174,7 +174,10 @@ def test_searchsorted_promotes_and_takes_a_sorter() -> None:
     found = fe.graph(lambda x, y: fe.searchsorted(x, y, sorter=fe.argsort(x), side="right"))
     same(found(fe.asarray(x), fe.asarray([3, 6])), np.array([2, 3]))
     same(fe.searchsorted(fe.asarray([1, 2, 4]), 3), np.array(2))
-    same(fe.searchsorted(fe.asarray(np.array([1, 2, 4], "uint8")), 2.5), np.array(2))
+    for dtype in ("int32", "uint32", "uint64"):  # float32 has too few digits
+        x = np.array([2**24, 2**24 + 1, 2**24 + 2], dtype)
+        same(fe.searchsorted(fe.asarray(x), 2.0**24 + 0.5), np.array(1))
+        same(fe.searchsorted(fe.asarray(x), 2.0**24 + 1.5), np.array(2))
     tenths = fe.asarray(np.array([0.1, 0.2]))
     same(fe.searchsorted(tenths, 0.1, side="right"), np.array(1))  # the number becomes float64, as x1 is
 

@@ -64,6 +64,8 @@ def test_dtypes_of_equations_are_promoted() -> None:
     assert fe.linalg.solve(x, fe.asarray([1, 2])).dtype == "float32"
     assert fe.linalg.solve(x, fe.asarray(np.ones(2))).dtype == "float64"
     assert fe.linalg.solve(fe.asarray(np.eye(2)), fe.asarray(np.ones(2, "complex64"))).dtype == "complex128"
+    odd = 2**24 + 1  # float32 does not have it
+    assert fe.linalg.solve(fe.asarray([[odd]]), fe.asarray(np.array([odd], "float64"))).item() == 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 40, 150])
@@ -108,7 +110,7 @@ def test_nan_is_not_singular() -> None:
 
 def test_shapes_that_do_not_fit() -> None:
     square = fe.ones((2, 2))
-    for right in (fe.ones(3), fe.ones((3, 2)), fe.ones(())):
+    for right in (fe.ones(3), fe.ones((3, 2)), fe.ones((1, 2)), fe.ones(())):
         with pytest.raises(fe.InvalidArgumentError, match=r"^solve: the numbers of rows differ"):
             fe.linalg.solve(square, right)
     with pytest.raises(fe.InvalidArgumentError, match=r"^solve: x1 must consist of square matrices"):
