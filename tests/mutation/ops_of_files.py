@@ -48,8 +48,21 @@ def units_of(path: Path) -> list[Unit]:
     """The kernel files that a file is part of: itself, or those that include it, those with few ops first."""
     folder = kernels_above(path)
     sources = [path] if path.suffix == ".cpp" else [s for s in sorted(folder.rglob("*.cpp")) if path in included(s)]
-    units = [Unit(source, ops_in(source.read_text()) or _elementwise(folder)) for source in sources]
+    units = [Unit(source, _ops_of_source(source, folder)) for source in sources]
     return sorted(units, key=lambda unit: (len(unit.ops), unit.path))
+
+
+@cache
+def _ops_of_source(source: Path, folder: Path) -> frozenset[str]:
+    """The ops of the rows of a kernel file. One without rows has functions that others call: those that include its
+    header; or the interpreter of elementwise bodies, if it has no header."""
+    if own := ops_in(source.read_text()):
+        return own
+    header = source.with_suffix(".h")
+    if not header.is_file():
+        return _elementwise(folder)
+    callers = (other for other in sorted(folder.rglob("*.cpp")) if header in included(other))
+    return frozenset().union(*(ops_in(caller.read_text()) for caller in callers))
 
 
 @cache

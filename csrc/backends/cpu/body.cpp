@@ -241,11 +241,10 @@ fe_error* Body::run_range(const char* const* in, char* const* out, int64_t first
 
 void Body::run(const char* const* in, char* const* out, uint32_t thread_limit, const LocalMemory& local) const {
   if (count_ == 0) return;
-  if (count_ <= grain) return sdk::check(run_range(in, out, 0, count_, nullptr, local.data));
+  if (count_ <= grain) return sdk::check(run_range(in, out, 0, count_, nullptr, local.part(0)));
   const uint32_t limit = thread_limit == 0 ? local.count : std::min(thread_limit, local.count);
   sdk::parallel_for(count_, grain, limit, [&](int64_t begin, int64_t end, uint32_t thread) {
-    char* const part = local.data + thread % local.count * local.bytes;
-    sdk::check(run_range(in, out, begin, end - begin, nullptr, part));
+    sdk::check(run_range(in, out, begin, end - begin, nullptr, local.part(thread)));
   });
 }
 

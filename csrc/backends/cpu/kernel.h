@@ -62,6 +62,10 @@ struct LocalMemory {
   char* data = nullptr;
   uint64_t bytes = 0;           // distance of two parts
   uint32_t count = UINT32_MAX;  // number of parts; unlimited if threads need no memory
+
+  // The part of a thread. The calling thread, number 0, has the last one, so that guard zones detect what it writes
+  // beyond. A higher number than there are parts occurs only inside another loop, where everything runs on one thread.
+  char* part(uint32_t thread) const { return data + (count - 1 - thread % count) * bytes; }
 };
 
 // The elementwise body that a kernel applies to its own result while it is still in the cache.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axis_of
+from ferrule.array.attributes import axis_of, flag
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import as_dtype, class_of
@@ -105,6 +105,7 @@ def cumulative_prod(
 
 def _accumulate(op: str, x: Array, axis: SupportsIndex | None, dtype: Any, include_initial: bool) -> Array:
     x = as_operand(op, x)
+    include_initial = flag(include_initial, op, "include_initial")
     if x.ndim == 0:
         raise InvalidArgumentError(f"{op}: an array of 0 dimensions has no axis; use reshape(x, (1,))")
     if axis is None:

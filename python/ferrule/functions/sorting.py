@@ -95,9 +95,10 @@ def argsort(x: Array, /, *, axis: SupportsIndex = -1, descending: bool = False, 
 def _along(op: str, x: Array, axis: SupportsIndex, descending: bool, stable: bool) -> Array:
     x = as_operand(op, x)
     flag(stable, op, "stable")
+    attributes = {"descending": flag(descending, op, "descending")}
     if x.ndim == 0:
         raise InvalidArgumentError(f"{op}: an array of 0 dimensions has no axis; use reshape(x, (1,))")
     place = axis_of(op, axis, x.ndim)
     if place == x.ndim - 1:
-        return apply(op, (x,), {"descending": descending})
-    return moveaxis(apply(op, (moveaxis(x, place, -1),), {"descending": descending}), -1, place)
+        return apply(op, (x,), attributes)
+    return moveaxis(apply(op, (moveaxis(x, place, -1),), attributes), -1, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ferrule as fe
@@ -161,6 +162,19 @@ def test_a_line_gives_the_same_bits_in_any_stack() -> None:
         assert np.array_equal(fe.fft.fft(fe.asarray(x.T[:, 3:5].copy()), axis=0), columns[:, 3:5])
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 15, 300, 301, 331, 662, 3375, 40_000])
+def test_imaginary_parts_that_do_not_count_may_be_nan(n: int) -> None:
+    """Those of the first element, and of the last one of an even length."""
+    for shape, axis in (((2, n // 2 + 1), 1), ((n // 2 + 1, 9), 0), ((n // 2 + 1, 3), 0)):
+        x = numbers(shape, "complex128")
+        wanted = np.fft.irfft(x, n, axis=axis)
+        parts = np.moveaxis(x, axis, 0)
+        parts.imag[0] = math.nan
+        if n % 2 == 0:
+            parts.imag[-1] = math.inf
+        np.testing.assert_allclose(fe.fft.irfft(fe.asarray(x), n=n, axis=axis), wanted, atol=1e-12)
+
+
 def test_the_result_of_one_element_is_the_sum() -> None:
     """Twiddle factors of the frequency zero are exactly one."""
     x = np.arange(1024.0)
@@ -219,6 +233,8 @@ def test_wrong_axes() -> None:
             transform(x, s=(3, 3, 3))
         with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: a length of s"):
             transform(x, s=(0, 2))
+        with pytest.raises(fe.InvalidArgumentError, match=rf"^fft\.{name}: a length of s must be at least 1, not -2"):
+            transform(x, s=(-2, 2))
     with pytest.raises(fe.InvalidArgumentError, match=r"^fft\.rfftn: needs at least one axis"):
         fe.fft.rfftn(x, axes=())
     with pytest.raises(fe.DTypeError, match=r"^fft\.rfft: needs real numbers"):

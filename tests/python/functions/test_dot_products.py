@@ -72,6 +72,11 @@ def test_a_row_has_the_same_bits_beside_any_others_and_with_any_threads(dtype: s
 def test_vecdot_broadcasts_and_promotes() -> None:
     a, b = rng.standard_normal((2, 1, 5, 9)), rng.standard_normal((3, 1, 9)).astype("f4")
     np.testing.assert_allclose(np.asarray(fe.vecdot(fe.asarray(a), fe.asarray(b))), np.vecdot(a, b), rtol=1e-12)
+    c = a + 1j * rng.standard_normal(a.shape)  # is conjugated, also beside real numbers
+    for left, right in ((c, b), (b, c), (c, np.ones(9, "i4"))):
+        np.testing.assert_allclose(
+            np.asarray(fe.vecdot(fe.asarray(left), fe.asarray(right))), np.vecdot(left, right), rtol=1e-12
+        )
     assert fe.vecdot(fe.ones((4, 0)), fe.ones(0)).tolist() == [0.0] * 4
     assert fe.vecdot(fe.ones((0, 3)), fe.ones(3)).shape == (0,)
 

@@ -85,6 +85,21 @@ def test_results_above_the_caches(dtype: str) -> None:
     np.testing.assert_array_equal(np.asarray(x), expected)
 
 
+def test_a_result_above_the_caches_in_memory_that_is_less_aligned() -> None:
+    """Only whole vectors at multiples of their size can be written past the caches."""
+    size = (33 << 20) // 8
+    mask = np.random.default_rng(3).random(size) < 0.3
+    a, value = np.arange(size, dtype="float64"), -np.arange(mask.sum(), dtype="float64")
+    memory = np.zeros(size + 16)
+    start = -memory.ctypes.data // 8 % 8 + 2  # 16 bytes behind a multiple of 64
+    graph = fe.Graph("cpu")
+    given = (graph.input((size,), "float64"), graph.input((size,), "bool"), graph.input(value.shape, "float64"))
+    graph.output(graph.apply("masked_scatter", *given))
+    graph.compute(a, mask, value, out=memory[start : start + size])
+    a[mask] = value
+    np.testing.assert_array_equal(memory[start : start + size], a)
+
+
 def test_an_assignment_to_memory_of_numpy_copies_it_once() -> None:
     device = fe.device("cpu")
     a = np.zeros(1 << 20, "f4")

@@ -22,6 +22,9 @@ HOLES[1] = np.nan
 HOLES[2, :3] = [np.inf, -np.inf, np.nan]
 INTEGERS = RNG.integers(-9, 9, (4, 6))
 SPECIAL = np.float32([1.0, np.nan, np.inf, -np.inf, 0.0, 1.00001])
+COMPLEX = np.array(
+    [1 + 1j, complex(np.nan, 1), complex(1, np.inf), complex(np.inf, np.nan), 1, 1.00001 + 1j], "complex64"
+)
 KEYS = RNG.integers(0, 9, 50)
 
 # Each is called with the functions of ferrule and with those of NumPy, and with a function that makes arrays.
@@ -47,6 +50,11 @@ CALLS: dict[str, Call] = {
     "allclose not": lambda m, a: m.allclose(a(X), a(X + 1)),
     "array_equal": lambda m, a: m.array_equal(a(X), a(X.copy())),
     "array_equal shapes": lambda m, a: m.array_equal(a(X), a(X[:1])),
+    "isclose complex": lambda m, a: m.isclose(a(COMPLEX[:, None]), a(COMPLEX)),
+    "isclose complex nan": lambda m, a: m.isclose(a(COMPLEX[:, None]), a(COMPLEX), equal_nan=True),
+    "isclose complex and real": lambda m, a: m.isclose(a(COMPLEX[:, None]), a(SPECIAL)),
+    "allclose complex": lambda m, a: m.allclose(a(X * 1j), a(X * 1j + 1e-9j)),
+    "array_equal complex nan": lambda m, a: m.array_equal(a(COMPLEX), a(COMPLEX), equal_nan=True),
     "array_equal nan": lambda m, a: m.array_equal(a(SPECIAL), a(SPECIAL), equal_nan=True),
     "nansum": lambda m, a: m.nansum(a(HOLES), axis=1),
     "nanprod": lambda m, a: m.nanprod(a(HOLES[:2])),
@@ -118,6 +126,9 @@ CALLS: dict[str, Call] = {
     "interp": lambda m, a: m.interp(a(np.linspace(-2, 7, 40)), a(np.arange(6.0)), a(np.float64(X[0]))),
     "interp bounds": lambda m, a: m.interp(
         a(np.linspace(-2, 7, 40)), a(np.arange(6.0)), a(np.float64(X[0])), -9.0, 9.0
+    ),
+    "interp at the bounds": lambda m, a: m.interp(
+        a(np.array([0.0, 2.0, 2.5])), a(np.arange(3.0)), a(np.arange(3.0) + 5), left=-1, right=-2
     ),
     "interp nan": lambda m, a: m.interp(a(np.array([[np.nan, 1.5]])), a(np.arange(3.0)), a(np.arange(3.0))),
     "interp of one point": lambda m, a: m.interp(a(np.array([0.0, 1.0, 2.0])), a(np.array([1.0])), a(np.array([5.0]))),

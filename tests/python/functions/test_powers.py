@@ -120,3 +120,14 @@ def test_floats_allow_negative_exponents(dtype: str) -> None:
     x = fe.asarray(np.array([2, 4], dtype))
     np.testing.assert_array_equal(np.asarray(x**-1), np.array([0.5, 0.25], dtype))
     np.testing.assert_array_equal(np.asarray(x ** fe.asarray(np.array([-1, -2]))), np.array([0.5, 0.0625]))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_small_powers_of_complex_integers_are_exact(dtype: str) -> None:
+    """They are products: a logarithm would round."""
+    numbers = [complex(a, b) for a in range(-2, 3) for b in range(-2, 3) if a or b]
+    for exponent in range(9):
+        wanted = [np.prod([number] * exponent) for number in numbers]
+        x = fe.asarray(np.array(numbers, dtype))
+        np.testing.assert_array_equal(np.asarray(x ** fe.asarray(np.array(exponent, dtype))), np.array(wanted, dtype))
+    assert (fe.asarray(np.array([1j, 2], dtype)) ** fe.asarray(np.array(-2, dtype))).tolist() == [-1, 0.25]

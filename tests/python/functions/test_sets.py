@@ -80,6 +80,16 @@ def test_complex_numbers_are_ordered_by_both_parts(dtype: str) -> None:
         check(x)
 
 
+def test_long_runs_of_complex_numbers_with_equal_real_parts() -> None:
+    """They are sorted by the upper half of the imaginary part, and then by the lower one, which alone differs in one of
+    the two runs."""
+    n = 200_000
+    x = np.empty(n, "complex128")
+    x.real = np.arange(n) % 2
+    x.imag = np.where(x.real == 0, 2.0**52 + rng.integers(0, 9, n), rng.integers(-9, 9, n) * 1.5)
+    check(x)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_each_nan_is_distinct_and_both_zeros_are_one(dtype: str) -> None:
     x = np.array([math.nan, -0.0, 1, 0.0, -math.nan, math.inf, -math.inf, 1, math.nan], dtype)

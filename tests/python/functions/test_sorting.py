@@ -114,7 +114,9 @@ def test_long_rows_that_samples_do_not_describe(dtype: str, values: str) -> None
             same(fe.sort(fe.asarray(x[:length])), np.sort(x[:length]))
 
 
-@pytest.mark.parametrize("values", ["equal", "two", "ascending", "descending", "one apart", "wide", "near", "mixed"])
+@pytest.mark.parametrize(
+    "values", ["equal", "two", "ascending", "descending", "one apart", "wide", "near", "mixed", "pairs"]
+)
 @pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
 def test_long_rows_with_every_distribution(dtype: str, values: str) -> None:
     """Of keys of 64 bits first the highest ones that differ are sorted, then runs of those that are equal there."""
@@ -128,6 +130,8 @@ def test_long_rows_with_every_distribution(dtype: str, values: str) -> None:
         "wide": rng.integers(-(2**62), 2**62, n),
         "near": 2**52 + rng.integers(0, 40, n),
         "mixed": np.where(rng.random(n) < 0.6, 2**61 + rng.integers(0, 9, n), rng.integers(-(2**62), 2**62, n)),
+        # Pairs that differ in their lowest bits; the first one is alone, so that a pair lies across each power of two.
+        "pairs": np.where(np.arange(n) == n - 1, 2**62, (np.arange(n) + 1) // 2 * 2**20 + np.arange(n) % 2),
     }[values]
     x = found.astype(dtype)
     wanted = np.argsort(x, kind="stable")
@@ -170,6 +174,10 @@ def test_searchsorted_promotes_and_takes_a_sorter() -> None:
     found = fe.graph(lambda x, y: fe.searchsorted(x, y, sorter=fe.argsort(x), side="right"))
     same(found(fe.asarray(x), fe.asarray([3, 6])), np.array([2, 3]))
     same(fe.searchsorted(fe.asarray([1, 2, 4]), 3), np.array(2))
+    for dtype in ("int32", "uint32", "uint64"):  # float32 has too few digits
+        x = np.array([2**24, 2**24 + 1, 2**24 + 2], dtype)
+        same(fe.searchsorted(fe.asarray(x), 2.0**24 + 0.5), np.array(1))
+        same(fe.searchsorted(fe.asarray(x), 2.0**24 + 1.5), np.array(2))
     tenths = fe.asarray(np.array([0.1, 0.2]))
     same(fe.searchsorted(tenths, 0.1, side="right"), np.array(1))  # the number becomes float64, as x1 is
 

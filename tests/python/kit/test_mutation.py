@@ -16,6 +16,7 @@ from tests.mutation.backends import BACKENDS
 from tests.mutation.campaign import JUDGED, judged_equivalent
 from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.edits import KINDS, edits_of, numbers_near
+from tests.mutation.faults import FAULTS
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
 from tests.mutation.ops_of_files import near, ops_in, ops_of_family, ops_of_shaders, ops_with_rows, units_of
 from tests.mutation.planted_faults import PlantedFault
@@ -185,6 +186,11 @@ def test_kernel_file_maps_to_its_rows_and_a_header_to_its_includers() -> None:
     rows = {op for unit in units_of(KERNELS / "row_operations.h") for op in unit.ops}
     assert rows >= {"softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
     assert all(unit.ops for path in files_of("cpu", ROOT) for unit in units_of(path))
+    [products] = units_of(KERNELS / "decompositions/products.cpp")  # has no row: its header's includers call it
+    assert products.ops > {"inv", "qr", "svd"}
+    assert "add" not in products.ops
+    [interpreter] = units_of(KERNELS / "gather.cpp")
+    assert "add" in interpreter.ops
     assert ops_of_shaders(SHADERS / "movement/take.comp", SHADERS) == {"take"}
     assert ops_of_shaders(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm", "rms_norm"}
     assert all(ops_of_shaders(path, SHADERS) for path in files_of("vulkan", ROOT))
@@ -218,6 +224,12 @@ def test_every_equivalent_fault_has_a_reason() -> None:
     assert len(judged_equivalent()) == len(names), "one is listed twice"
     assert all(re.fullmatch(r"[\w.]+:\d+-[a-z]+-[0-9a-f]{10}([.]\d+)?", name) for name in names)
     assert all(len(group["reason"]) > 20 for group in groups)
+
+
+def test_handwritten_faults_of_kernels_match_the_files() -> None:
+    for fault in FAULTS:
+        assert (KERNELS / fault.file).read_text().count(fault.before) == 1, fault
+        assert fault.kernel in ops_with_rows(ROOT), fault
 
 
 def test_handwritten_core_faults_match_the_files_and_their_tests_exist() -> None:

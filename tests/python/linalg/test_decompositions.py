@@ -98,6 +98,7 @@ def test_eigh(shape: tuple[int, ...], dtype: str) -> None:
 def test_eigh_reads_the_lower_triangle_only() -> None:
     x = hermitian((6, 6), "complex128")
     spoilt = np.tril(x) + np.triu(np.full((6, 6), np.nan), 1)
+    spoilt.imag[np.diag_indices(6)] = 7  # does not count, either
     assert np.array_equal(fe.linalg.eigh(fe.asarray(spoilt))[0], fe.linalg.eigh(fe.asarray(x))[0])
 
 
@@ -116,6 +117,24 @@ def test_cholesky(upper: bool, shape: tuple[int, ...], dtype: str) -> None:
     other = np.tril(x) + np.triu(np.full(shape, np.nan), 1)
     of_triangle = fe.linalg.cholesky(fe.asarray((adjoint(other) if upper else other).astype(dtype)), upper=upper)
     assert np.array_equal(of_triangle, factor)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_matrices_larger_than_all_blocks(dtype: str) -> None:
+    """Products in decompositions are divided into blocks of the depth, and into groups of 512 columns."""
+    n = 1100
+    x = matrices((n, n), dtype)
+    x = (x + adjoint(x)) / 2 + (3 * np.sqrt(n) * np.eye(n)).astype(dtype)
+    factor = np.asarray(fe.linalg.cholesky(fe.asarray(x)))
+    assert_near(factor @ adjoint(factor), x, dtype, norm_of(x) / 10)
+    rows = np.roll(x, n // 2, axis=0)  # pivots are far from the diagonal
+    assert_near(np.asarray(fe.linalg.inv(fe.asarray(rows))) @ rows, np.eye(n), dtype)
+    right = matrices((n, 40), dtype, seed=1)
+    assert_near(rows @ np.asarray(fe.linalg.solve(fe.asarray(rows), fe.asarray(right))), right, dtype, norm_of(right))
+    narrow = x[:, :600]
+    q, r = map(np.asarray, fe.linalg.qr(fe.asarray(narrow)))
+    assert_near(q @ r, narrow, dtype, norm_of(narrow) / 10)
+    assert_near(adjoint(q) @ q, np.eye(600), dtype)
 
 
 SPECTRA = {
@@ -164,6 +183,8 @@ def test_tridiagonal_and_bidiagonal_matrices(n: int) -> None:
     ("name", "make", "why"),
     [
         ("cholesky", lambda n: -np.eye(n), "is not positive definite"),
+        ("cholesky", lambda n: np.ones((n, n)), "is not positive definite"),
+        ("cholesky", lambda n: np.full((n, n), np.nan), "is not positive definite"),
         ("inv", lambda n: np.ones((n, n)), "is singular"),
         ("eigh", lambda n: np.full((n, n), np.nan), "has no eigenvalues"),
         ("eigvalsh", lambda n: np.full((n, n), np.inf), "has no eigenvalues"),
@@ -198,6 +219,20 @@ def test_wrong_arguments(name: str) -> None:
 def test_qr_knows_two_modes() -> None:
     with pytest.raises(fe.InvalidArgumentError, match=r"^linalg\.qr: mode must be 'reduced' or 'complete', not 'raw'"):
         fe.linalg.qr(fe.ones((2, 2)), mode="raw")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 2.0**-140), ("float64", 2.0**-1060)])
+def test_values_of_subnormal_matrices(dtype: str, size: float) -> None:
+    """No power of two brings them to 1 at once: it would overflow."""
+    x = fe.asarray((np.array([[3.0, 1.0], [1.0, 3.0]]) * size).astype(dtype))
+    np.testing.assert_allclose(np.asarray(fe.linalg.svdvals(x)).astype("float64") / size, [4, 2], rtol=1e-2)
+    np.testing.assert_allclose(np.asarray(fe.linalg.eigvalsh(x)).astype("float64") / size, [2, 4], rtol=1e-2)
+    np.testing.assert_allclose(np.asarray(fe.linalg.eigh(x)[0]).astype("float64") / size, [2, 4], rtol=1e-2)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (40, 2)])
+def test_no_singular_value_is_a_negative_zero(shape: tuple[int, ...]) -> None:
+    assert not np.signbit(fe.linalg.svdvals(fe.asarray(np.full(shape, -0.0)))).any()
 
 
 def test_integers_become_float32() -> None:

@@ -64,6 +64,8 @@ def test_dtypes_of_equations_are_promoted() -> None:
     assert fe.linalg.solve(x, fe.asarray([1, 2])).dtype == "float32"
     assert fe.linalg.solve(x, fe.asarray(np.ones(2))).dtype == "float64"
     assert fe.linalg.solve(fe.asarray(np.eye(2)), fe.asarray(np.ones(2, "complex64"))).dtype == "complex128"
+    odd = 2**24 + 1  # float32 does not have it
+    assert fe.linalg.solve(fe.asarray([[odd]]), fe.asarray(np.array([odd], "float64"))).item() == 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 40, 150])
@@ -82,17 +84,35 @@ def test_singular_matrices(n: int) -> None:
     assert fe.linalg.det(fe.asarray(stack)).tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("n", [2, 40, 150])
+def test_permutations_are_inverted_exactly(n: int) -> None:
+    """Each column has one pivot, anywhere."""
+    for shift in (1, n // 2, n - 1):
+        x = np.roll(np.eye(n), shift, axis=0)
+        assert np.array_equal(fe.linalg.inv(fe.asarray(x)), x.T)
+        assert fe.linalg.det(fe.asarray(x)).item() == round(np.linalg.det(x))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_pivots_with_a_real_part_of_zero(dtype: str) -> None:
+    x = fe.asarray(np.array([[0, 1], [1j, 0]], dtype))
+    assert fe.linalg.inv(x).tolist() == [[0, -1j], [1, 0]]
+    assert fe.linalg.det(x).item() == -1j
+
+
 def test_nan_is_not_singular() -> None:
     x = np.eye(3)
     x[1, 1] = np.nan
     assert np.isnan(np.asarray(fe.linalg.inv(fe.asarray(x)))).any()
     assert np.isnan(fe.linalg.det(fe.asarray(x)).item())
-    assert np.isnan(fe.linalg.slogdet(fe.asarray(x)).logabsdet.item())
+    sign, logarithm = fe.linalg.slogdet(fe.asarray(x))
+    assert np.isnan(sign.item())
+    assert np.isnan(logarithm.item())
 
 
 def test_shapes_that_do_not_fit() -> None:
     square = fe.ones((2, 2))
-    for right in (fe.ones(3), fe.ones((3, 2)), fe.ones(())):
+    for right in (fe.ones(3), fe.ones((3, 2)), fe.ones((1, 2)), fe.ones(())):
         with pytest.raises(fe.InvalidArgumentError, match=r"^linalg\.solve: the numbers of rows differ"):
             fe.linalg.solve(square, right)
     with pytest.raises(fe.InvalidArgumentError, match=r"^linalg\.solve: x1 must consist of square matrices"):
@@ -117,6 +137,17 @@ def test_pseudoinverses_and_ranks(shape: tuple[int, ...], dtype: str) -> None:
     if 0 not in shape:
         assert fe.linalg.matrix_rank(fe.asarray(x)).tolist() == np.linalg.matrix_rank(x).tolist()
     assert fe.linalg.matrix_rank(fe.asarray(x)).dtype == "int64"
+
+
+def test_singular_values_at_the_tolerance_count_as_zero() -> None:
+    for x, rank in ((np.diag([2.0, 1.0]), 1), (np.diag([2.0, 1.5]), 2), (np.zeros((2, 2)), 0)):
+        assert fe.linalg.matrix_rank(fe.asarray(x), rtol=0.5).item() == rank
+        kept = np.diag(np.where(np.arange(2) < rank, 1 / np.maximum(np.diag(x), 1), 0))
+        assert_near(fe.linalg.pinv(fe.asarray(x), rtol=0.5), kept)
+    wide = np.zeros((2, 1000))  # by default the tolerance is the longer side times the epsilon
+    wide[[0, 1], [3, 5]] = 1, 500 * np.finfo("float64").eps
+    assert fe.linalg.matrix_rank(fe.asarray(wide)).item() == 1
+    assert fe.linalg.matrix_rank(fe.asarray(wide[:, :100])).item() == 2
 
 
 def test_a_tolerance_for_each_matrix() -> None:
@@ -214,6 +245,8 @@ def test_arguments_of_products() -> None:
         fe.linalg.cross(fe.ones(3), fe.ones((3, 3)), axis=0)
     with pytest.raises(fe.DTypeError, match=r"^linalg\.cross: "):
         fe.linalg.cross(fe.ones(3, dtype="bool"), fe.ones(3, dtype="bool"))
+    signs = fe.asarray([True, False, True])
+    assert fe.linalg.cross(signs, fe.asarray([1, 2, 3])).tolist() == [-2, -2, 2]  # one of them may be
     with pytest.raises(fe.InvalidArgumentError, match=r"^linalg\.outer: takes two vectors"):
         fe.linalg.outer(fe.ones((2, 2)), fe.ones(2))
     x, y = numbers((4,), "complex64"), numbers((3,), "float64")

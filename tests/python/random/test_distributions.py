@@ -179,6 +179,11 @@ def test_permutations_are_uniform() -> None:
     mixed = np.asarray(fe.random.permutation(key(12), rows, axis=1))
     np.testing.assert_array_equal(np.sort(mixed, axis=1), np.asarray(rows))
     assert (mixed[1] - mixed[0] == 4).all()  # whole columns
+    cube = np.arange(60).reshape(3, 4, 5)
+    for axis in (-2, -1, 2):
+        moved = np.asarray(fe.random.permutation(key(14), cube, axis=axis))
+        np.testing.assert_array_equal(np.sort(moved, axis), cube)
+        assert not np.array_equal(moved, cube)
     assert fe.random.permutation(key(12), 0).shape == (0,)
 
 

@@ -96,7 +96,7 @@ inline int64_t thread_count(const Call& call) {
 template <class Body>
 fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body body) {
   if (n <= 0) return nullptr;
-  if (n <= grain) return body(int64_t{0}, n, call.local.data);
+  if (n <= grain) return body(int64_t{0}, n, call.local.part(0));
   struct Work {
     Body& body;
     const LocalMemory& local;
@@ -107,8 +107,7 @@ fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body b
       n, grain, limit,
       [](void* argument, int64_t begin, int64_t end, uint32_t thread) -> fe_error* {
         const Work& given = *static_cast<Work*>(argument);
-        // A higher thread number occurs only inside another loop, where everything runs on one thread.
-        return given.body(begin, end, given.local.data + thread % given.local.count * given.local.bytes);
+        return given.body(begin, end, given.local.part(thread));
       },
       &work);
 }

@@ -221,7 +221,7 @@ struct SampledKeys {
   SampledKeys(const Call& call, const T* x, int64_t n, KeyOf<T> flip, const LongKeyMemory<T>& memory)
       : keys(memory.other) {
     for (int64_t i = 0; i < count; ++i) memory.other[i] = key_of(x[i * n / count], flip);
-    sort_block(memory.other, memory.other + count, count, 0, false, reinterpret_cast<uint32_t*>(call.local.data));
+    sort_block(memory.other, memory.other + count, count, 0, false, reinterpret_cast<uint32_t*>(call.local.part(0)));
   }
   bool differ_in_few_bits() const { return (keys[count - 1] ^ keys[0]) >> counted_bits == 0; }
   // Bins of most keys: few keys far away from the others leave these their bins.
@@ -236,7 +236,7 @@ template <class T>
 void sort_without_buckets(const Call& call, const T* x, int64_t n, KeyOf<T> flip, T* y, LongKeyMemory<T>& memory) {
   KeyOf<T>*const keys = reinterpret_cast<KeyOf<T>*>(y), *const other = memory.other;
   memory.lost[0] = write_keys(x, n, flip, other, KeyOf<T>{0}, memory.sorting.varying[0]);
-  sort_block(other, keys, n, 0, true, reinterpret_cast<uint32_t*>(call.local.data));
+  sort_block(other, keys, n, 0, true, reinterpret_cast<uint32_t*>(call.local.part(0)));
   write_elements(keys, 0, n, flip, y);
 }
 

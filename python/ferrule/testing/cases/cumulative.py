@@ -92,8 +92,14 @@ def accumulations() -> Family:
         ),
         empty=(problem((0,), 0), problem((0,), 0, True), problem((3, 0), 0, True), problem((0, 3), 1)),
         single=(problem((1,), 0), problem((1, 1, 1), 1, True)),
-        # Longer than the blocks in which sums are computed.
-        large=(problem((3, 20_001), 1), problem((5_001, 7), 0, True), problem((200_003,), 0), problem((301, 203), 0)),
+        # Longer than the blocks in which sums are computed; of the first one, several threads compute columns.
+        large=(
+            problem((40, 2_100, 2), 1),
+            problem((3, 20_001), 1),
+            problem((5_001, 7), 0, True),
+            problem((200_003,), 0),
+            problem((301, 203), 0),
+        ),
         draw=draw,
         batches=(
             Batch(problem((67, 300), 1), (0,)),

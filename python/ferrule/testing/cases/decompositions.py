@@ -32,32 +32,59 @@ def narrow(x: Values) -> Values:
 # ---- inputs
 
 
-def regular(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+def dominant(drawn: Values) -> Values:
     """Well-conditioned matrices: the diagonal is larger than the sum of the rest, in the mean of squares."""
-    if number > 0:
-        return drawn
     n = drawn.shape[-1]
     shifted: Values = drawn + 3 * np.sqrt(n) * np.eye(n)
     return shifted.astype(drawn.dtype)
 
 
+def regular(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Well-conditioned matrices. In half of the problems their rows are in another order, so that pivots are far from
+    the diagonal."""
+    if number > 0:
+        return drawn
+    rows = np.arange(drawn.shape[-1])
+    return dominant(drawn)[..., rng.permutation(rows) if rng.random() < 0.5 else rows, :]
+
+
 def near_identity(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Matrices whose determinants neither overflow nor vanish, with the rows turned by one place."""
+    """Matrices whose determinants neither overflow nor vanish, with the rows in another order."""
     n = drawn.shape[-1]
     near: Values = np.eye(n) + drawn / (3 * np.sqrt(n or 1))
-    return np.roll(near, 1, axis=-2).astype(drawn.dtype)
+    return near[..., rng.permutation(n), :].astype(drawn.dtype)
 
 
 def hermitian(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
     return ((drawn + adjoint(drawn)) / 2).astype(drawn.dtype)
 
 
+def with_any_spectrum(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Divide and conquer deflates equal eigenvalues: in a third of the problems all but two are 1. In another third the
+    matrices are tridiagonal, and some of the couplings are zero."""
+    kind, n = rng.integers(0, 3), drawn.shape[-1]
+    x = hermitian(rng, number, problem, drawn)
+    if kind == 1:
+        columns = drawn[..., :2]
+        x = hermitian(rng, number, problem, columns @ adjoint(columns) + np.eye(n, dtype=drawn.dtype))
+    elif kind == 2:
+        couplings = np.arange(1, n) % 4 > 0
+        x = np.where(np.eye(n, dtype=bool) | np.diag(couplings, 1) | np.diag(couplings, -1), x, x.dtype.type(0))
+    return x
+
+
 def positive_definite(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    return regular(rng, number, problem, hermitian(rng, number, problem, drawn))
+    return dominant(hermitian(rng, number, problem, drawn))
 
 
-def unchanged(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    return drawn
+def of_any_rank(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """In a third of the problems the rows from the third on are equal, in another third some columns are zero."""
+    kind, values = rng.integers(0, 3), drawn.copy()
+    if kind == 1:
+        values[..., 2:, :] = values[..., :1, :]
+    elif kind == 2:
+        values[..., 1::3] = 0
+    return values
 
 
 # ---- oracles
@@ -221,7 +248,7 @@ NOT_FINITE = without_result(lambda x: np.full_like(x, np.nan), "a matrix of NaN"
 
 
 def case(op: str, dtype: str, family: Any, oracle: Any, tolerance: Tolerance, **options: Any) -> Case:
-    options = {"fill": unchanged, **options}
+    options = {"fill": of_any_rank, **options}
     result = options.pop("result", dtype)
     dtypes = (dtype,) * len(family.plain[0].shapes)
     return Case(
@@ -259,7 +286,7 @@ CASES = [
             SQUARE,
             eigenvalues,
             OF_NORM,
-            fill=hermitian,
+            fill=with_any_spectrum,
             output="eigenvalues",
             result=real,
             errors=NOT_FINITE,
@@ -270,11 +297,11 @@ CASES = [
             SQUARE,
             eigenvector_truth,
             OF_NORM,
-            fill=hermitian,
+            fill=with_any_spectrum,
             output="eigenvectors",
             measured=eigenvector_property,
         ),
-        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=hermitian, result=real, errors=NOT_FINITE),
+        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=with_any_spectrum, result=real, errors=NOT_FINITE),
         *(
             case(
                 "qr",

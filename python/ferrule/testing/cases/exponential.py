@@ -13,7 +13,14 @@ from ferrule.testing.model.exactness import EXACT, ROUNDED, Tolerance
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.model.values import ANY, Domain, complex_of
 from ferrule.testing.problems import elementwise
-from ferrule.testing.problems.elementary import binary, complex_binary, complex_unary, tolerance_of, unary
+from ferrule.testing.problems.elementary import (
+    NEAR_OVERFLOW,
+    binary,
+    complex_binary,
+    complex_unary,
+    tolerance_of,
+    unary,
+)
 
 BINARY = elementwise(2)
 
@@ -114,13 +121,13 @@ CASES = [
     *unary("sqrt", np.sqrt, Domain(0, 1e6), ROUNDED),
     *unary("rsqrt", rsqrt, Domain(0, 1e6)),
     *powers(),
-    *complex_unary("exp", np.exp, Domain(-30, 30)),
-    *complex_unary("expm1", complex_expm1, Domain(-30, 30)),
+    *complex_unary("exp", np.exp, NEAR_OVERFLOW),
+    *complex_unary("expm1", complex_expm1, NEAR_OVERFLOW),
     *complex_unary("log", np.log, Domain(-100, 100)),
     *complex_unary("log2", np.log2, Domain(-100, 100)),
     *complex_unary("log10", np.log10, Domain(-100, 100)),
     *complex_unary("log1p", complex_log1p, Domain(-10, 10)),
-    *complex_unary("sqrt", np.sqrt, Domain(-100, 100)),
+    *complex_unary("sqrt", np.sqrt, Domain(-100, 100, edges=(3 * 2.0**-1065,))),  # has few digits
     # The special cases of complex powers are unspecified.
     *complex_binary("pow", power, Domain(-3, 3, only=(0.5, 1.0, -1.5, 3.0)), COMPLEX_POWER),
 ]

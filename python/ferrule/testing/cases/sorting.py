@@ -9,9 +9,9 @@ import numpy as np
 
 from ferrule.testing.cases.reduction import equals
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import NUMERIC, REALS, Values
+from ferrule.testing.model.dtypes import NUMERIC, PARTS, REALS, Values, is_floating, name_of, numpy_dtype
 from ferrule.testing.model.problem import Batch, Family, Problem
-from ferrule.testing.model.values import Shape
+from ferrule.testing.model.values import Shape, complex_of
 from ferrule.testing.problems import RANK_8
 
 if TYPE_CHECKING:
@@ -40,11 +40,27 @@ def sorted_values(x: Values, descending: bool) -> Values:
     return np.take_along_axis(x, sorted_indices(x, descending), -1)
 
 
+def ends_of_order(dtype: str) -> Values:
+    """The first and the last values in the order of a dtype, and those that are equal but have different bits."""
+    if dtype in PARTS:
+        parts = ends_of_order(PARTS[dtype])
+        return complex_of(*(part.ravel() for part in np.meshgrid(parts, parts)))
+    if is_floating(dtype):
+        return np.array([0.0, -0.0, np.inf, -np.inf, np.nan]).astype(numpy_dtype(dtype))
+    if dtype == "bool":
+        return np.array([False, True])
+    limits = np.iinfo(numpy_dtype(dtype))
+    return np.array([limits.min, limits.max], numpy_dtype(dtype))
+
+
 def repeated(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Let about half of the values occur several times, and some of them next to each other."""
+    """Let about half of the values occur several times, and some of them next to each other. In half of the problems,
+    a quarter of the values are at the ends of the order."""
     if drawn.size == 0:
         return drawn
     flat = drawn.reshape(-1)
+    if rng.random() < 0.5:
+        flat = np.where(rng.random(flat.size) < 0.25, rng.choice(ends_of_order(name_of(drawn.dtype)), flat.size), flat)
     others = flat[rng.integers(0, max(1, flat.size // 4), flat.size)]
     return np.where(rng.random(flat.size) < 0.5, others, flat).reshape(drawn.shape)
 

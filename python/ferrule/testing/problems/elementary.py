@@ -25,6 +25,9 @@ COMPLEX_ELEMENTARY = normwise(
     16, "an elementary function of a complex number: real functions of 4 ULP each, and their products and quotients"
 )
 
+# Of complex exponentials: e^710.3 overflows, and its product with sin(710.3) does not.
+NEAR_OVERFLOW = Domain(-30, 30, edges=(88.7, 89.2, 709.7, 710.3, -745.0))
+
 
 def tolerance_of(dtype: str, own: Tolerance = ELEMENTARY) -> Tolerance:
     """HALF for half-precision dtypes, else `own`. A tolerance with `nearest` applies to half precision, too: rounding

@@ -32,7 +32,8 @@ def matrix_products() -> Family:
     def sized(size: int) -> tuple[Problem, ...]:
         """`size` as the depth of products with one and two rows, and as the number of columns or rows."""
         if size > 1_025:
-            return (product((1, size), (size, 3)),)
+            row, column = product((1, size), (size, 3)), product((3, size), (size, 1))
+            return (column, row) if size < 40_000 else (row, column)  # the quick level has one of the longest
         few, many = 5 + size % 3, 40 if size > 129 else 9
         deep = product((1, size), (size, 130)), product((2, size), (size, many))
         return (*deep, product((1 + size % 4, few), (few, size)), product((size, few), (few, 3 + size % 4)))
@@ -46,11 +47,12 @@ def matrix_products() -> Family:
             product((3, 4, 20), (20, 9)),
         ),
         plain=(
-            # The first three: few rows, no multiple of a tile; a depth that is worth splitting over threads; two rows,
-            # for which kernels may read the second factor without packing it.
+            # The first four: few rows, no multiple of a tile; a depth that is worth splitting over threads; two rows,
+            # for which kernels may read the second factor without packing it; a column for each of several matrices.
             product((15, 7), (7, 40)),
             product((20, 1_100), (1_100, 20)),
             product((2, 7), (7, 65)),
+            product((3, 4, 50), (3, 50, 1)),
             product((5, 7), (7, 4)),
             product((17, 33), (33, 65)),
             product((1, 130), (130, 9)),

@@ -69,7 +69,7 @@ fe_error* transform_axis(const Call& call, const Lines& lines, const Plan<R>& pl
     return target.data + line / inner * target.reals_of_line() * inner + line % inner * target.reals_of_item();
   };
   const bool unfolds = target.kind == Target<R>::unfolding;
-  if (plan.method == Plan<R>::convolution) fill_kernel(plan, buffers_of(plan, call.local.data));
+  if (plan.method == Plan<R>::convolution) fill_kernel(plan, buffers_of(plan, call.local.part(0)));
 
   if (plan.method == Plan<R>::lanes) {
     const int64_t groups = ceil_div(inner, width),
