@@ -112,7 +112,7 @@ X = fe.asarray([1.0, 2.0])
         (lambda: fe.cumulative_sum(X, dtype="float8_e5m2"), fe.DTypeError, "dtype must be one of numbers"),
         (lambda: fe.cumulative_sum(X, dtype="q8_0"), fe.DTypeError, "dtype must be one of numbers, not q8_0"),
         (lambda: fe.cumulative_sum(X, dtype="flaot32"), fe.DTypeError, "'flaot32' is not a dtype"),
-        (lambda: fe.cumulative_sum(X, include_initial=1), fe.InvalidArgumentError, "include_initial must be True or"),  # type: ignore[arg-type]
+        (lambda: fe.cumulative_sum(X, include_initial=2), fe.InvalidArgumentError, "include_initial must be True or"),  # type: ignore[arg-type]
         (lambda: fe.cumulative_sum("x"), fe.InvalidArgumentError, "cumulative_sum: takes arrays, not str"),  # type: ignore[arg-type]
         (lambda: fe.cumulative_sum(fe.astype(X, "float8_e5m2")), fe.Error, "cumulative_sum: .*float8_e5m2"),
     ],
