@@ -175,6 +175,12 @@ def test_imaginary_parts_that_do_not_count_may_be_nan(n: int) -> None:
         np.testing.assert_allclose(fe.fft.irfft(fe.asarray(x), n=n, axis=axis), wanted, atol=1e-12)
 
 
+def test_long_columns_of_real_numbers() -> None:
+    """All threads work on each of them, and its elements are not side by side."""
+    x = numbers((40_000, 3), "float64")
+    np.testing.assert_allclose(fe.fft.rfft(fe.asarray(x), axis=0), np.fft.rfft(x, axis=0), atol=1e-9)
+
+
 def test_the_result_of_one_element_is_the_sum() -> None:
     """Twiddle factors of the frequency zero are exactly one."""
     x = np.arange(1024.0)

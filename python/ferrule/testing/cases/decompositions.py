@@ -78,10 +78,11 @@ def positive_definite(rng: np.random.Generator, number: int, problem: Problem, d
 
 
 def of_any_rank(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """In a third of the problems the rows from the third on are equal, in another third some columns are zero."""
+    """In a third of the problems the rows from the third on are equal, in another third some columns are zero. The norm
+    is about that of other matrices, with which the tolerance grows."""
     kind, values = rng.integers(0, 3), drawn.copy()
     if kind == 1:
-        values[..., 2:, :] = values[..., :1, :]
+        values[..., 2:, :] = values[..., :1, :] / np.sqrt(values.shape[-2] or 1)
     elif kind == 2:
         values[..., 1::3] = 0
     return values
