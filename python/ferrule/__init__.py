@@ -105,6 +105,7 @@ if TYPE_CHECKING:
         swapaxes,
         vstack,
     )
+    from ferrule.functions.joining import transpose as transpose
     from ferrule.functions.namespace_info import __array_namespace_info__
     from ferrule.functions.nan_reductions import nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar
     from ferrule.functions.order_statistics import median, percentile, quantile
@@ -242,6 +243,7 @@ _LATER = {
     "thread_count": "ferrule.loading.statistics",
     "tile": "ferrule.functions.repetition",
     "trace": "ferrule.profiling.trace",
+    "transpose": "ferrule.functions.joining",  # for xarray; it is no public name
     "unique_all": "ferrule.functions.sets",
     "unique_counts": "ferrule.functions.sets",
     "unique_inverse": "ferrule.functions.sets",

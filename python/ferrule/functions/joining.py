@@ -1,4 +1,4 @@
-"""NumPy's functions that join arrays and change their number of axes."""
+"""NumPy's functions that join arrays, and change the number or order of their axes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_companion, as_operand, no_array
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions.movement import concat, reshape
+from ferrule.functions.movement import concat, permute_dims, reshape
 
 
 @names_itself
@@ -239,6 +239,38 @@ def swapaxes(x: Array, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Array:
     (4, 3, 2)
     """
     return as_operand("swapaxes", x).swapaxes(axis1, axis2)
+
+
+@names_itself
+def transpose(x: Array, /, axes: Sequence[SupportsIndex] | None = None) -> Array:
+    """Permute the axes: NumPy's name of `permute_dims`, which xarray calls. It is not among the names of dir(ferrule).
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axes : sequence of int, optional
+        The axes of `x` in their new order; by default reversed.
+
+    Returns
+    -------
+    Array
+        The array with permuted axes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `axes` is not a permutation of the axes.
+
+    Examples
+    --------
+    >>> fe.transpose(fe.ones((2, 3, 4))).shape
+    (4, 3, 2)
+    >>> fe.transpose(fe.ones((2, 3, 4)), (0, 2, 1)).shape
+    (2, 4, 3)
+    """
+    x = as_operand("transpose", x)
+    return permute_dims(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 
 def _arrays(caller: str, arrays: Sequence[Array]) -> list[Array]:

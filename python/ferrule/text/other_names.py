@@ -70,7 +70,6 @@ OTHER_NAMES = {
     "svd": "linalg.svd",
     "take_along_dim": "take_along_axis",
     "tensor": "asarray",
-    "transpose": "permute_dims",
     "true_divide": "divide",
     "unique": "unique_values",
     "unsqueeze": "expand_dims",
