@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import class_of, is_complex, is_floating
 from ferrule.errors import DTypeError, InvalidArgumentError, UnsupportedError
 from ferrule.functions import nan_reductions
 from ferrule.functions.asarray import list_beside
@@ -181,7 +181,8 @@ def _created(like: Array, function: Callable[..., Any], arguments: Sequence[Any]
         dtype = rest[0] if rest else options.get("dtype")
         return Array._namespace.asarray(array, dtype=dtype, copy=options.get("copy"), device=like.device)
     made = function(*arguments, **options)
-    return Array._namespace.asarray(made, device=like.device) if made.dtype.kind in "biufc" else made
+    is_numeric = made.dtype.kind in "biufc" or class_of(made.dtype) != ""
+    return Array._namespace.asarray(made, device=like.device) if is_numeric else made
 
 
 def _in_float32(name: str, own: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:

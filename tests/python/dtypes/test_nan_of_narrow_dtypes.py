@@ -86,6 +86,15 @@ def test_slices_of_nan_alone_have_no_extreme(name: str) -> None:
         getattr(NP, name)(fe.asarray(TABLE, dtype="bfloat16")[1:2, :2], axis=1)
 
 
+@pytest.mark.parametrize("dtype", NARROW)
+def test_arrays_made_like_another_have_narrow_dtypes(dtype: str) -> None:
+    x = fe.ones(2)
+    made = NP.full((2,), 3, dtype=fe.zeros((), dtype=dtype).dtype, like=x)
+    assert type(made) is fe.Array
+    assert made.dtype == np.dtype(dtype)
+    assert np.asarray(made).astype(float).tolist() == [3, 3]
+
+
 def test_arrays_of_several_dtypes_give_the_wider_one() -> None:
     x, y = fe.asarray(ROW, dtype="bfloat16"), np.array(OTHER, np.float32)
     found = NP.union1d(x, y)
