@@ -33,9 +33,17 @@ inline void report_fault(device Fault* fault, uint kind, uint what, long found, 
   fault->axis = axis;
 }
 
+// Where a thread is in its grid. The groups may extend in x, y and z; x varies fastest.
+#define GRID_PARAMETERS                                                                 \
+  uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]], \
+      uint own [[thread_index_in_threadgroup]], uint3 group_shape [[threads_per_threadgroup]]
+inline ulong group_number(uint3 group, uint3 groups) {
+  return (ulong(group.z) * groups.y + group.y) * groups.x + group.x;
+}
+#define THREAD_NUMBER (group_number(group, groups) * group_shape.x + own)
+
 // Shape and strides as in the host's Layout: sizes from the last axis backwards, strides in elements.
 struct Layout {
-  uint value;  // the value of the graph view
   uint rank;
   long shape[MAX_RANK];
   long strides[MAX_RANK];
