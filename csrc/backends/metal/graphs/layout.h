@@ -7,14 +7,13 @@ namespace ferrule::metal {
 
 // The Layout of kernels/interface.metal. Axes of size one are dropped, and contiguous axes are merged.
 struct Layout {
-  uint32_t value;
-  uint32_t rank;
+  uint32_t rank, unused;
   int64_t shape[FE_MAX_RANK];    // the last axis first
   int64_t strides[FE_MAX_RANK];  // in elements
 };
 
-inline Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::span<const int64_t> strides) {
-  Layout layout{.value = value, .rank = 0, .shape = {}, .strides = {}};
+inline Layout layout_of(std::span<const int64_t> shape, std::span<const int64_t> strides) {
+  Layout layout{};
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (shape[axis] == 1) continue;
     const uint32_t last = layout.rank - 1;
@@ -27,8 +26,6 @@ inline Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::spa
   }
   return layout;
 }
-inline Layout layout_of(uint32_t value, const sdk::Operand& operand) {
-  return layout_of(value, operand.shape(), operand.strides());
-}
+inline Layout layout_of(const sdk::Operand& operand) { return layout_of(operand.shape(), operand.strides()); }
 
 }  // namespace ferrule::metal

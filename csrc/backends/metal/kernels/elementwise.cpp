@@ -1,4 +1,6 @@
 // Elementwise ops, single and fused. Each op is a function of kernels/elementwise/ that is called for every element.
+#include "kernels/elementwise_plan.h"
+
 #include "graphs/element_function.h"
 #include "graphs/grid.h"
 
@@ -6,6 +8,8 @@ namespace ferrule::metal {
 namespace {
 
 constexpr uint32_t threads = 256, items = 4;  // as in elementwise.metal
+
+}  // namespace
 
 Plan plan_elementwise(const PlannedNode& node, const Capabilities&) {
   Plan plan;
@@ -22,10 +26,7 @@ Plan plan_elementwise(const PlannedNode& node, const Capabilities&) {
   return plan;
 }
 
-}  // namespace
-
 KERNEL(fused, plan_elementwise)
-KERNEL(copy, plan_elementwise)
 
 // activation
 KERNEL(relu, plan_elementwise)

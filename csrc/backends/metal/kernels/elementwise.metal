@@ -9,11 +9,9 @@ struct Parameters {
   ElementLayouts layouts;
 };
 
-kernel void elementwise(OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]],
-                        uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]],
-                        uint own [[thread_index_in_threadgroup]]) {
+kernel void elementwise(OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
-  const ulong block = (ulong(group.z) * groups.y + group.y) * groups.x + group.x;
+  const ulong block = group_number(group, groups);
   for (uint item = 0; item < ITEMS; ++item) {
     const ulong element = (block * ITEMS + item) * THREADS + own;  // neighbours in memory belong to neighbouring threads
     if (element < p.count) compute(operands, element);

@@ -53,12 +53,12 @@ void transpose(Parameters& p) {
 }
 
 // The leading axes of an operand, broadcast to those of the result.
-Layout batches_of(uint32_t value, const sdk::Operand& x, const sdk::Operand& out) {
+Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
   const auto leading = static_cast<size_t>(out.rank() - 2), missing = static_cast<size_t>(out.rank() - x.rank());
   std::vector<int64_t> strides(leading, 0);
   for (size_t k = missing; k < leading; ++k)
     if (x.shape()[k - missing] != 1) strides[k] = x.strides()[k - missing];
-  return layout_of(value, out.shape().first(leading), strides);
+  return layout_of(out.shape().first(leading), strides);
 }
 
 // The types of a product's elements and sums.
@@ -101,8 +101,8 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
   const auto from_end = [](std::span<const int64_t> list, size_t place) { return list[list.size() - place]; };
   const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
   if (std::max({m, n, k}) > INT32_MAX) return refusal("a matrix is larger than its kernel can number");
-  Parameters p = {.a_batches = batches_of(node.input_value(0), a, out),
-                  .b_batches = batches_of(node.input_value(1), b, out),
+  Parameters p = {.a_batches = batches_of(a, out),
+                  .b_batches = batches_of(b, out),
                   .a_row = from_end(a.strides(), 2),
                   .a_column = from_end(a.strides(), 1),
                   .b_row = from_end(b.strides(), 2),
@@ -114,7 +114,11 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
                   .n = static_cast<uint32_t>(n),
                   .k = static_cast<uint32_t>(k),
                   .unused = 0};
-  if (p.n < p.m && p.n <= 16) transpose(p);
+  std::vector<uint32_t> reads = {node.input_value(0), node.input_value(1)};
+  if (p.n < p.m && p.n <= 16) {
+    transpose(p);
+    std::swap(reads[0], reads[1]);
+  }
   const uint64_t segments = quotient_up(uint64_t{p.k}, uint64_t{segment}), count = static_cast<uint64_t>(out.count());
   const uint64_t scratch = segments * count * types.value_bytes;
   const Tile tile = tile_for(p, types.value_bytes);
@@ -126,8 +130,7 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
       definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) + definition("IS_SEGMENTED", segments > 1) +
       definition("IS_SPLIT", is_split);
   const ElementFunction function = is_split ? partial_function(types.value, 2) : element_function(epilogue, out.shape(), 2);
-  plan.dispatches.push_back(product_dispatch("matmul", definitions, function, p,
-                                             {p.a_batches.value, p.b_batches.value},
+  plan.dispatches.push_back(product_dispatch("matmul", definitions, function, p, std::move(reads),
                                              tiles(p, tile) * (is_split ? segments : 1), tile.threads()));
   if (!is_split) return plan;
   plan.scratch = scratch;

@@ -8,18 +8,17 @@
 #define THREADS (ACROSS * DOWN)
 
 kernel void matmul(device const Stored* a [[buffer(0)]], device const Stored* b [[buffer(1)]], OPERAND_PARAMETERS,
-                   constant Parameters& p [[buffer(30)]], uint3 group_place [[threadgroup_position_in_grid]],
-                   uint3 groups [[threadgroups_per_grid]], uint own [[thread_index_in_threadgroup]]) {
+                   constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   // One extra column, so that threads that write along K do not conflict in one bank.
   FERRULE_THREADGROUP(Value, a_tile, [STEP * (TILE_M + 1)]);
   FERRULE_THREADGROUP(Value, b_tile, [STEP * (TILE_N + 1)]);
   const uint segments = IS_SPLIT ? (p.k + SEGMENT - 1) / SEGMENT : 1;
   const ulong tiles_n = (p.n + TILE_N - 1) / TILE_N, tiles_m = (p.m + TILE_M - 1) / TILE_M;
-  const ulong group = (ulong(group_place.z) * groups.y + group_place.y) * groups.x + group_place.x;
-  const ulong above_n = group / tiles_n, above_m = above_n / tiles_m, batch = above_m / segments;
+  const ulong tile = group_number(group, groups);
+  const ulong above_n = tile / tiles_n, above_m = above_n / tiles_m, batch = above_m / segments;
   if (batch >= p.batches) return;  // the whole threadgroup returns
-  const uint first_n = uint(group - above_n * tiles_n) * TILE_N, first_m = uint(above_n - above_m * tiles_m) * TILE_M;
+  const uint first_n = uint(tile - above_n * tiles_n) * TILE_N, first_m = uint(above_n - above_m * tiles_m) * TILE_M;
   const uint segment = uint(above_m - batch * segments);
   const long a_start = offset_in(p.a_batches, batch), b_start = offset_in(p.b_batches, batch);
 

@@ -10,10 +10,9 @@ struct Parameters {
 };
 
 kernel void matmul_segments(device const Value* parts [[buffer(0)]], OPERAND_PARAMETERS,
-                            constant Parameters& p [[buffer(30)]], uint3 group [[threadgroup_position_in_grid]],
-                            uint3 groups [[threadgroups_per_grid]], uint own [[thread_index_in_threadgroup]]) {
+                            constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
-  const ulong element = ((ulong(group.z) * groups.y + group.y) * groups.x + group.x) * THREADS + own;
+  const ulong element = group_number(group, groups) * THREADS + own;
   if (element >= p.count) return;
   Value sum = 0;
   for (uint i = 0; i < p.segments; ++i) sum += parts[i * p.count + element];

@@ -24,7 +24,7 @@ Plan plan_norm(const PlannedNode& node, double epsilon, bool is_centered) {
   if (x.count() == 0) return plan;
   const int64_t width = x.shape().back();
   const auto stride_of = [&](uint32_t i) { return node.input_count() > i ? node.input(i).strides().back() : 0; };
-  const Parameters p = {.rows = rows_of(node.input_value(0), x),
+  const Parameters p = {.rows = rows_of(x),
                         .row_count = static_cast<uint64_t>(x.count() / width),
                         .width = static_cast<uint64_t>(width),
                         .stride = x.strides().back(),

@@ -23,12 +23,10 @@ kernel void layer_norm(device const Stored* from [[buffer(0)]],
 #if INPUTS > 2
                        device const Stored* bias [[buffer(2)]],
 #endif
-                       OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]],
-                       uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]],
-                       uint own [[thread_index_in_threadgroup]]) {
+                       OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   FERRULE_THREADGROUP(float, shared, [THREADS]);
-  const ulong row = (((ulong(group.z) * groups.y + group.y) * groups.x + group.x) * THREADS + own) / TEAM;
+  const ulong row = (group_number(group, groups) * THREADS + own) / TEAM;
   const bool counts = row < p.row_count;
   const ulong width = counts ? p.width : 0;
   const long start = counts ? offset_in(p.rows, row) : 0;

@@ -16,9 +16,9 @@ inline uint32_t team_of(int64_t width) {
 }
 
 // The offsets of the rows of an operand.
-inline Layout rows_of(uint32_t value, const sdk::Operand& x) {
+inline Layout rows_of(const sdk::Operand& x) {
   const auto leading = static_cast<size_t>(x.rank() - 1);
-  return layout_of(value, x.shape().first(leading), x.strides().first(leading));
+  return layout_of(x.shape().first(leading), x.strides().first(leading));
 }
 
 // A dispatch of the kernel of this name over the rows of x; `reads` are the kernel's own inputs.

@@ -23,7 +23,7 @@ Plan plan_softmax(const PlannedNode& node, const Capabilities&) {
   Plan plan = plan_named("softmax");
   if (x.count() == 0) return plan;
   const int64_t width = x.shape().back();
-  const Parameters p = {.rows = rows_of(node.input_value(0), x),
+  const Parameters p = {.rows = rows_of(x),
                         .row_count = static_cast<uint64_t>(x.count() / width),
                         .width = static_cast<uint64_t>(width),
                         .stride = x.strides().back()};

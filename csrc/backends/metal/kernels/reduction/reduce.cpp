@@ -42,8 +42,8 @@ class Reduction {
     }
     results_ = static_cast<uint64_t>(node.output(0).count());
     for (const int64_t size : shape[1]) length_ *= static_cast<uint64_t>(size);
-    kept_ = layout_of(node.input_value(0), shape[0], strides[0]);
-    reduced_ = layout_of(node.input_value(0), shape[1], strides[1]);
+    kept_ = layout_of(shape[0], strides[0]);
+    reduced_ = layout_of(shape[1], strides[1]);
   }
 
   Plan plan() {

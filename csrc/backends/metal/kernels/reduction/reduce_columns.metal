@@ -10,10 +10,9 @@ struct Parameters {
 };
 
 kernel void reduce_columns(device const Stored* from [[buffer(0)]], OPERAND_PARAMETERS,
-                           constant Parameters& p [[buffer(30)]], uint3 group [[threadgroup_position_in_grid]],
-                           uint3 groups [[threadgroups_per_grid]], uint own [[thread_index_in_threadgroup]]) {
+                           constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
-  const ulong unit = ((ulong(group.z) * groups.y + group.y) * groups.x + group.x) * THREADS + own;
+  const ulong unit = group_number(group, groups) * THREADS + own;
   const ulong leaf = unit / p.results, result = unit - leaf * p.results;
   if (leaf >= p.parts) return;
   const long start = offset_in(p.kept, result);

@@ -8,13 +8,12 @@ struct Parameters {
 };
 
 kernel void reduce_partials(device const Value* from [[buffer(0)]], OPERAND_PARAMETERS,
-                            constant Parameters& p [[buffer(30)]], uint3 group [[threadgroup_position_in_grid]],
-                            uint3 groups [[threadgroups_per_grid]], uint own [[thread_index_in_threadgroup]]) {
+                            constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   FERRULE_THREADGROUP(Value, values, [THREADS]);
   const uint columns = THREADS / TEAM;
   const ulong strips = (p.results + columns - 1) / columns;
-  const ulong number = (ulong(group.z) * groups.y + group.y) * groups.x + group.x, block = number / strips;
+  const ulong number = group_number(group, groups), block = number / strips;
   const ulong result = (number - block * strips) * columns + own % columns, part = block * TEAM + own / columns;
   const bool counts = result < p.results && part < p.parts;
   values[own] = identity();

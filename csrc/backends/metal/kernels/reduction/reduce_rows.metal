@@ -21,11 +21,10 @@ inline Value value_of_lane(device const Stored* from, constant Parameters& p, ul
 }
 
 kernel void reduce_rows(device const Stored* from [[buffer(0)]], OPERAND_PARAMETERS,
-                        constant Parameters& p [[buffer(30)]], uint3 group [[threadgroup_position_in_grid]],
-                        uint3 groups [[threadgroups_per_grid]], uint own [[thread_index_in_threadgroup]]) {
+                        constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   FERRULE_THREADGROUP(Value, values, [SLOTS * LANES]);
-  const ulong first_unit = ((ulong(group.z) * groups.y + group.y) * groups.x + group.x) * (SLOTS / LEAVES);
+  const ulong first_unit = group_number(group, groups) * (SLOTS / LEAVES);
   for (uint slot = own / LANES; slot < SLOTS; slot += THREADS / LANES) {
     const ulong unit = first_unit + slot / LEAVES, result = unit / p.parts;  // a unit is a part of a result
     const ulong leaf = (unit - result * p.parts) * LEAVES + slot % LEAVES;
