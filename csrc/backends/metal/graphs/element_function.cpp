@@ -5,12 +5,6 @@
 namespace ferrule::metal {
 namespace {
 
-std::string text_of(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
-
 // The axes of all operands: without those of size one, and with neighbours joined that are one axis for each operand.
 // The last axis first.
 struct JoinedAxes {
@@ -18,21 +12,21 @@ struct JoinedAxes {
   std::vector<std::vector<int64_t>> strides;  // by operand
 };
 JoinedAxes joined_axes(const ElementCode& code, std::span<const int64_t> shape) {
-  JoinedAxes joined;
-  joined.strides.resize(code.operands.size());
+  JoinedAxes axes;
+  axes.strides.resize(code.operands.size());
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (shape[axis] == 1) continue;
-    bool is_one = !joined.shape.empty();
+    bool is_one = !axes.shape.empty();
     for (size_t i = 0; i < code.operands.size() && is_one; ++i)
-      is_one = sdk::is_one_axis(code.operands[i].strides[axis], joined.strides[i].back(), joined.shape.back());
+      is_one = sdk::is_one_axis(code.operands[i].strides[axis], axes.strides[i].back(), axes.shape.back());
     if (is_one) {
-      joined.shape.back() *= shape[axis];
+      axes.shape.back() *= shape[axis];
       continue;
     }
-    joined.shape.push_back(shape[axis]);
-    for (size_t i = 0; i < code.operands.size(); ++i) joined.strides[i].push_back(code.operands[i].strides[axis]);
+    axes.shape.push_back(shape[axis]);
+    for (size_t i = 0; i < code.operands.size(); ++i) axes.strides[i].push_back(code.operands[i].strides[axis]);
   }
-  return joined;
+  return axes;
 }
 
 enum class Access { flat, single, strided };
@@ -60,22 +54,22 @@ std::string offsets_text(const JoinedAxes& axes, bool are_near) {
   for (const auto& strides : axes.strides) accesses.push_back(access_of(axes.shape, strides));
   std::string text;
   if (std::find(accesses.begin(), accesses.end(), Access::strided) != accesses.end()) {
-    text += text_of({"  ", integer, " rest = ", integer, "(element);\n"});
+    text += joined({"  ", integer, " rest = ", integer, "(element);\n"});
     for (size_t axis = 0; axis < axes.shape.size(); ++axis) {
-      const std::string at = std::to_string(axis), size = text_of({integer, "(o.layouts->shape[", at, "])"});
+      const std::string at = std::to_string(axis), size = joined({integer, "(o.layouts->shape[", at, "])"});
       const bool is_last = axis + 1 == axes.shape.size();
-      text += text_of({"  const ", integer, " index", at, " = rest"});
-      text += is_last ? ";\n" : text_of({" % ", size, ";\n  rest /= ", size, ";\n"});
+      text += joined({"  const ", integer, " index", at, " = rest"});
+      text += is_last ? ";\n" : joined({" % ", size, ";\n  rest /= ", size, ";\n"});
     }
   }
   for (size_t i = 0; i < axes.strides.size(); ++i) {
     const std::string number = std::to_string(i);
-    text += text_of({"  const ", accesses[i] == Access::flat ? "long" : integer, " at", number, " = "});
+    text += joined({"  const ", accesses[i] == Access::flat ? "long" : integer, " at", number, " = "});
     if (accesses[i] == Access::single) text += "0";
     if (accesses[i] == Access::flat) text += "long(element)";
     for (size_t axis = 0; axis < axes.shape.size() && accesses[i] == Access::strided; ++axis) {
       const std::string at = std::to_string(axis);
-      text += text_of({axis > 0 ? " + " : "", "index", at, " * ", integer, "(o.layouts->strides[", number, "][", at,
+      text += joined({axis > 0 ? " + " : "", "index", at, " * ", integer, "(o.layouts->strides[", number, "][", at,
                        "])"});
     }
     text += ";\n";
@@ -105,24 +99,24 @@ ElementFunction element_function(const ElementCode& code, std::span<const int64_
   ElementFunction function;
   std::string& text = function.text;
   text = "#include \"interface.metal\"\n#include \"elementwise/elements.metal\"\n";
-  for (const std::string_view file : code.files) text += text_of({"#include \"", file, "\"\n"});
+  for (const std::string_view file : code.files) text += joined({"#include \"", file, "\"\n"});
   const std::string rank = std::to_string(axis_count), number = std::to_string(code.operands.size());
-  text += text_of({"struct ElementLayouts {\n  long shape[", rank, "];\n  long strides[", number, "][", rank, "];\n};\n"});
+  text += joined({"struct ElementLayouts {\n  long shape[", rank, "];\n  long strides[", number, "][", rank, "];\n};\n"});
   std::string parameters = "#define OPERAND_PARAMETERS ", list = "#define OPERANDS {", fields, locals;
   for (size_t i = 0; i < code.operands.size(); ++i) {
     const ElementCode::Operand& operand = code.operands[i];
     const std::string array = "array" + std::to_string(i), place = std::to_string(first_buffer + i);
-    const std::string type = text_of({"device ", operand.is_written ? "" : "const ", operand.format->stored, "* "});
-    parameters += text_of({type, array, " [[buffer(", place, ")]], "});
+    const std::string type = joined({"device ", operand.is_written ? "" : "const ", operand.format->stored, "* "});
+    parameters += joined({type, array, " [[buffer(", place, ")]], "});
     list += array + ", ";
-    fields += text_of({"  ", type, array, ";\n"});
-    locals += text_of({"  ", type, array, " = o.", array, ";\n"});
+    fields += joined({"  ", type, array, ";\n"});
+    locals += joined({"  ", type, array, " = o.", array, ";\n"});
     (operand.is_written ? function.writes : function.reads).push_back(operand.value);
   }
   text += parameters + "device Fault* fault [[buffer(29)]]\n" + list + "fault, &p.layouts}\n";
-  text += text_of({"struct Operands {\n", fields, "  device Fault* fault;\n  constant ElementLayouts* layouts;\n};\n"});
+  text += joined({"struct Operands {\n", fields, "  device Fault* fault;\n  constant ElementLayouts* layouts;\n};\n"});
   text += "inline void compute(thread const Operands& o, ulong element";
-  if (!code.own_type.empty()) text += text_of({", ", code.own_type, " own"});
+  if (!code.own_type.empty()) text += joined({", ", code.own_type, " own"});
   text += ") {\n" + locals + "  device Fault* fault = o.fault;\n" + offsets_text(axes, are_near) + code.text + "}\n";
 
   const auto put = [&](std::vector<int64_t> sizes) {
@@ -137,7 +131,7 @@ ElementFunction element_function(const ElementCode& code, std::span<const int64_
 
 ElementFunction partial_function(std::string_view type, uint32_t first_buffer) {
   ElementFunction function;
-  function.text = text_of({"#include \"interface.metal\"\nstruct ElementLayouts {\n  long unused;\n};\n"
+  function.text = joined({"#include \"interface.metal\"\nstruct ElementLayouts {\n  long unused;\n};\n"
                            "#define OPERAND_PARAMETERS device ", type, "* partials [[buffer(",
                            std::to_string(first_buffer), ")]]\n#define OPERANDS {partials}\nstruct Operands {\n  device ",
                            type, "* partials;\n};\ninline void compute(thread const Operands& o, ulong element, ", type,

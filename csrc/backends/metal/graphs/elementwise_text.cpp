@@ -25,12 +25,6 @@ const Format& format_named(std::string_view dtype) {
   refuse("no elements of " + std::string(dtype));
 }
 
-std::string text_of(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
-
 class Writer {
  public:
   explicit Writer(const PlannedNode& node) : node_(node), shape_(node.output(0)) {}
@@ -44,17 +38,17 @@ class Writer {
     const std::string number = std::to_string(add_operand(node_.input_value(input), node_.input(input), format, false));
     const bool is_converted = format.is_half || format.name == "bool";
     return variable(format, is_converted
-                                ? text_of({"load_", format.name, "(array", number, ", at", number, ")"})
-                                : text_of({"array", number, "[at", number, "]"}));
+                                ? joined({"load_", format.name, "(array", number, ", at", number, ")"})
+                                : joined({"array", number, "[at", number, "]"}));
   }
   void store(uint32_t output, const Value& value) {
     const Format& format = *value.format;
     const std::string number =
         std::to_string(add_operand(node_.output_value(output), node_.output(output), format, true));
     if (format.is_half || format.name == "bool")
-      code_.text += text_of({"  store_", format.name, "(array", number, ", at", number, ", ", value.name, ");\n"});
+      code_.text += joined({"  store_", format.name, "(array", number, ", at", number, ", ", value.name, ");\n"});
     else
-      code_.text += text_of({"  array", number, "[at", number, "] = ", value.name, ";\n"});
+      code_.text += joined({"  array", number, "[at", number, "] = ", value.name, ";\n"});
   }
 
   // The result that the kernel itself computes.
@@ -72,13 +66,13 @@ class Writer {
     if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
       function += "_tanh";
     if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
-      function = text_of({function, "_", info->results[output].name});
+      function = joined({function, "_", info->results[output].name});
     const Format& computed = *in.back().format;
-    const std::string own = text_of({function, "_", computed.name});
+    const std::string own = joined({function, "_", computed.name});
     if (has_function(own))
       function = own;
     else if (!has_function(function))
-      refuse(text_of({op, " of ", computed.dtype, " is not supported"}));
+      refuse(joined({op, " of ", computed.dtype, " is not supported"}));
     std::string call = function + "(";
     for (size_t i = 0; i < in.size(); ++i) call += (i > 0 ? ", " : "") + in[i].name;
     // It reports negative exponents; the host adds the dtype to the message.
@@ -99,18 +93,18 @@ class Writer {
     if (std::find(code_.files.begin(), code_.files.end(), file) == code_.files.end()) code_.files.push_back(file);
   }
   static std::string rounded(const std::string& value, const Format& format) {
-    return format.is_half ? text_of({"rounded_", format.name, "(", value, ")"}) : value;
+    return format.is_half ? joined({"rounded_", format.name, "(", value, ")"}) : value;
   }
   Value variable(const Format& format, const std::string& value) {
     Value made{"v" + std::to_string(variables_++), &format};
-    code_.text += text_of({"  const ", format.computed, " ", made.name, " = ", value, ";\n"});
+    code_.text += joined({"  const ", format.computed, " ", made.name, " = ", value, ";\n"});
     return made;
   }
 
   Value cast(const Value& value, const Format& to) {
     if (value.format == &to) return value;
     note("elementwise/conversion.metal");
-    return variable(to, text_of({"op_astype_", to.dtype, "(", value.name, ")"}));
+    return variable(to, joined({"op_astype_", to.dtype, "(", value.name, ")"}));
   }
 
   size_t add_operand(uint32_t value, const sdk::Operand& operand, const Format& format, bool is_written) {

@@ -4,13 +4,19 @@
 
 #include <ferrule/ops.h>
 
-#include <optional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "graphs/plan.h"
 
 namespace ferrule::metal {
+
+inline std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
 
 // A dtype, as it is stored and as it is computed.
 struct Format {
