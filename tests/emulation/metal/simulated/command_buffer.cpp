@@ -166,6 +166,7 @@ void CommandBuffer::run() {
   }
   changed_.notify_all();
   for (const objc::KeptBlock& handler : handlers) handler(this);
+  handlers.clear();
   {
     const std::scoped_lock lock(mutex_);
     kernel_end_ = gpu_start_ = now();
