@@ -78,6 +78,14 @@ SIMULATED_EXPORT objc::Object* MTLCopyAllDevices() {
   return objc::create<objc::Array>(std::move(all));
 }
 
+// Devices neither come nor go here, so that the handler is never called. The observer lives until it is removed.
+SIMULATED_EXPORT objc::Object* MTLCopyAllDevicesWithObserver(objc::Object** observer, void* /*handler*/) {
+  if (observer != nullptr) *observer = objc::create<objc::Plain>();
+  return MTLCopyAllDevices();
+}
+
+SIMULATED_EXPORT void MTLRemoveDeviceObserver(objc::Object* observer) { objc::release(observer); }
+
 SIMULATED_EXPORT objc::Object* MTLCreateSystemDefaultDevice() {
   return devices().empty() ? nullptr : objc::retain(devices().front());
 }

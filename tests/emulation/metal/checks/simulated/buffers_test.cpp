@@ -86,6 +86,7 @@ TEST_F(Buffers, MemoryOfTheProgramIsUsedInWholePages) {
   EXPECT_EQ(around(nullptr, page, shared, nullptr), nullptr);
   EXPECT_EQ(around(pages, page, private_to_device, nullptr), nullptr);
   expect_fault("the storage mode must not be private");
+  freed_bytes = 0;
   Block block;
   const Id buffer = around(pages, 2 * page, shared, &block);
   EXPECT_EQ(contents<std::uint8_t>(buffer), pages);
