@@ -8,7 +8,7 @@ namespace simulated {
 
 using objc::method;
 
-void BlitEncoder::add(std::vector<Buffer*> buffers, std::function<void()> run) {
+void BlitEncoder::add(const std::vector<Buffer*>& buffers, std::function<void()> run) {
   Command command;
   for (Buffer* buffer : buffers) {
     buffer_->keep(buffer);

@@ -127,38 +127,31 @@ bool ComputeEncoder::are_sizes_valid(const char* selector, Size groups, Size thr
   return false;
 }
 
-bool ComputeEncoder::are_arguments_valid(const char* selector) const {
+std::string ComputeEncoder::refusal_of(const emulation::metal::Argument& argument) const {
   using Kind = emulation::metal::Argument::Kind;
+  const std::string place = " at index " + std::to_string(argument.index) + " for " + argument.name;
+  if (argument.kind == Kind::threadgroup)
+    return threadgroup_bytes_[argument.index] == 0 ? "missing threadgroup memory" + place : "";
+  const Bound& bound = bound_[argument.index];
+  if (bound.buffer == nullptr && bound.bytes == nullptr) return "missing buffer binding" + place;
+  const std::string offset = "offset(" + std::to_string(bound.offset) + ")";
+  const std::size_t length = bound.bytes ? bound.bytes->size() : bound.buffer->length() - bound.offset;
+  if (length < argument.least_bytes)
+    return "the argument" + place + " from " + offset + " has " + std::to_string(length) + " bytes, it needs " +
+           std::to_string(argument.least_bytes);
+  const std::size_t alignment = argument.kind == Kind::constant_buffer ? buffer_->device().constant_alignment() : 1;
+  return bound.offset % alignment == 0 ? "" : offset + place + " must be a multiple of " + std::to_string(alignment);
+}
+
+bool ComputeEncoder::are_arguments_valid(const char* selector) const {
   const emulation::metal::Function& function = pipeline_->function().compiled();
   const std::string name = "Compute Function(" + function.name() + "): ";
   std::size_t threadgroup_bytes = 0;
   for (const emulation::metal::Argument& argument : function.arguments()) {
-    const std::string place = " at index " + std::to_string(argument.index) + " for " + argument.name;
-    if (argument.kind == Kind::threadgroup) {
-      if (threadgroup_bytes_[argument.index] == 0) {
-        fail(selector, name + "missing threadgroup memory" + place);
-        return false;
-      }
+    const std::string refusal = refusal_of(argument);
+    if (!refusal.empty()) return fail(selector, name + refusal), false;
+    if (argument.kind == emulation::metal::Argument::Kind::threadgroup)
       threadgroup_bytes += threadgroup_bytes_[argument.index];
-      continue;
-    }
-    const Bound& bound = bound_[argument.index];
-    if (bound.buffer == nullptr && bound.bytes == nullptr) {
-      fail(selector, name + "missing buffer binding" + place);
-      return false;
-    }
-    const std::size_t length = bound.bytes ? bound.bytes->size() : bound.buffer->length() - bound.offset;
-    if (length < argument.least_bytes) {
-      fail(selector, name + "the argument" + place + " from offset(" + std::to_string(bound.offset) + ") has " +
-                         std::to_string(length) + " bytes, it needs " + std::to_string(argument.least_bytes));
-      return false;
-    }
-    const std::size_t alignment = argument.kind == Kind::constant_buffer ? buffer_->device().constant_alignment() : 1;
-    if (bound.offset % alignment != 0) {
-      fail(selector, name + "offset(" + std::to_string(bound.offset) + ")" + place + " must be a multiple of " +
-                         std::to_string(alignment));
-      return false;
-    }
   }
   if (threadgroup_bytes <= most_threadgroup_bytes) return true;
   fail(selector, name + "threadgroup memory(" + std::to_string(threadgroup_bytes) +

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "metal/simulated/command_buffer.h"
@@ -64,6 +65,8 @@ class ComputeEncoder : public Encoder {
   std::size_t dispatch_type() const { return pass_.is_concurrent ? 1 : 0; }
   bool are_sizes_valid(const char* selector, Size groups, Size threads) const;
   bool are_arguments_valid(const char* selector) const;
+  // Why an argument's binding is wrong; empty if it is right.
+  std::string refusal_of(const emulation::metal::Argument& argument) const;
 
   Owned<PipelineState> pipeline_;
   std::array<Bound, most_buffers> bound_;
@@ -79,7 +82,7 @@ class BlitEncoder : public Encoder {
   void copy(Object* from, std::size_t from_offset, Object* to, std::size_t to_offset, std::size_t size);
   void fill(Object* buffer, Range range, unsigned char value);
   void synchronize(Object* resource);
-  void add(std::vector<Buffer*> buffers, std::function<void()> run);
+  void add(const std::vector<Buffer*>& buffers, std::function<void()> run);
 };
 
 }  // namespace simulated

@@ -26,7 +26,8 @@ void keep_address(void* map, std::size_t bytes) {
   constexpr std::size_t most = 512;
   static constinit std::mutex mutex;
   static auto& kept = *new std::deque<std::pair<void*, std::size_t>>();
-  ::mmap(map, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  // If that fails, the memory stays as it is.
+  static_cast<void>(::mmap(map, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0));
   const std::scoped_lock lock(mutex);
   kept.emplace_back(map, bytes);
   if (kept.size() <= most) return;

@@ -310,6 +310,7 @@ TEST_F(Commands, HandlersRunBeforeTheWaitEnds) {
 
 TEST_F(Commands, ThreadsCommitToOneQueue) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([this] {
       void* const own = objc_autoreleasePoolPush();

@@ -128,8 +128,8 @@ float result_of(Id device, Id queue, Number type, const std::vector<Id>& pipelin
   send<void>(encoder, "dispatchThreadgroups:threadsPerThreadgroup:", Size{1, 1, 1}, Size{1, 1, 1});
   if (barrier == 1) send<void>(encoder, "memoryBarrierWithScope:", Number{1});
   if (barrier == 2) send<void>(encoder, "memoryBarrierWithScope:", Number{2});  // of textures
-  if (barrier == 3) send<void>(encoder, "memoryBarrierWithResources:count:", static_cast<const Id*>(&x), Number{1});
-  if (barrier == 4) send<void>(encoder, "memoryBarrierWithResources:count:", static_cast<const Id*>(&other), Number{1});
+  if (barrier == 3) send<void>(encoder, "memoryBarrierWithResources:count:", &x, Number{1});
+  if (barrier == 4) send<void>(encoder, "memoryBarrierWithResources:count:", &other, Number{1});
   send<void>(encoder, "setComputePipelineState:", pipelines[1]);
   send<void>(encoder, "setBytes:length:atIndex:", static_cast<const void*>(&three), Number{4}, Number{1});
   send<void>(encoder, "dispatchThreadgroups:threadsPerThreadgroup:", Size{1, 1, 1}, Size{1, 1, 1});

@@ -156,6 +156,7 @@ TEST_F(Objects, PoolsAreObjectsToo) {
 TEST_F(Objects, ThreadsRetainAndReleaseAtOnce) {
   const Id object = made("NSObject");
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([object] {
       void* const own = objc_autoreleasePoolPush();

@@ -65,6 +65,7 @@ TEST(SimulatedSettingsDeathTest, DevicesAreAsTheVariablesSay) {
         EXPECT_EQ(send<std::uint64_t>(first, "recommendedMaxWorkingSetSize"), 49152U);
         EXPECT_EQ(buffer_of(first, 4097), nullptr);
         std::vector<Id> buffers;
+        buffers.reserve(16);
         for (int i = 0; i < 16; ++i) buffers.push_back(buffer_of(first, 4096));
         EXPECT_EQ(buffer_of(first, 1), nullptr);
         const Id other = buffer_of(last, 1);
