@@ -28,3 +28,6 @@
 #define ferrule_export __attribute__((visibility("default")))
 // Of the functions of MSL.
 #define ferrule_inline inline __attribute__((always_inline))
+
+// Only the shim may use float64, where a result in float32 is rounded once.
+typedef double ferrule_wide;
