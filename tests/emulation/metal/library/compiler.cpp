@@ -161,7 +161,7 @@ std::vector<std::string> code_options(const CompileOptions& options) {
     all.insert(all.end(), {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mlzcnt", "-mpopcnt"});
   if (options.fast_math) all.insert(all.end(), {"-cl-fast-relaxed-math", "-D__FAST_MATH__=1"});
 #if defined(__SANITIZE_ADDRESS__)
-  all.insert(all.end(), {"-fsanitize=address", "-shared-libsan"});
+  all.insert(all.end(), {"-fsanitize=address", "-fno-sanitize-link-runtime"});
 #endif
 #if defined(__SANITIZE_THREAD__)
   all.insert(all.end(), {"-fsanitize=thread"});
