@@ -1,5 +1,7 @@
 #include "metal/objc/object.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -165,7 +167,9 @@ struct Pools {
   std::vector<Object*> objects;
   std::vector<Pool> open;
   ~Pools() {
-    if (!open.empty()) report_fault("a thread ends with " + std::to_string(open.size()) + " open autorelease pools");
+    // The main thread ends with the process.
+    if (!open.empty() && ::gettid() != ::getpid())
+      report_fault("a thread ends with " + std::to_string(open.size()) + " open autorelease pools");
   }
 };
 Pools& pools() {

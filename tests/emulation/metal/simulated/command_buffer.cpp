@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "metal/objc/faults.h"
 #include "metal/simulated/encoders.h"
@@ -158,6 +159,7 @@ void CommandBuffer::commit() {
 
 void CommandBuffer::run() {
   std::vector<objc::KeptBlock> handlers;
+  std::this_thread::sleep_for(settings().delay);
   {
     const std::scoped_lock lock(mutex_);
     kernel_start_ = now();

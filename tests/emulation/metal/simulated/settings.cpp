@@ -143,6 +143,9 @@ Settings read() {
   set_number("FERRULE_EMULATION_METAL_WAIT_MILLISECONDS", milliseconds, 1L, 1'000'000'000L,
              "a number of milliseconds, from 1 on");
   made.wait_limit = std::chrono::milliseconds(milliseconds);
+  long delay = 0;
+  set_number("FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", delay, 0L, 1'000'000'000L, "a number of microseconds");
+  made.delay = std::chrono::microseconds(delay);
   std::uint64_t seed = 0;
   order_of_work(seed);
   order_of_threads(seed);
@@ -153,14 +156,15 @@ Settings read() {
 }  // namespace
 
 const Settings& settings() {
-  static const Settings all = [] {
+  // Never destroyed: threads of queues may run until the process has ended.
+  static const auto& all = *new Settings([] {
     Settings made = read();
     if (!made.log.empty())
       objc::set_observer([](const objc::Class& isa, bool is_made) {
         if (isa.is_counted()) log_line((is_made ? "+ " : "- ") + isa.name());
       });
     return made;
-  }();
+  }());
   return all;
 }
 

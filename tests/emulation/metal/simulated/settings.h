@@ -25,7 +25,7 @@ enum class CommandBufferError : std::uint8_t {
   stack_overflow = 12,
 };
 
-// One more than the last of a chosen kind of call that fails: which one, from 1 on, or 0 for each.
+// A call that fails: its number among the calls of this selector, from 1 on, or 0 for each.
 struct FailingCall {
   std::string selector;
   std::uint64_t number = 0;
@@ -42,6 +42,7 @@ struct Settings {
   std::map<std::uint64_t, CommandBufferError> failing_buffers;  // by their number, from 1 on, in the order of commits
   std::vector<FailingCall> failing_calls;
   std::chrono::milliseconds wait_limit{10'000};  // of a wait for an event
+  std::chrono::microseconds delay{0};            // before each command buffer
   std::string log;
 };
 // Read once. Ends the process for a value that it does not understand.

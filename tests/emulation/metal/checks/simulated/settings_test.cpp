@@ -161,6 +161,20 @@ TEST(SimulatedSettingsDeathTest, WaitThatNobodyEndsIsATimeout) {
   });
 }
 
+TEST(SimulatedSettingsDeathTest, DelayShowsProgramsThatDoNotWait) {
+  passes({{"FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "100000"}}, [] {
+    const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
+    const Id buffer = buffer_of(device, 4);
+    const Id commands = send<Id>(queue, "commandBuffer"), encoder = send<Id>(commands, "blitCommandEncoder");
+    send<void>(encoder, "fillBuffer:range:value:", buffer, Range{0, 4}, std::uint8_t{1});
+    send<void>(encoder, "endEncoding");
+    send<void>(commands, "commit");
+    EXPECT_EQ(*static_cast<std::uint8_t*>(send<void*>(buffer, "contents")), 0xff);
+    send<void>(commands, "waitUntilCompleted");
+    EXPECT_EQ(*static_cast<std::uint8_t*>(send<void*>(buffer, "contents")), 1);
+  });
+}
+
 TEST(SimulatedSettingsDeathTest, ChosenCallsFail) {
   passes({{"FERRULE_EMULATION_METAL_CALL_FAILS", "newBufferWithLength:options::2,newCommandQueue:*,commandBuffer:1"}},
          [] {
@@ -220,6 +234,7 @@ TEST(SimulatedSettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_METAL_CALL_FAILS", "newFence"},
                                         {"FERRULE_EMULATION_METAL_CALL_FAILS", "newFence:0"},
                                         {"FERRULE_EMULATION_METAL_WAIT_MILLISECONDS", "0"},
+                                        {"FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "-1"},
                                         {"FERRULE_EMULATION_METAL_ORDER", "backward"}})
     EXPECT_EXIT(check_with({variable}, [] { MTLCopyAllDevices(); }), testing::ExitedWithCode(1), variable.first);
 }
