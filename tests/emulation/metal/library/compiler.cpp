@@ -193,7 +193,10 @@ void compile(std::string_view text, const CompileOptions& options, const fs::pat
   const std::string shim = "#include <ferrule/all.h>\n";
   write(code, shim + prepared.text + entries_of(prepared.kernels));
   write(checked, "#define FERRULE_STRICT\n" + shim + prepared.text);
-  auto refusal = std::async(std::launch::async, [&] { return strict_refusal(language(), checked.string()); });
+  auto refusal = std::async(std::launch::async, [&] {
+    const std::string spaces = refusal_of_address_spaces(language(), checked.string());
+    return spaces.empty() ? refusal_of_recursion(language(), code.string()) : spaces;
+  });
   const ProcessResult result =
       run_process(joined(language(), code_options(options),
                          std::vector<std::string>{"-shared", "-nostdlib", "-fuse-ld=lld", "-o", made.string(),

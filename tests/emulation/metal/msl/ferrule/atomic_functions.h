@@ -39,6 +39,11 @@ struct ferrule_bits_of<float> {
 
 #define FERRULE_ATOMIC_VALUE typename ferrule_given<T>::type
 
+#ifdef FERRULE_STRICT
+#define FERRULE_PLACE(space) (volatile space Bits*)(&at->ferrule_value)
+#else
+#define FERRULE_PLACE(space) (volatile __generic Bits*)(&at->ferrule_value)
+#endif
 #define FERRULE_ATOMICS(space)                                                                                        \
   template <class T>                                                                                                  \
   ferrule_inline T atomic_load_explicit(const volatile space atomic<T>* at, memory_order, ferrule_place) {            \
@@ -70,7 +75,7 @@ struct ferrule_bits_of<float> {
     typedef typename ferrule_bits_of<T>::type Bits;                                                                   \
     Bits found = __builtin_bit_cast(Bits, *expected);                                                                 \
     const bool is_changed =                                                                                           \
-        ferrule_compare_exchange((volatile space Bits*)(&at->ferrule_value), found, __builtin_bit_cast(Bits, value)); \
+        ferrule_compare_exchange(FERRULE_PLACE(space), found, __builtin_bit_cast(Bits, value)); \
     *expected = __builtin_bit_cast(T, found);                                                                         \
     return is_changed;                                                                                                \
   }                                                                                                                   \
@@ -93,28 +98,31 @@ struct ferrule_bits_of<float> {
     for (;;) {                                                                                                        \
       const T old = __builtin_bit_cast(T, found);                                                                     \
       const T changed = static_cast<T>(__VA_ARGS__);                                                                  \
-      if (ferrule_compare_exchange((volatile space Bits*)(&at->ferrule_value), found,                                 \
+      if (ferrule_compare_exchange(FERRULE_PLACE(space), found,                                 \
                                    __builtin_bit_cast(Bits, changed)))                                                \
         return old;                                                                                                   \
     }                                                                                                                 \
   }
 
-#define FERRULE_COMPARE_EXCHANGE(space)                                                                               \
-  template <class Bits>                                                                                               \
-  ferrule_inline bool ferrule_compare_exchange(volatile space Bits* at, thread Bits& found, Bits value) {             \
-    Bits expected = found;                                                                                            \
-    Bits wanted = value;                                                                                              \
-    const bool is_changed = __atomic_compare_exchange(at, &expected, &wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-    found = expected;                                                                                                 \
-    return is_changed;                                                                                                \
-  }
-FERRULE_COMPARE_EXCHANGE(device)
-FERRULE_COMPARE_EXCHANGE(threadgroup)
+// True if `at` was what was expected; else `found` becomes what it is.
+#ifdef FERRULE_STRICT
+template <class Pointer, class Bits>
+bool ferrule_compare_exchange(Pointer at, thread Bits& found, Bits value);
+#else
+template <class Bits>
+ferrule_inline bool ferrule_compare_exchange(volatile __generic Bits* at, thread Bits& found, Bits value) {
+  Bits expected = found;
+  const bool is_changed =
+      __atomic_compare_exchange(at, &expected, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  found = expected;
+  return is_changed;
+}
+#endif
 FERRULE_ATOMICS(device)
 FERRULE_ATOMICS(threadgroup)
-#undef FERRULE_COMPARE_EXCHANGE
 #undef FERRULE_ATOMIC_CHANGE
 #undef FERRULE_ATOMICS
+#undef FERRULE_PLACE
 #undef FERRULE_ATOMIC_VALUE
 
 }  // namespace metal
