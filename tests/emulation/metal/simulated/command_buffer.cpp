@@ -116,7 +116,7 @@ void CommandBuffer::end_encoder() {
 
 void CommandBuffer::add_event(Pass::Kind kind, Object* event, std::uint64_t value, const char* selector) {
   if (!can_encode(selector)) return;
-  Event* const own = checked_event(event, selector);
+  Event* const own = checked_event(event, device(), selector);
   if (own == nullptr) return;
   kept_.emplace_back(own);
   Pass& pass = add_pass();

@@ -11,12 +11,8 @@ using objc::method;
 void ComputeEncoder::set_pipeline(Object* state) {
   const char* const selector = "setComputePipelineState:";
   if (!is_open(selector)) return;
-  auto* const own = objc::checked<PipelineState>(state, selector);
-  if (own == nullptr) {
-    if (state == nullptr) fail(selector, "the pipeline must not be nil");
-    return;
-  }
-  pipeline_ = own;
+  auto* const own = checked_object<PipelineState>(state, "pipeline", selector);
+  if (own != nullptr) pipeline_ = own;
 }
 
 void ComputeEncoder::set_buffer(Object* buffer, std::size_t offset, std::size_t index) {

@@ -21,17 +21,6 @@ bool Encoder::is_open(const char* selector) const {
   return !has_ended_;
 }
 
-Buffer* Encoder::checked_buffer(Object* buffer, const char* selector) const {
-  if (buffer == nullptr) {
-    fail(selector, "the buffer must not be nil");
-    return nullptr;
-  }
-  auto* const own = objc::checked<Buffer>(buffer, selector);
-  if (own == nullptr || &own->device() == &buffer_->device()) return own;
-  fail(selector, "the buffer is one of another device");
-  return nullptr;
-}
-
 void Encoder::end() {
   if (!is_open("endEncoding")) return;
   has_ended_ = true;
@@ -41,11 +30,8 @@ void Encoder::end() {
 void Encoder::wait_for_fence(Object* fence) {
   const char* const selector = "waitForFence:";
   if (!is_open(selector)) return;
-  auto* const own = objc::checked<Fence>(fence, selector);
-  if (own == nullptr) {
-    if (fence == nullptr) fail(selector, "the fence must not be nil");
-    return;
-  }
+  auto* const own = checked_object<Fence>(fence, "fence", selector);
+  if (own == nullptr) return;
   for (const Fence* updated : pass_.updated)
     if (updated == own) return fail(selector, "the fence is updated by the same encoder before");
   buffer_->keep(own);
@@ -55,11 +41,8 @@ void Encoder::wait_for_fence(Object* fence) {
 void Encoder::update_fence(Object* fence) {
   const char* const selector = "updateFence:";
   if (!is_open(selector)) return;
-  auto* const own = objc::checked<Fence>(fence, selector);
-  if (own == nullptr) {
-    if (fence == nullptr) fail(selector, "the fence must not be nil");
-    return;
-  }
+  auto* const own = checked_object<Fence>(fence, "fence", selector);
+  if (own == nullptr) return;
   buffer_->keep(own);
   pass_.updated.push_back(own);
 }

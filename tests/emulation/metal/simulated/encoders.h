@@ -24,8 +24,21 @@ class Encoder : public Object {
   // False, and a fault, after endEncoding.
   bool is_open(const char* selector) const;
   void fail(const char* selector, const std::string& text) const;
-  // The buffer, if it is one of this device; else a fault, and null.
-  Buffer* checked_buffer(Object* buffer, const char* selector) const;
+  // The object, if it is one of this class and of this device; else a fault, and null.
+  template <class T>
+  T* checked_object(Object* object, const char* what, const char* selector) const {
+    if (object == nullptr) {
+      fail(selector, std::string("the ") + what + " must not be nil");
+      return nullptr;
+    }
+    auto* const own = objc::checked<T>(object, selector);
+    if (own == nullptr || &own->device() == &buffer_->device()) return own;
+    fail(selector, std::string("the ") + what + " is one of another device");
+    return nullptr;
+  }
+  Buffer* checked_buffer(Object* buffer, const char* selector) const {
+    return checked_object<Buffer>(buffer, "buffer", selector);
+  }
   void end();
   void wait_for_fence(Object* fence);
   void update_fence(Object* fence);

@@ -37,7 +37,7 @@ bool SharedEvent::wait_for(std::uint64_t value, std::uint64_t milliseconds) {
   return wait(value, std::chrono::milliseconds(std::min(milliseconds, most)));
 }
 
-Event* checked_event(Object* object, const char* caller) {
+Event* checked_event(Object* object, const Device& device, const char* caller) {
   if (object == nullptr) {
     objc::report_fault(std::string(caller) + ": the event must not be nil");
     return nullptr;
@@ -45,12 +45,16 @@ Event* checked_event(Object* object, const char* caller) {
   const objc::Known about = objc::known(object);
   if (about.state == objc::Known::State::live && about.isa == &SharedEvent::own_class())
     return static_cast<SharedEvent*>(object);
-  return objc::checked<Event>(object, caller);
+  auto* const own = objc::checked<Event>(object, caller);
+  if (own == nullptr || &own->device() == &device) return own;
+  objc::report_fault(std::string(caller) + ": the event is one of another device");
+  return nullptr;
 }
 
 const objc::Class& Event::own_class() {
-  static const auto& one = *new objc::Class("MTLEvent", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                                            {method<&Event::device>("device"), set_label<Event>(), get_label<Event>()});
+  static const auto& one =
+      *new objc::Class("MTLEvent", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                       {method<&Event::its_device>("device"), set_label<Event>(), get_label<Event>()});
   return one;
 }
 
@@ -63,8 +67,9 @@ const objc::Class& SharedEvent::own_class() {
 }
 
 const objc::Class& Fence::own_class() {
-  static const auto& one = *new objc::Class("MTLFence", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                                            {method<&Fence::device>("device"), set_label<Fence>(), get_label<Fence>()});
+  static const auto& one =
+      *new objc::Class("MTLFence", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                       {method<&Fence::its_device>("device"), set_label<Fence>(), get_label<Fence>()});
   return one;
 }
 

@@ -15,6 +15,7 @@ class Event : public Object {
  public:
   static const objc::Class& own_class();
   explicit Event(Device& device) : Event(device, own_class()) {}
+  Device& device() const { return *device_; }
 
   // False if the value was not reached in time.
   bool wait(std::uint64_t value, std::chrono::milliseconds limit);
@@ -24,7 +25,7 @@ class Event : public Object {
  protected:
   Event(Device& device, const objc::Class& isa) : Object(isa), device_(&device) {}
   std::uint64_t value() const;
-  Object* device() const { return device_.get(); }
+  Object* its_device() const { return device_.get(); }
 
  private:
   const Owned<Device> device_;
@@ -51,16 +52,17 @@ class Fence : public Object {
  public:
   static const objc::Class& own_class();
   explicit Fence(Device& device) : Object(own_class()), device_(&device) {}
+  Device& device() const { return *device_; }
 
  private:
-  Object* device() const { return device_.get(); }
+  Object* its_device() const { return device_.get(); }
   const Owned<Device> device_;
 
  public:
   Label label;
 };
 
-// The event, if the object is one of either class; else a fault that names the caller, and null.
-Event* checked_event(Object* object, const char* caller);
+// The event, if it is a shared one, or one of this device; else a fault that names the caller, and null.
+Event* checked_event(Object* object, const Device& device, const char* caller);
 
 }  // namespace simulated

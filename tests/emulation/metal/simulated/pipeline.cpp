@@ -94,7 +94,7 @@ const objc::Class& PipelineState::own_class() {
                        {method<&PipelineState::most_threads>("maxTotalThreadsPerThreadgroup"),
                         method<&PipelineState::execution_width>("threadExecutionWidth"),
                         method<&PipelineState::static_memory>("staticThreadgroupMemoryLength"),
-                        method<&PipelineState::device>("device"), method<&PipelineState::label>("label")});
+                        method<&PipelineState::its_device>("device"), method<&PipelineState::label>("label")});
   return one;
 }
 

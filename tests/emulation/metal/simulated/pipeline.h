@@ -37,13 +37,14 @@ class PipelineState : public Object {
                              const char* selector);
   PipelineState(Device& device, Function& function, std::size_t most_threads)
       : Object(own_class()), device_(&device), function_(&function), most_threads_(most_threads) {}
+  Device& device() const { return *device_; }
   const Function& function() const { return *function_; }
   std::size_t most_threads() const { return most_threads_; }
 
  private:
   std::size_t execution_width() const { return 32; }
   std::size_t static_memory() const { return 0; }
-  Object* device() const { return device_.get(); }
+  Object* its_device() const { return device_.get(); }
   Object* label() const { return objc::String::autoreleased_of(function_->compiled().name()); }
   const Owned<Device> device_;
   const Owned<Function> function_;

@@ -27,6 +27,10 @@ kernel void add(device float* x [[buffer(0)]], constant float& value [[buffer(1)
   threadgroup_barrier(mem_flags::mem_threadgroup);
   x[i] = all[n - 1 - i];
 }
+struct Table {
+  device float* x;
+};
+kernel void store(constant Table& table [[buffer(0)]]) { *table.x = 1; }
 kernel void diverge(device float* x [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
   if (i == 0) {
     threadgroup_barrier(mem_flags::mem_none);
@@ -191,6 +195,32 @@ TEST_F(Kernels, BarrierBetweenManyDispatches) {
   release(x);
 }
 
+TEST_F(Kernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
+  const Id x = buffer_of({0}), store = pipeline("store"), add = pipeline("add");
+  const auto address = send<std::uint64_t>(x, "gpuAddress");
+  for (const bool is_used : {true, false}) {
+    *contents<float>(x) = 0;
+    const Id commands = command_buffer();
+    // x = 1, by its address.
+    const Id first = send<Id>(commands, "computeCommandEncoder");
+    if (is_used) send<void>(first, "useResource:usage:", x, Number{2});
+    send<void>(first, "setComputePipelineState:", store);
+    send<void>(first, "setBytes:length:atIndex:", static_cast<const void*>(&address), Number{8}, Number{0});
+    dispatch(first, 1, 1);
+    send<void>(first, "endEncoding");
+    // x += 3.
+    const Id second = send<Id>(commands, "computeCommandEncoder");
+    send<void>(second, "setComputePipelineState:", add);
+    set_buffer(second, x, 0, 0);
+    set_bytes(second, 3, 1);
+    dispatch(second, 1, 1);
+    send<void>(second, "endEncoding");
+    EXPECT_EQ(finish(commands), completed);
+    EXPECT_EQ(*contents<float>(x), is_used ? 4.0F : 1.0F);
+  }
+  release(x);
+}
+
 TEST_F(Kernels, BindingsAreChecked) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   dispatch(encoder, 1, 1);
@@ -288,7 +318,7 @@ TEST_F(Kernels, OptionsOfTheCompiler) {
   const Id own = send<Id>(device, "newLibraryWithSource:options:error:", string(text), options, &failure);
   ASSERT_NE(own, nullptr);
   const Id names = send<Id>(own, "functionNames");
-  EXPECT_EQ(send<Number>(names, "count"), 4U);
+  EXPECT_EQ(send<Number>(names, "count"), 5U);
   EXPECT_EQ(send<Id>(own, "newFunctionWithName:", string("teapot")), nullptr);
   release(own);
   send<void>(options, "setLanguageVersion:", Number{77});

@@ -1,4 +1,5 @@
 // Environment variables that choose a machine and its faults. Each check runs in a process of its own.
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -188,6 +189,75 @@ TEST(SimulatedSettingsDeathTest, ChosenCallsFail) {
            EXPECT_EQ(send<Id>(queue, "commandBuffer"), nullptr);
            EXPECT_NE(send<Id>(queue, "commandBuffer"), nullptr);
          });
+}
+
+TEST(SimulatedSettingsDeathTest, ChosenCallsFailWithAnError) {
+  passes(
+      {{"FERRULE_EMULATION_METAL_CALL_FAILS",
+        "newLibraryWithSource:options:error::1,newComputePipelineStateWithFunction:error::1,"
+        "newComputePipelineStateWithDescriptor:options:reflection:error::1,newBinaryArchiveWithDescriptor:error::1,"
+        "addComputePipelineFunctionsWithDescriptor:error::1,serializeToURL:error::1"}},
+      [] {
+        const Id device = MTLCreateSystemDefaultDevice();
+        Id failure = nullptr;
+        // The domain of the error of a call that must fail, and whether the next call succeeds.
+        const auto domain = [&] {
+          const std::string text = failure == nullptr ? "no error" : text_of(send<Id>(failure, "domain"));
+          failure = nullptr;
+          return text;
+        };
+        const Id source = string("#include <metal_stdlib>\nkernel void k(device float* x [[buffer(0)]]) { *x = 1; }");
+        const auto library = [&] {
+          return send<Id>(device, "newLibraryWithSource:options:error:", source, Id{nullptr}, &failure);
+        };
+        EXPECT_EQ(library(), nullptr);
+        EXPECT_EQ(domain(), "MTLLibraryErrorDomain");
+        const Id function = send<Id>(library(), "newFunctionWithName:", string("k"));
+        ASSERT_NE(function, nullptr);
+        const auto pipeline = [&] {
+          return send<Id>(device, "newComputePipelineStateWithFunction:error:", function, &failure);
+        };
+        EXPECT_EQ(pipeline(), nullptr);
+        EXPECT_EQ(domain(), "CompilerError");
+        EXPECT_NE(pipeline(), nullptr);
+        const Id descriptor = made("MTLComputePipelineDescriptor");
+        send<void>(descriptor, "setComputeFunction:", function);
+        const auto described = [&] {
+          return send<Id>(device, "newComputePipelineStateWithDescriptor:options:reflection:error:", descriptor,
+                          Number{0}, static_cast<Id*>(nullptr), &failure);
+        };
+        EXPECT_EQ(described(), nullptr);
+        EXPECT_EQ(domain(), "CompilerError");
+        EXPECT_NE(described(), nullptr);
+        const Id place = made("MTLBinaryArchiveDescriptor");
+        const auto archive = [&] { return send<Id>(device, "newBinaryArchiveWithDescriptor:error:", place, &failure); };
+        EXPECT_EQ(archive(), nullptr);
+        EXPECT_EQ(domain(), "MTLBinaryArchiveDomain");
+        const Id own = archive();
+        ASSERT_NE(own, nullptr);
+        const auto add = [&] {
+          return send<bool>(own, "addComputePipelineFunctionsWithDescriptor:error:", descriptor, &failure);
+        };
+        EXPECT_FALSE(add());
+        EXPECT_EQ(domain(), "MTLBinaryArchiveDomain");
+        EXPECT_TRUE(add());
+        const std::string path = testing::TempDir() + "ferrule_simulated_metal_failing.archive";
+        const Id url = send<Id>(objc_getClass("NSURL"), "fileURLWithPath:", string(path.c_str()));
+        EXPECT_FALSE(send<bool>(own, "serializeToURL:error:", url, &failure));
+        EXPECT_EQ(domain(), "MTLBinaryArchiveDomain");
+        EXPECT_FALSE(std::ifstream(path).is_open());
+        EXPECT_TRUE(send<bool>(own, "serializeToURL:error:", url, &failure));
+        std::remove(path.c_str());
+      });
+}
+
+TEST(SimulatedSettingsDeathTest, RevokedAccessLasts) {
+  passes({{"FERRULE_EMULATION_METAL_FAULT", "access_revoked:1"}}, [] {
+    const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
+    const Id buffer = buffer_of(device, 4);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(run_fill(queue, buffer, 1).code, 4);
+    EXPECT_NE(buffer_of(device, 4), nullptr);
+  });
 }
 
 TEST(SimulatedSettingsDeathTest, PagesMayBeSmaller) {
