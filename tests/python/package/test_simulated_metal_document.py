@@ -1,4 +1,4 @@
-"""docs/emulator_metal_device.md: its variables are those that the simulated Metal reads, and its classes have methods."""
+"""docs/emulator_metal_device.md: its variables, errors and functions are those of the simulated Metal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from installed import ROOT
 PAGE = (ROOT / "docs" / "emulator_metal_device.md").read_text(encoding="utf-8")
 METAL = ROOT / "tests" / "emulation" / "metal"
 SOURCES = "".join(
-    path.read_text(encoding="utf-8") for folder in ("objc", "simulated") for path in sorted((METAL / folder).glob("*.cpp"))
+    path.read_text(encoding="utf-8")
+    for folder in ("objc", "simulated")
+    for path in sorted((METAL / folder).glob("*.cpp"))
 )
 
 
