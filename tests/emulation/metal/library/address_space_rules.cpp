@@ -73,6 +73,7 @@ class Checker {
       const Token& one = tokens_[at_];
       if (one.kind == Kind::directive) continue;
       if (one.is(";") || one.is("}")) {
+        if (!has_parameters) check_result(mark, has_space);
         ++at_;
         return;
       }

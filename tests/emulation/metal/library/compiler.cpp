@@ -161,7 +161,7 @@ std::vector<std::string> code_options(const CompileOptions& options) {
     all.insert(all.end(), {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mlzcnt", "-mpopcnt"});
   if (options.fast_math) all.insert(all.end(), {"-cl-fast-relaxed-math", "-D__FAST_MATH__=1"});
 #if defined(__SANITIZE_ADDRESS__)
-  all.insert(all.end(), {"-fsanitize=address", "-shared-libsan"});
+  all.insert(all.end(), {"-fsanitize=address", "-fno-sanitize-link-runtime"});
 #endif
 #if defined(__SANITIZE_THREAD__)
   all.insert(all.end(), {"-fsanitize=thread"});
@@ -193,7 +193,10 @@ void compile(std::string_view text, const CompileOptions& options, const fs::pat
   const std::string shim = "#include <ferrule/all.h>\n";
   write(code, shim + prepared.text + entries_of(prepared.kernels));
   write(checked, "#define FERRULE_STRICT\n" + shim + prepared.text);
-  auto refusal = std::async(std::launch::async, [&] { return strict_refusal(language(), checked.string()); });
+  auto refusal = std::async(std::launch::async, [&] {
+    const std::string spaces = refusal_of_address_spaces(language(), checked.string());
+    return spaces.empty() ? refusal_of_recursion(language(), code.string()) : spaces;
+  });
   const ProcessResult result =
       run_process(joined(language(), code_options(options),
                          std::vector<std::string>{"-shared", "-nostdlib", "-fuse-ld=lld", "-o", made.string(),

@@ -24,3 +24,17 @@ void ferrule_host_fail(const char* function, unsigned line, unsigned column, con
   ferrule_host->fail(&at, what);
 }
 unsigned ferrule_host_lane(void) { return ferrule_host->lane(); }
+
+/* Rounds a number to the nearest bfloat, to even, as clang's code asks for where a processor cannot. The result is the lower
+   half of the register of a float. */
+float __truncsfbf2(float value) {
+  union {
+    float value;
+    unsigned bits;
+  } both = {value};
+  if ((both.bits & 0x7fffffffU) > 0x7f800000U)
+    both.bits = both.bits >> 16 | 0x40U; /* a quiet NaN */
+  else
+    both.bits = (both.bits + 0x7fffU + (both.bits >> 16 & 1U)) >> 16;
+  return both.value;
+}

@@ -28,3 +28,12 @@
 #define ferrule_export __attribute__((visibility("default")))
 // Of the functions of MSL.
 #define ferrule_inline inline __attribute__((always_inline))
+
+// Only the shim may use float64, where a result in float32 is rounded once.
+typedef double ferrule_wide;
+
+// clang has types of these names.
+#define atomic_int ferrule_atomic_int
+#define atomic_uint ferrule_atomic_uint
+#define atomic_float ferrule_atomic_float
+#define atomic_ulong ferrule_atomic_ulong
