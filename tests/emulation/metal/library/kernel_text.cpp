@@ -189,7 +189,7 @@ class Rewriter {
     if (one.is("ferrule_threadgroup_memory")) return threadgroup_macro();
     if (one.is("threadgroup") && begins_statement(at_) && threadgroup_declaration()) return;
     if (is_address_space(one.text) && is_method_qualifier(at_))
-      return replace(at_, at_ + 1, "ferrule_method_" + std::string(one.text));
+      return replace(at_, at_ + 1, "ferrule_method_" + std::string(serves_temporaries(at_) ? "any" : one.text));
     if (words_of_opencl.contains(one.text)) return replace(at_, at_ + 1, "ferrule_user_" + std::string(one.text));
     if (one.is("static_cast") && is_cast_to_value(at_)) return replace(at_, at_ + 1, "ferrule_cast");
     if (const std::size_t end = end_of_constructed_type(at_); end != 0)
@@ -246,6 +246,21 @@ class Rewriter {
     if (before == 0 || !tokens_[before - 1].is(")")) return false;
     const Token& next = token(i + 1);
     return next.is("{") || next.is(";") || next.is(":") || next.is("const") || next.is("->") || next.is("=");
+  }
+
+  // A constructor or a constant method of thread, whose `thread` stands at `i`.
+  bool serves_temporaries(std::size_t i) const {
+    if (!tokens_[i].is("thread")) return false;
+    if (tokens_[i - 1].is("const") || token(i + 1).is(":")) return true;
+    std::size_t open = i - 1;
+    for (int depth = 0; open > 0; --open) {
+      if (tokens_[open].is(")")) ++depth;
+      if (tokens_[open].is("(") && --depth == 0) break;
+    }
+    if (open < 2) return false;
+    const Token& before = tokens_[open - 2];  // what stands in front of the name
+    return before.is(";") || before.is("{") || before.is("}") || before.is(":") || before.is("constexpr") ||
+           before.is("explicit") || before.is(">");
   }
 
   // clang converts no half to bfloat; ferrule_cast does.

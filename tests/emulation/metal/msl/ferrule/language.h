@@ -22,10 +22,11 @@
 // Behind the parameters of a method.
 #define ferrule_method_device __global
 #define ferrule_method_constant __constant
-#ifdef FERRULE_STRICT
 #define ferrule_method_thread __private
+#ifdef FERRULE_STRICT
+#define ferrule_method_any __private
 #else
-#define ferrule_method_thread  // for temporary objects, too, which are in no address space
+#define ferrule_method_any  // for temporary objects, too, which are in no address space
 #endif
 #define ferrule_method_threadgroup __local
 
