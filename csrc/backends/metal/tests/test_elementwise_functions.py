@@ -133,6 +133,31 @@ def test_the_page_lists_each_elementary_function() -> None:
     assert sorted(documented()) == sorted(case.name for _, case in ELEMENTARY)
 
 
+# The float32 numbers n * 2^e that are nearest to a multiple of pi / 2.
+NEAR_RIGHT_ANGLES = [
+    (16367173, 72),
+    (10741887, 11),
+    (16573937, -16),
+    (10057457, 62),
+    (11617958, 17),
+    (9012376, 53),
+    (14173733, 88),
+    (12438944, 102),
+    (12438944, 103),
+    (9860544, 96),
+    (12615508, 93),
+]
+
+
+@pytest.mark.parametrize("op", ["sin", "cos", "tan"])
+def test_angles_next_to_right_angles_keep_their_digits(msl: EmulatedMsl, op: str) -> None:
+    case = next(case for case in cases("trigonometric") if case.name == f"{op}-float32")
+    x = np.array([s * n * 2.0**e * f for n, e in NEAR_RIGHT_ANGLES for f in (0.5, 1, 2) for s in (1, -1)], np.float32)
+    got = compute(msl, "trigonometric", case, [x], flushes=False).values
+    found = errors(got, case.oracle(x.astype(np.longdouble)))
+    assert found.max() < 2.6, list(zip(x.tolist(), found.tolist(), strict=True))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_halves_keep_their_bits_in_memory(msl: EmulatedMsl, dtype: str) -> None:
     case = next(case for case in cases("arithmetic") if case.op == "positive" and case.result == dtype)
