@@ -184,10 +184,14 @@ def errors(got: Values, truth: Values) -> Values:
 
 
 def sweep(arity: int) -> list[list[Values]]:
-    """float32 operands: for one, every 4001st bit pattern; for two, pairs of unrelated sizes, of similar sizes, of
-    moderate ones, and of subnormal numbers."""
+    """float32 operands: for one, every 4001st bit pattern, and a million from 2^-14 to 2^8, where most functions are
+    neither linear nor constant; for two, pairs of unrelated sizes, of similar sizes, of moderate ones, and of subnormal
+    numbers."""
     if arity == 1:
-        return [[np.arange(0, 2**32, 4001, dtype=np.uint64).astype(np.uint32).view(np.float32)]]
+        moderate = np.random.default_rng(4).integers(113 << 23, 135 << 23, 1_000_000).astype(np.uint32)
+        moderate[::2] |= 1 << 31
+        everything = np.arange(0, 2**32, 4001, dtype=np.uint64).astype(np.uint32)
+        return [[everything.view(np.float32)], [moderate.view(np.float32)]]
     rng = np.random.default_rng(5)
     x, y = (patterns(rng, 300_000, "float32") for _ in range(2))
     with np.errstate(all="ignore"):
