@@ -15,12 +15,25 @@ namespace {
 
 using emulation::metal::Library;
 
-// A library that is loaded stays so.
+// A text is compiled once, also one that is refused.
+struct Compiled {
+  std::shared_ptr<const Library> library;
+  std::exception_ptr refusal;
+};
+
 std::shared_ptr<const Library> library_of(const std::string& text) {
-  static std::map<std::string, std::shared_ptr<const Library>> loaded;
-  std::shared_ptr<const Library>& library = loaded[text];
-  if (library == nullptr) library = Library::compile(text, {.fast_math = false});
-  return library;
+  static std::map<std::string, Compiled> compiled;
+  const auto [found, is_new] = compiled.try_emplace(text);
+  Compiled& one = found->second;
+  if (is_new) {
+    try {
+      one.library = Library::compile(text, {.fast_math = false});
+    } catch (...) {
+      one.refusal = std::current_exception();
+    }
+  }
+  if (one.refusal != nullptr) std::rethrow_exception(one.refusal);
+  return one.library;
 }
 
 }  // namespace
