@@ -31,8 +31,6 @@ void append(std::string& out, std::string_view text, std::vector<std::string_vie
   }
 }
 
-bool is_part_of_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
-
 }  // namespace
 
 std::string flattened(std::string_view text) {
@@ -43,14 +41,13 @@ std::string flattened(std::string_view text) {
 }
 
 std::string_view file_of_function(std::string_view function) {
+  const std::string wanted = " " + std::string(function) + "(";
   for (const EmbeddedText& row : embedded_texts()) {
     if (!row.name.starts_with("elementwise/")) continue;
-    for (size_t at = row.text.find(function); at != std::string_view::npos; at = row.text.find(function, at + 1)) {
-      const size_t after = at + function.size();
-      // A definition: the name in full, behind a type and before its parameters.
-      if (at > 0 && row.text[at - 1] == ' ' && after < row.text.size() && row.text[after] == '(' &&
-          !is_part_of_name(row.text[after]))
-        return row.name;
+    for (size_t at = row.text.find(wanted); at != std::string_view::npos; at = row.text.find(wanted, at + 1)) {
+      // A definition begins its line; calls are within functions.
+      const size_t line = row.text.rfind('\n', at) + 1;
+      if (row.text[line] != ' ') return row.name;
     }
   }
   return {};
