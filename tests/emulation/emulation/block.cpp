@@ -51,7 +51,7 @@ std::string late_text(std::chrono::milliseconds limit) {
 }
 
 std::string text(const Site& site) {
-  return std::string(site.function) + " at " + site.at.file_name() + ":" + std::to_string(site.at.line());
+  return std::string(site.function) + " at " + site.at.file + ":" + std::to_string(site.at.line);
 }
 
 // "0-3, 7" of the ranks 0 1 2 3 7.

@@ -42,13 +42,22 @@ class KernelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The CUDA function in which a thread waits, and the source line that calls it.
+// A place in the source of a kernel.
+struct SourceLine {
+  SourceLine() = default;
+  SourceLine(const std::source_location& at) : file(at.file_name()), line(at.line()), column(at.column()) {}
+  SourceLine(const char* file, unsigned line, unsigned column) : file(file), line(line), column(column) {}
+  const char* file = "";
+  unsigned line = 0, column = 0;
+};
+
+// The function in which a thread waits, and the source line that calls it.
 struct Site {
   const char* function = "";
-  std::source_location at;
+  SourceLine at;
   bool operator==(const Site& other) const {
-    return at.line() == other.at.line() && at.column() == other.at.column() &&
-           is_same(at.file_name(), other.at.file_name()) && is_same(function, other.function);
+    return at.line == other.at.line && at.column == other.at.column && is_same(at.file, other.at.file) &&
+           is_same(function, other.function);
   }
 
  private:

@@ -14,23 +14,36 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-BACKENDS = sorted(folder.relative_to(ROOT) for folder in ROOT.glob("csrc/backends/*/kernels"))
-# The kernels of a backend whose elementwise ops share planners: the GLSL functions in this folder are what is theirs.
+BACKENDS = sorted(
+    folder.relative_to(ROOT) for folder in ROOT.glob("csrc/backends/*/kernels") if any(folder.rglob("*.cpp"))
+)
+# The kernels of a backend whose elementwise ops share planners: the functions in this folder are what is theirs, in
+# GLSL or in MSL.
 FUNCTIONS = "elementwise"
-SPLICED = [folder for folder in BACKENDS if any((ROOT / folder / FUNCTIONS).rglob("*.glsl"))]
 CASES = Path("python/ferrule/testing/cases")
 
 ROW = re.compile(r"^OP\((\w+)\)", re.MULTILINE)
 KERNEL = re.compile(r'^(?:KERNEL|ELEMENTWISE)\((\w+),(?:.*?\.op = "(\w+)")?', re.MULTILINE)
 ELEMENTWISE = re.compile(r"^KERNEL\((\w+), plan_elementwise\)", re.MULTILINE)
-# A function of one dtype, exp_f32, or of a template for several: OF(exp).
-FUNCTION = re.compile(r"^\w+ (?:OF\((\w+)\)|(\w+)_(?:bool|[iu](?:32|64)|f(?:32|64)))\(", re.MULTILINE)
+# By the suffix of the files. A function of one dtype, exp_f32, or of a template for several: OF(exp); op_exp.
+FUNCTION = {
+    ".glsl": re.compile(r"^\w+ (?:OF\((\w+)\)|(\w+)_(?:bool|[iu](?:32|64)|f(?:32|64)))\(", re.MULTILINE),
+    ".metal": re.compile(r"^(?:inline )?\w+ op_(\w+)\(", re.MULTILINE),
+}
 # Ops of the compiler alone have no case; what is at each of these is written in one place for all families.
 INTERNAL = {"fused"}
 
 
+def suffixes_of_functions(folder: Path) -> list[str]:
+    planners = any(ELEMENTWISE.search(text_of(path)) for path in (ROOT / folder).glob("*.cpp"))
+    return [suffix for suffix in FUNCTION if planners and any((ROOT / folder / FUNCTIONS).rglob(f"*{suffix}"))]
+
+
 def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+SPLICED = [(folder, suffix) for folder in BACKENDS for suffix in suffixes_of_functions(folder)]
 
 
 def files(root: Path, folder: Path, suffix: str) -> Iterator[tuple[str, str]]:
@@ -50,11 +63,11 @@ def kernels(root: Path, folder: Path) -> Iterator[tuple[str, str]]:
         yield from ((found[2] or found[1], family) for found in KERNEL.finditer(text) if found[1] not in planned)
 
 
-def functions(root: Path, folder: Path, ops: set[str]) -> Iterator[tuple[str, str]]:
+def functions(root: Path, folder: Path, suffix: str, ops: set[str]) -> Iterator[tuple[str, str]]:
     """Functions are named after ops, some with a word behind it: gelu_tanh, frexp_mantissa."""
-    for family, text in files(root, folder / FUNCTIONS, ".glsl"):
-        for found in FUNCTION.finditer(text):
-            name: str = found[1] or found[2]
+    for family, text in files(root, folder / FUNCTIONS, suffix):
+        for found in FUNCTION[suffix].finditer(text):
+            name = next(filter(None, found.groups()))
             if name in ops:
                 yield name, family
             elif (first := name.partition("_")[0]) in ops:
@@ -68,7 +81,7 @@ def misplaced(places: Iterator[tuple[str, str]], family_of: dict[str, str]) -> l
 def misplaced_sources(root: Path) -> dict[str, list[str]]:
     family_of = families_of_ops(root)
     found = {folder: misplaced(kernels(root, folder), family_of) for folder in BACKENDS}
-    found |= {f / FUNCTIONS: misplaced(functions(root, f, set(family_of)), family_of) for f in SPLICED}
+    found |= {f / FUNCTIONS: misplaced(functions(root, f, suffix, set(family_of)), family_of) for f, suffix in SPLICED}
     return {folder.as_posix(): ops for folder, ops in found.items() if ops}
 
 
@@ -97,15 +110,16 @@ def test_cases_lie_in_the_files_of_their_ops_families() -> None:
     assert found == {op: {family} for op, family in family_of.items() if op not in INTERNAL}
 
 
-@pytest.mark.parametrize("folder", SPLICED, ids=Path.as_posix)
-def test_every_op_of_an_elementwise_planner_has_a_function_of_its_own_family(folder: Path) -> None:
-    """So that the test above sees them all; astype has functions for pairs of dtypes, and positive is its operand."""
+@pytest.mark.parametrize(("folder", "suffix"), SPLICED)
+def test_every_op_of_an_elementwise_planner_has_a_function_of_its_own_family(folder: Path, suffix: str) -> None:
+    """So that the test above sees them all; astype has functions for dtypes, and positive is its operand."""
     family_of = families_of_ops(ROOT)
     planned = {op for path in (ROOT / folder).glob("*.cpp") for op in ELEMENTWISE.findall(text_of(path))}
-    seen = {op for op, _ in functions(ROOT, folder, set(family_of))}
+    seen = {op for op, _ in functions(ROOT, folder, suffix, set(family_of))}
     assert len(planned) > 50
-    assert planned - seen - {"positive"} == {"astype", *INTERNAL}
-    casts = {family for family, text in files(ROOT, folder / FUNCTIONS, ".glsl") if "\nfloat cast_i32_f32(" in text}
+    assert planned - seen - {"positive", "astype"} == INTERNAL
+    cast = {".glsl": "\nfloat cast_i32_f32(", ".metal": "\nfloat op_astype_float32("}[suffix]
+    casts = {family for family, text in files(ROOT, folder / FUNCTIONS, suffix) if cast in text}
     assert casts == {family_of["astype"]}
 
 
@@ -125,6 +139,8 @@ MISPLACED = [
 MISPLACED_FUNCTIONS = [
     ("rounding/float32.glsl", "float exp_f32(float x) { return x; }\n", "rounding"),
     ("rounding.glsl", "INTEGER OF(exp)(INTEGER x) { return x; }\n", "rounding"),
+    ("rounding.metal", "inline float op_exp(float x) { return x; }\n", "rounding"),
+    ("rounding.metal", "template <typename T>\nT op_exp(T x) {\n", "rounding"),
 ]
 
 
@@ -132,7 +148,12 @@ MISPLACED_FUNCTIONS = [
     ("folder", "file", "text", "family"),
     [
         *((folder, *case) for folder in BACKENDS for case in MISPLACED),
-        *((folder / FUNCTIONS, *case) for folder in SPLICED for case in MISPLACED_FUNCTIONS),
+        *(
+            (folder / FUNCTIONS, *case)
+            for folder, suffix in SPLICED
+            for case in MISPLACED_FUNCTIONS
+            if case[0].endswith(suffix)
+        ),
     ],
 )
 def test_a_misplaced_op_is_found(tmp_path: Path, folder: Path, file: str, text: str, family: str) -> None:

@@ -1,8 +1,9 @@
 #include "graphs/compile_graph.h"
 
+#include <ferrule/cpp/hazards.hpp>
+
 #include <cstddef>
 
-#include "graphs/hazards.h"
 #include "graphs/plan.h"
 #include "graphs/graph_program.h"
 
@@ -65,7 +66,7 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> conte
   std::vector<std::byte> parameters;
   std::vector<std::string> names(view.value_count);
   uint64_t scratch = 0;
-  Hazards hazards(view);
+  sdk::Hazards hazards(view);
   for (uint32_t i = 0; i < view.node_count; ++i) {
     const PlannedNode node(view, i);
     const Plan plan = plan_of(node, context->capabilities());

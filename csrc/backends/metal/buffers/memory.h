@@ -1,0 +1,61 @@
+// Memory of a device: MTLBuffers.
+#pragma once
+
+#include <ferrule/backend.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "device/physical_device.h"
+
+namespace ferrule::metal {
+
+// A part of an MTLBuffer. Shared by the queues that use it.
+struct Memory {
+  Owned buffer;
+  uint64_t size = 0;
+  char* host = nullptr;  // the first byte for the host; null if the host cannot access it
+};
+using MemoryPointer = std::shared_ptr<const Memory>;
+
+// Who can access new memory.
+enum class Place { device, shared };
+
+// Throws FE_OUT_OF_MEMORY.
+MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place);
+// Whole pages of host memory, which outlive the result. Throws FE_UNSUPPORTED if Metal does not take them.
+MemoryPointer borrow(const PhysicalDevice& device, void* pointer, uint64_t size);
+
+// Memory of a device, in the SDK's interface.
+class Buffer final : public sdk::Buffer {
+ public:
+  explicit Buffer(MemoryPointer memory) : memory_(std::move(memory)) {}
+  const MemoryPointer& memory() const { return memory_; }
+
+ private:
+  MemoryPointer memory_;
+};
+inline Buffer& buffer_of(fe_module_buffer* handle) {
+  return static_cast<Buffer&>(*reinterpret_cast<sdk::Buffer*>(handle));
+}
+
+// Host memory that the device copies from and to: buffers that both can access, found by their addresses. Thread-safe.
+class HostAllocations {
+ public:
+  void* add(MemoryPointer memory);
+  void remove(void* pointer);
+  // The buffer that holds these bytes, and where they begin in it.
+  struct Found {
+    MemoryPointer memory;
+    uint64_t offset = 0;
+  };
+  Found find(const void* pointer, uint64_t size) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<const char*, MemoryPointer> by_address_;
+};
+
+}  // namespace ferrule::metal

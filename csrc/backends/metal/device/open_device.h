@@ -1,0 +1,73 @@
+// An open device, shared by its queues and executables.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "buffers/memory.h"
+#include "device/physical_device.h"
+#include "pipelines/pipelines.h"
+
+namespace ferrule::metal {
+
+// The faults that tests make an open device produce. Numbers count from 1; 0 is never.
+struct Faults {
+  explicit Faults(const sdk::Options& options)
+      : out_of_memory_at(options.integer("out_of_memory_at", 0)),
+        device_lost_at(options.integer("device_lost_at", 0)),
+        library_fails_at(options.integer("library_fails_at", 0)) {}
+
+  const int64_t out_of_memory_at;
+  const int64_t device_lost_at;
+  const int64_t library_fails_at;
+  std::atomic<int64_t> allocations{0};
+  std::atomic<int64_t> executions{0};
+  std::atomic<int64_t> libraries{0};
+};
+
+// Thread-safe.
+class OpenDevice {
+ public:
+  OpenDevice(PhysicalDevice physical, const sdk::Options& options)
+      : faults_(options), physical_(std::move(physical)), pipelines_(physical_) {}
+
+  const PhysicalDevice& physical() const { return physical_; }
+  const std::string& name() const { return physical_.description.name; }
+  Id device() const { return physical_.device.get(); }
+  HostAllocations& host_allocations() { return host_allocations_; }
+  Pipelines& pipelines() { return pipelines_; }
+  Faults& faults() { return faults_; }
+
+  // The error of all work since the device was lost, until a queue is reset; none if it is not lost.
+  std::optional<sdk::Error> loss() const {
+    const std::lock_guard lock(mutex_);
+    return loss_;
+  }
+  void lose(const sdk::Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!loss_) loss_ = error;
+  }
+  void forget_loss() {
+    const std::lock_guard lock(mutex_);
+    loss_.reset();
+  }
+
+ private:
+  Faults faults_;
+  PhysicalDevice physical_;
+  HostAllocations host_allocations_;
+  Pipelines pipelines_;
+  mutable std::mutex mutex_;
+  std::optional<sdk::Error> loss_;
+};
+
+// The error of a command buffer that failed, as its NSError says it. A device that was removed, or whose access was
+// revoked, is lost.
+sdk::Error error_of(const std::string& device, Id error);
+
+// Seconds of the clock of GPUStartTime, in nanoseconds of the host's monotonic clock.
+uint64_t host_ns_of(double seconds);
+
+}  // namespace ferrule::metal

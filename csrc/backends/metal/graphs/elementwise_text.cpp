@@ -1,0 +1,186 @@
+#include "graphs/elementwise_text.h"
+
+#include <ferrule/cpp/body.hpp>
+#include <ferrule/cpp/check_op.hpp>
+
+#include <algorithm>
+
+#include "pipelines/embedded_texts.h"
+
+namespace ferrule::metal {
+namespace {
+
+constexpr Format formats[] = {
+    {"bool", "bool", "uchar", "bool"},       {"int8", "i8", "char", "char"},       {"int16", "i16", "short", "short"},
+    {"int32", "i32", "int", "int"},          {"int64", "i64", "long", "long"},     {"uint8", "u8", "uchar", "uchar"},
+    {"uint16", "u16", "ushort", "ushort"},   {"uint32", "u32", "uint", "uint"},    {"uint64", "u64", "ulong", "ulong"},
+    {"float16", "f16", "ushort", "float", true}, {"bfloat16", "bf16", "ushort", "float", true},
+    {"float32", "f32", "float", "float"}};
+
+[[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
+
+const Format& format_named(std::string_view dtype) {
+  for (const Format& format : formats)
+    if (format.dtype == dtype) return format;
+  refuse("no elements of " + std::string(dtype));
+}
+
+class Writer {
+ public:
+  explicit Writer(const PlannedNode& node) : node_(node), shape_(node.output(0)) {}
+
+  struct Value {
+    std::string name;
+    const Format* format;
+  };
+
+  Value load(uint32_t input, const Format& format) {
+    const std::string number = std::to_string(add_operand(node_.input_value(input), node_.input(input), format, false));
+    const bool is_converted = format.is_half || format.name == "bool";
+    return variable(format, is_converted
+                                ? joined({"load_", format.name, "(array", number, ", at", number, ")"})
+                                : joined({"array", number, "[at", number, "]"}));
+  }
+  void store(uint32_t output, const Value& value) {
+    const Format& format = *value.format;
+    const std::string number =
+        std::to_string(add_operand(node_.output_value(output), node_.output(output), format, true));
+    if (format.is_half || format.name == "bool")
+      code_.text += joined({"  store_", format.name, "(array", number, ", at", number, ", ", value.name, ");\n"});
+    else
+      code_.text += joined({"  array", number, "[at", number, "] = ", value.name, ";\n"});
+  }
+
+  // The result that the kernel itself computes.
+  Value own(const Format& format) {
+    code_.own_type = format.computed;
+    return variable(format, rounded("own", format));
+  }
+
+  Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
+    const std::string_view op = sdk::host->op_name(id);
+    if (op == "copy" || op == "positive") return in[0];
+    const Format& format = format_of(dtype);
+    if (op == "astype") return cast(in[0], format);
+    std::string function = "op_" + std::string(op);
+    if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
+      function += "_tanh";
+    if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
+      function = joined({function, "_", info->results[output].name});
+    const Format& computed = *in.back().format;
+    const std::string own = joined({function, "_", computed.name});
+    if (has_function(own))
+      function = own;
+    else if (!has_function(function))
+      refuse(joined({op, " of ", computed.dtype, " is not supported"}));
+    std::string call = function + "(";
+    for (size_t i = 0; i < in.size(); ++i) call += (i > 0 ? ", " : "") + in[i].name;
+    // It reports negative exponents; the host adds the dtype to the message.
+    if (op == "pow" && computed.computed != "float") call += ", fault, " + std::to_string(dtype) + "u";
+    return variable(format, rounded(call + ")", format));
+  }
+
+  ElementCode take() { return std::move(code_); }
+
+ private:
+  bool has_function(const std::string& function) {
+    const std::string_view file = file_of_function(function);
+    if (file.empty()) return false;
+    note(file);
+    return true;
+  }
+  void note(std::string_view file) {
+    if (std::find(code_.files.begin(), code_.files.end(), file) == code_.files.end()) code_.files.push_back(file);
+  }
+  static std::string rounded(const std::string& value, const Format& format) {
+    return format.is_half ? joined({"rounded_", format.name, "(", value, ")"}) : value;
+  }
+  Value variable(const Format& format, const std::string& value) {
+    Value made{"v" + std::to_string(variables_++), &format};
+    code_.text += joined({"  const ", format.computed, " ", made.name, " = ", value, ";\n"});
+    return made;
+  }
+
+  Value cast(const Value& value, const Format& to) {
+    if (value.format == &to) return value;
+    note("elementwise/conversion.metal");
+    return variable(to, joined({"op_astype_", to.dtype, "(", value.name, ")"}));
+  }
+
+  size_t add_operand(uint32_t value, const sdk::Operand& operand, const Format& format, bool is_written) {
+    const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
+    std::vector<int64_t> strides(rank, 0);
+    for (size_t axis = 0; axis < own; ++axis)
+      if (operand.shape()[axis] != 1) strides[axis + rank - own] = operand.strides()[axis];
+    code_.operands.push_back({value, &format, std::move(strides), is_written});
+    return code_.operands.size() - 1;
+  }
+
+  const PlannedNode& node_;
+  sdk::Operand shape_;  // the first output
+  ElementCode code_;
+  uint32_t variables_ = 0;
+};
+
+using Value = Writer::Value;
+
+// Writes the instructions of the node's body, and the stores. `values` are the body's inputs.
+void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> values) {
+  const fe_body& body = *node.body();
+  values = sdk::values_of(body, std::move(values), [&](const fe_instruction& one, std::span<const Value> in) {
+    return writer.apply(one.op, in, one.dtype, one.attributes, one.output);
+  });
+  for (uint32_t i = 0; i < body.output_count; ++i) writer.store(i, values[body.outputs[i]]);
+}
+
+}  // namespace
+
+const Format& format_of(fe_dtype dtype) {
+  const char* const name = sdk::host->dtype_name(dtype);
+  return format_named(name != nullptr ? name : "an unknown dtype");
+}
+
+const Format& bits_of(size_t item_size) {
+  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (item_size == size_t{1} << i) return format_named(names[i]);
+  refuse("no elements of " + std::to_string(item_size) + " bytes");
+}
+
+ElementCode code_of(const PlannedNode& node) {
+  Writer writer(node);
+  std::vector<Value> values;
+  const bool moves_bits = node.op() == "copy" || node.op() == "positive";
+  for (uint32_t i = 0; i < node.input_count(); ++i) {
+    const sdk::Operand operand = node.input(i);
+    values.push_back(writer.load(i, moves_bits ? bits_of(operand.item_size()) : format_of(operand.dtype())));
+  }
+  if (node.body() == nullptr) {
+    const void* const attributes = node.view().nodes[node.index()]->attributes;
+    std::vector<Value> results;
+    for (uint32_t i = 0; i < node.output_count(); ++i)
+      results.push_back(writer.apply(node.id(), values, node.output(i).dtype(), attributes, i));
+    for (uint32_t i = 0; i < node.output_count(); ++i) writer.store(i, results[i]);
+    return writer.take();
+  }
+  write_body(node, writer, std::move(values));
+  return writer.take();
+}
+
+ElementCode epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
+  Writer writer(node);
+  std::vector<Value> values = {writer.own(format_of(own_dtype(node)))};
+  for (uint32_t i = own_inputs; i < node.input_count(); ++i)
+    values.push_back(writer.load(i, format_of(node.input(i).dtype())));
+  if (node.body() != nullptr)
+    write_body(node, writer, std::move(values));
+  else
+    writer.store(0, values[0]);
+  return writer.take();
+}
+
+fe_dtype own_dtype(const PlannedNode& node) {
+  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
+}
+
+}  // namespace ferrule::metal

@@ -1,0 +1,72 @@
+// The plan of a node: dispatches of compiled kernels.
+#pragma once
+
+#include <ferrule/backend.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "device/physical_device.h"
+#include "pipelines/pipelines.h"
+
+namespace ferrule::metal {
+
+// In the lists of a dispatch: the node's scratch memory.
+inline constexpr uint32_t scratch_value = UINT32_MAX;
+
+// One kernel and its grid. What it reads and then what it writes is bound from [[buffer(0)]] on, each at the element
+// (0, ..., 0) of its value; the record of faults is [[buffer(29)]], the parameters are [[buffer(30)]].
+struct Dispatch {
+  static constexpr size_t most_values = 29;
+
+  KernelSource kernel = {};
+  std::array<uint32_t, 3> groups = {1, 1, 1};  // of `kernel.threads` threads
+  std::vector<std::byte> parameters = {};      // the kernel's own struct
+  std::vector<uint32_t> reads = {}, writes = {};  // values of the graph view, or scratch_value
+
+  template <class Struct>
+  void set_parameters(const Struct& from) {
+    static_assert(std::is_trivially_copyable_v<Struct>);
+    parameters.resize(sizeof(Struct));
+    std::memcpy(parameters.data(), &from, sizeof(Struct));
+  }
+};
+
+struct Plan {
+  sdk::Support support = {};
+  std::vector<Dispatch> dispatches = {};
+  uint64_t scratch = 0;  // bytes that the node's dispatches share
+};
+
+inline Plan refusal(std::string reason) { return {.support = {.supported = false, .reason = std::move(reason)}}; }
+
+// A node with the indices of its operands in the view.
+class PlannedNode : public sdk::Node {
+ public:
+  using Node::Node;
+  uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
+  uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
+};
+
+// A row of the table that is generated from the KERNEL lines of the files of kernels/.
+struct Kernel {
+  std::string_view op;  // of csrc/ops
+  // Used both to decide whether a node is supported and to plan it, so that the two cannot disagree. May refuse by
+  // throwing FE_UNSUPPORTED.
+  Plan (*plan)(const PlannedNode& node, const Capabilities& capabilities);
+};
+
+// The kernel of an op; null if there is none.
+const Kernel* find_kernel(std::string_view op);
+
+}  // namespace ferrule::metal
+
+// KERNEL(take, plan_take): `plan_take` plans the op `take`. Only defines a constant; the table lists it.
+#define KERNEL(op_name, function)                         \
+  extern const ::ferrule::metal::Kernel kernel_##op_name; \
+  constexpr ::ferrule::metal::Kernel kernel_##op_name = {.op = #op_name, .plan = function};

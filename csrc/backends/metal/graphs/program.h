@@ -1,0 +1,68 @@
+// The dispatches of a graph, and how a queue runs them.
+#pragma once
+
+#include <ferrule/backend.hpp>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "graphs/plan.h"
+#include "queues/queue.h"
+
+namespace ferrule::metal {
+
+struct Step {
+  PipelinePointer pipeline;
+  uint32_t threads;  // in a threadgroup
+  std::array<uint32_t, 3> groups;
+  uint64_t parameters;           // offset in all parameters, in bytes
+  std::vector<uint32_t> values;  // bound from [[buffer(0)]] on
+  bool barrier;                  // must wait for earlier steps
+  uint32_t node;                 // of the graph view
+};
+
+// The part of an executable that does not change between executions; it lives until the last of them is done.
+class Program : public std::enable_shared_from_this<Program> {
+ public:
+  static constexpr uint64_t parameter_alignment = 256;  // of offsets in the constant address space, on every Mac
+
+  Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
+          const std::vector<std::byte>& parameters, std::vector<std::string> names);
+
+  void run(Queue& queue, const fe_execution& execution);
+
+ private:
+  // Where a value lies: in a binding, the workspace or the scalars.
+  struct Value {
+    fe_storage_kind kind;
+    uint32_t binding;
+    uint64_t offset;  // bytes from the start of the storage or, for temporaries, of the workspace
+    int32_t offset_slot;
+    const fe_dtype_info* dtype;
+  };
+  struct Place {
+    Id buffer = nullptr;
+    Unsigned offset = 0;
+  };
+  // The places of one execution: of each value, and last of the scratch memory.
+  std::vector<Place> places_of(const fe_execution& execution, const Memory& frame) const;
+  std::vector<MemoryPointer> touched_by(const fe_execution& execution) const;
+  // Steps [begin, end) in an encoder of their own.
+  void encode(Id commands, std::span<const Place> places, const Memory& frame, size_t begin, size_t end) const;
+  // Memory for the record of faults and the scalars of one execution.
+  MemoryPointer take_frame();
+  void give_back(MemoryPointer frame);
+
+  std::shared_ptr<OpenDevice> device_;
+  std::vector<Value> values_;
+  std::vector<uint32_t> bindings_;
+  uint32_t scalar_count_;
+  std::vector<Step> steps_;
+  std::vector<std::string> names_;  // of the ops, by the value that they write
+  MemoryPointer parameters_;        // null if there are none
+  std::mutex mutex_;
+  std::vector<MemoryPointer> frames_;  // that no execution uses
+};
+
+}  // namespace ferrule::metal

@@ -1,0 +1,149 @@
+// Matrix products, and the elementwise ops that are fused to them. The choice of the tile and the splitting of K among
+// threadgroups do not change the result (products.metal).
+#include <ferrule/ops.h>
+
+#include "graphs/element_function.h"
+#include "kernels/planning.h"
+
+namespace ferrule::metal {
+namespace {
+
+struct Parameters {
+  Layout a_batches, b_batches;
+  int64_t a_row, a_column, b_row, b_column, to_row, to_column;
+  uint64_t batches;
+  uint32_t m, n, k, unused;
+};
+struct Segments {
+  uint64_t count;
+  uint32_t segments, unused;
+};
+
+constexpr uint32_t segment = 512;  // as in products.metal
+constexpr uint64_t busy = 256;     // threadgroups that keep a device busy
+constexpr uint64_t max_scratch = uint64_t{64} << 20;
+
+struct Tile {
+  uint32_t m, n, own_m, own_n;
+  uint32_t threads() const { return m / own_m * (n / own_n); }
+};
+
+uint64_t tiles(const Parameters& p, const Tile& tile) {
+  return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
+}
+
+// The first tile that the matrices fill. A larger tile must also leave enough threadgroups to keep the device busy.
+Tile tile_for(const Parameters& p, uint64_t value_bytes) {
+  if (p.m == 1) return {1, 128, 1, 1};
+  if (p.m <= 4) return {4, 128, 4, 1};
+  if (p.m <= 16) return {16, 64, 4, 2};
+  constexpr Tile large = {128, 128, 8, 8}, medium = {64, 64, 4, 4}, small = {32, 32, 2, 4};
+  if (value_bytes == 4 && p.m >= 128 && p.n >= 128 && tiles(p, large) >= busy) return large;
+  return p.m > 32 && tiles(p, medium) >= busy / 4 ? medium : small;
+}
+
+// Exchanges the factors: the transpose of the result is the product of the transposes. A product of two numbers has the
+// same bits in either order.
+void transpose(Parameters& p) {
+  std::swap(p.a_batches, p.b_batches);
+  std::swap(p.a_row, p.b_column);
+  std::swap(p.a_column, p.b_row);
+  std::swap(p.to_row, p.to_column);
+  std::swap(p.m, p.n);
+}
+
+// The leading axes of an operand, broadcast to those of the result.
+Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
+  const auto leading = static_cast<size_t>(out.rank() - 2), missing = static_cast<size_t>(out.rank() - x.rank());
+  std::vector<int64_t> strides(leading, 0);
+  for (size_t k = missing; k < leading; ++k)
+    if (x.shape()[k - missing] != 1) strides[k] = x.strides()[k - missing];
+  return layout_of(out.shape().first(leading), strides);
+}
+
+// The types of a product's elements and sums.
+struct Types {
+  std::string value, definitions;
+  uint64_t value_bytes;
+};
+Types types_of(const sdk::Operand& a) {
+  const Format& format = format_of(a.dtype());
+  const bool is_wide = a.item_size() == 8;
+  const std::string value = computes_in_float(a) ? "float" : is_wide ? "ulong" : "uint";
+  std::string definitions = "typedef " + std::string(format.stored) + " Stored;\ntypedef " +
+                            std::string(format.computed) + " Own;\ntypedef " + value + " Value;\n";
+  if (computes_in_float(a)) definitions += definition("ADDS_FLOATS", 1);
+  return {value, definitions + element_access(format), is_wide ? uint64_t{8} : uint64_t{4}};
+}
+
+Dispatch product_dispatch(const std::string& kernel, const std::string& definitions, const ElementFunction& function,
+                          const auto& p, std::vector<uint32_t> reads, uint64_t groups, uint32_t threads) {
+  Dispatch dispatch;
+  dispatch.kernel = {.text = "#include \"linear_algebra/" + kernel + ".metal\"\n", .function = kernel, .threads = threads};
+  dispatch.set_parameters(p);
+  dispatch.reads = std::move(reads);
+  function.finish(dispatch);
+  dispatch.kernel.text =
+      "#include \"interface.metal\"\n#include \"elementwise/elements.metal\"\n" + definitions + dispatch.kernel.text;
+  set_grid(dispatch, groups * threads, threads);
+  return dispatch;
+}
+
+Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
+  const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
+  if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
+    return refusal("the operands differ in dtype");
+  const ElementCode epilogue = epilogue_of(node, 2);
+  const Types types = types_of(a);
+  Plan plan = plan_named("matmul");
+  if (out.count() == 0) return plan;
+
+  const auto from_end = [](std::span<const int64_t> list, size_t place) { return list[list.size() - place]; };
+  const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
+  if (std::max({m, n, k}) > INT32_MAX) return refusal("a matrix is larger than its kernel can number");
+  Parameters p = {.a_batches = batches_of(a, out),
+                  .b_batches = batches_of(b, out),
+                  .a_row = from_end(a.strides(), 2),
+                  .a_column = from_end(a.strides(), 1),
+                  .b_row = from_end(b.strides(), 2),
+                  .b_column = from_end(b.strides(), 1),
+                  .to_row = n,
+                  .to_column = 1,
+                  .batches = static_cast<uint64_t>(out.count() / m / n),
+                  .m = static_cast<uint32_t>(m),
+                  .n = static_cast<uint32_t>(n),
+                  .k = static_cast<uint32_t>(k),
+                  .unused = 0};
+  std::vector<uint32_t> reads = {node.input_value(0), node.input_value(1)};
+  if (p.n < p.m && p.n <= 16) {
+    transpose(p);
+    std::swap(reads[0], reads[1]);
+  }
+  const uint64_t segments = quotient_up(uint64_t{p.k}, uint64_t{segment}), count = static_cast<uint64_t>(out.count());
+  const uint64_t scratch = segments * count * types.value_bytes;
+  const Tile tile = tile_for(p, types.value_bytes);
+  const bool is_split = segments > 1 && tiles(p, tile) < busy && scratch <= max_scratch;
+  const auto is_along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other); };
+  const std::string definitions =
+      types.definitions + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) + definition("OWN_M", tile.own_m) +
+      definition("OWN_N", tile.own_n) + definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
+      definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) + definition("IS_SEGMENTED", segments > 1) +
+      definition("IS_SPLIT", is_split);
+  const ElementFunction function = is_split ? partial_function(types.value, 2) : element_function(epilogue, out.shape(), 2);
+  plan.dispatches.push_back(product_dispatch("matmul", definitions, function, p, std::move(reads),
+                                             tiles(p, tile) * (is_split ? segments : 1), tile.threads()));
+  if (!is_split) return plan;
+  plan.scratch = scratch;
+  constexpr uint32_t threads = 256;  // as in matmul_segments.metal
+  const Segments join = {.count = count, .segments = static_cast<uint32_t>(segments), .unused = 0};
+  plan.dispatches.push_back(product_dispatch("matmul_segments", types.definitions,
+                                             element_function(epilogue, out.shape(), 1), join, {scratch_value},
+                                             quotient_up(count, uint64_t{threads}), threads));
+  return plan;
+}
+
+}  // namespace
+
+KERNEL(matmul, plan_matmul)
+
+}  // namespace ferrule::metal

@@ -1,0 +1,38 @@
+// What plans of kernels that move items share.
+#pragma once
+
+#include "kernels/planning.h"
+
+namespace ferrule::metal {
+
+// The definition of `Item` for elements of this size. Throws FE_UNSUPPORTED for other sizes than 1, 2, 4 and 8 bytes.
+inline std::string item_definition(const sdk::Operand& operand) {
+  return "typedef " + std::string(bits_of(operand.item_size()).stored) + " Item;\n";
+}
+// The definition of `Index` for indices in memory, which are int32 or int64.
+inline std::string index_definition(const sdk::Operand& indices) {
+  return std::string("typedef ") + (indices.item_size() == 8 ? "long" : "int") + " Index;\n";
+}
+inline bool are_indices(const sdk::Operand& x) { return x.is("int32") || x.is("int64"); }
+
+// A dispatch of a kernel of a file of kernels/movement/, with a thread for each of `count` elements.
+template <class Parameters>
+Dispatch movement_dispatch(const std::string& file, const std::string& function, const std::string& definitions,
+                           const Parameters& p, std::vector<uint32_t> reads, std::vector<uint32_t> writes,
+                           uint64_t count) {
+  Dispatch dispatch;
+  dispatch.kernel = {.text = definitions + "#include \"movement/" + file + ".metal\"\n", .function = function};
+  dispatch.set_parameters(p);
+  dispatch.reads = std::move(reads);
+  dispatch.writes = std::move(writes);
+  set_grid(dispatch, count);
+  return dispatch;
+}
+
+inline int64_t product_of(std::span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (const int64_t size : sizes) product *= size;
+  return product;
+}
+
+}  // namespace ferrule::metal

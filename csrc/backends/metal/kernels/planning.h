@@ -1,0 +1,47 @@
+// Functions that the plans of many ops share.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "graphs/elementwise_text.h"
+#include "graphs/grid.h"
+#include "graphs/layout.h"
+#include "graphs/plan.h"
+
+namespace ferrule::metal {
+
+inline bool is_half(const sdk::Operand& x) { return x.is("float16") || x.is("bfloat16"); }
+inline bool computes_in_float(const sdk::Operand& x) { return is_half(x) || x.is("float32"); }
+
+// The reason why no kernel but those with an epilogue takes a node, whatever its op.
+inline std::optional<std::string> general_refusal(const sdk::Node& node) {
+  if (node.body() != nullptr) return "it does not run the ops that are fused to it";
+  return std::nullopt;
+}
+
+inline Plan plan_named(std::string kernel) {
+  Plan plan;
+  plan.support.kernel = std::move(kernel);
+  return plan;
+}
+
+// "#define NAME value", as a line of a kernel's text.
+inline std::string definition(std::string_view name, const std::string& value) {
+  return "#define " + std::string(name) + " " + value + "\n";
+}
+inline std::string definition(std::string_view name, uint64_t value) {
+  return definition(name, std::to_string(value));
+}
+
+// The text of element_at(from, at), the element as it is computed.
+inline std::string element_access(const Format& format) {
+  const std::string stored(format.stored), computed(format.computed);
+  const std::string value = format.is_half || format.name == "bool"
+                                ? "load_" + std::string(format.name) + "(from, at)"
+                                : "from[at]";
+  return "inline " + computed + " element_at(device const " + stored + "* from, long at) { return " + value + "; }\n";
+}
+
+}  // namespace ferrule::metal

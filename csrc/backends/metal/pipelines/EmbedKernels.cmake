@@ -1,0 +1,15 @@
+# ferrule_metal_embed_kernels(<out> a.metal ...): embeds the text of files, by their paths in the folder kernels/, in a
+# source that defines embedded_texts() of embedded_texts.h. Sets <out> to that source.
+function(ferrule_metal_embed_kernels out)
+  set(FERRULE_METAL_ROWS "")
+  foreach(name IN LISTS ARGN)
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    string(APPEND FERRULE_METAL_ROWS "      {\"${name}\", R\"METAL(${text})METAL\"},\n")
+  endforeach()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_texts.cpp)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embedded_texts.cpp.in ${source} @ONLY)
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${out} ${source} PARENT_SCOPE)
+endfunction()

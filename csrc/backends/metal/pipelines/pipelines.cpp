@@ -1,0 +1,92 @@
+#include "pipelines/pipelines.h"
+
+#include "pipelines/embedded_texts.h"
+
+namespace ferrule::metal {
+namespace {
+
+std::string key_of(const KernelSource& source) {
+  return source.function + ' ' + std::to_string(source.threads) + '\n' + source.text;
+}
+
+}  // namespace
+
+PipelinePointer Pipelines::find(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->pipeline;
+}
+
+PipelinePointer Pipelines::get(const KernelSource& source) {
+  std::string key = key_of(source);
+  {
+    const std::lock_guard lock(mutex_);
+    if (PipelinePointer known = find(key)) return known;
+  }
+  // Compiled without the lock, as it takes milliseconds. Of two threads that race the second one drops its pipeline.
+  PipelinePointer made = make(source);
+  std::list<Entry> idle;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  if (PipelinePointer known = find(key)) return known;
+  std::list<Entry> entry;
+  entry.push_back({std::move(key), made});
+  by_key_.emplace(entry.front().key, entry.begin());
+  entries_.splice(entries_.begin(), entry);
+  idle = take_idle();
+  return made;
+}
+
+// Removes idle pipelines beyond the limit. Idle means that no graph holds it; graphs get pipelines only under the lock.
+std::list<Pipelines::Entry> Pipelines::take_idle() {
+  std::list<Entry> taken;
+  size_t idle = 0;
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (entry->pipeline.use_count() == 1 && ++idle > max_idle_) {
+      by_key_.erase(entry->key);
+      taken.splice(taken.end(), entries_, entry);
+    }
+    entry = next;
+  }
+  return taken;
+}
+
+size_t Pipelines::count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+PipelinePointer Pipelines::make(const KernelSource& source) const {
+  const AutoreleasePool pool;
+  const auto refuse = [&](const std::string& what) {
+    throw sdk::Error(FE_INTERNAL, "the kernel " + source.function + " " + what);
+  };
+  const Owned options = new_object("MTLCompileOptions");
+  // Kernels compute what they say: no reordering of sums, no flushed infinities.
+  send<void>(options.get(), Message::set_fast_math_enabled, static_cast<Boolean>(false));
+  send<void>(options.get(), Message::set_language_version, language_version_2_3);
+  Id error = nullptr;
+  const Owned library =
+      Owned::taken(send<Id>(device_.device.get(), Message::new_library_with_source,
+                            string_of(flattened(source.text)), options.get(), &error));
+  if (!library) refuse("cannot be compiled: " + reason_of(error));
+  const Owned function =
+      Owned::taken(send<Id>(library.get(), Message::new_function_with_name, string_of(source.function)));
+  if (!function) refuse("is not in its library");
+  const Owned descriptor = new_object("MTLComputePipelineDescriptor");
+  send<void>(descriptor.get(), Message::set_compute_function, function.get());
+  send<void>(descriptor.get(), Message::set_max_total_threads_per_threadgroup, static_cast<Unsigned>(source.threads));
+  error = nullptr;
+  Owned pipeline =
+      Owned::taken(send<Id>(device_.device.get(), Message::new_pipeline_with_descriptor, descriptor.get(), Unsigned{0},
+                            static_cast<void*>(nullptr), &error));
+  if (!pipeline) refuse("cannot be made for " + device_.description.name + ": " + reason_of(error));
+  const auto most = send<Unsigned>(pipeline.get(), Message::max_total_threads_per_threadgroup);
+  if (most < source.threads)
+    throw sdk::Error(FE_UNSUPPORTED, device_.description.name + " runs the kernel " + source.function + " with " +
+                                         std::to_string(most) + " threads, not " + std::to_string(source.threads));
+  return std::make_shared<const Owned>(std::move(pipeline));
+}
+
+}  // namespace ferrule::metal

@@ -1,0 +1,53 @@
+// The compiled kernels of a device.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "device/physical_device.h"
+
+namespace ferrule::metal {
+
+// A compiled kernel: an MTLComputePipelineState. It lives as long as the graphs that run it.
+using PipelinePointer = std::shared_ptr<const Owned>;
+
+// What is compiled: one function of a library.
+struct KernelSource {
+  std::string text;      // of the library, with includes of embedded files (embedded_texts.h)
+  std::string function;  // its name
+  uint32_t threads = 1;  // in a threadgroup, at most
+};
+
+// Makes each pipeline once, and keeps the most recently used of those that no graph uses. Thread-safe.
+class Pipelines {
+ public:
+  explicit Pipelines(const PhysicalDevice& device, size_t max_idle = 256) : device_(device), max_idle_(max_idle) {}
+  Pipelines(const Pipelines&) = delete;
+  Pipelines& operator=(const Pipelines&) = delete;
+
+  // Throws FE_INTERNAL, with the log of Metal's compiler, if the text does not compile, and FE_UNSUPPORTED if the device
+  // cannot run it with so many threads.
+  PipelinePointer get(const KernelSource& source);
+  size_t count() const;
+
+ private:
+  struct Entry {
+    std::string key;
+    PipelinePointer pipeline;
+  };
+  PipelinePointer find(const std::string& key);
+  PipelinePointer make(const KernelSource& source) const;
+  std::list<Entry> take_idle();
+
+  const PhysicalDevice& device_;
+  const size_t max_idle_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
+};
+
+}  // namespace ferrule::metal

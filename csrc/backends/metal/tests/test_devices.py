@@ -1,0 +1,69 @@
+"""The devices that Metal lists, and the report if there are none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., str]
+
+
+def test_simulated_device_is_software_and_never_the_default(run: Run) -> None:
+    program = """
+device = fe.device("metal:0")
+print(device.kind, fe.best_device().backend.name, fe.ones(3).device.backend.name)
+"""
+    assert run(program) == "software cpu cpu\n"
+
+
+def test_each_device_is_listed_with_its_family_and_memory(run: Run) -> None:
+    program = """
+for device in fe.devices():
+    if device.backend.name == "metal":
+        print(*(device.info[key] for key in ("description", "detail", "max_allocation")), sep=" | ")
+"""
+    lines = run(
+        program,
+        FERRULE_EMULATION_METAL_DEVICES="2",
+        FERRULE_EMULATION_METAL_NAME="Apple M1,Apple M9",
+        FERRULE_EMULATION_METAL_MEMORY="1000000000",
+    ).splitlines()
+    assert [line.split(" | ")[0] for line in lines] == ["Apple M1", "Apple M9"]
+    assert all("GPU family" in line and line.endswith("500000000") for line in lines)
+
+
+def test_machine_without_devices_says_so(run: Run) -> None:
+    program = """
+[row] = [row for row in fe.load_all().candidates if row.name == "metal"]
+print(row.state)
+print(np.asarray(fe.arange(3, device="cpu") * 2).tolist())
+"""
+    assert run(program, FERRULE_EMULATION_METAL_DEVICES="0", FERRULE_LOG="error") == "no_device\n[0, 2, 4]\n"
+
+
+def test_listing_devices_makes_no_queue_and_no_buffer(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "objects"
+    run("fe.devices()\n", FERRULE_EMULATION_METAL_LOG=str(log), FERRULE_PROBE="never")
+    made = {line[2:] for line in log.read_text().splitlines() if line.startswith("+ ")}
+    assert not [name for name in made if "Queue" in name or "Buffer" in name]
+
+
+@pytest.mark.parametrize("unified", ["0", "1"])
+def test_results_are_equal_with_and_without_unified_memory(unified: str, run: Run) -> None:
+    program = """
+x = (np.arange(60_000) % 100).astype(np.float32).reshape(300, 200)
+a = fe.asarray(x, device="metal:0")
+print(np.array_equal(np.asarray(a.T * 2 + 1), x.T * 2 + 1), int(np.asarray(fe.sum(a[:, :7]))), int(x[:, :7].sum()))
+"""
+    same, found, expected = run(program, FERRULE_EMULATION_METAL_UNIFIED=unified).split()
+    assert (same, found) == ("True", expected)
+
+
+def test_the_manifest_names_ops_that_exist(module: Path, run: Run) -> None:
+    known = json.loads(run("import json; print(json.dumps([op['name'] for op in json.loads(fe._ferrule.ops())]))"))
+    named = json.loads(module.with_suffix(".json").read_text())["ops"]
+    assert set(named) <= set(known)
+    assert {"add", "matmul", "frexp", "astype"} <= set(named)

@@ -1,0 +1,79 @@
+"""Failing devices, command buffers, compilers and allocations: each gives an error of its kind, and nothing else fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+Run = Callable[..., str]
+
+CALCULATE = """
+try:
+    x = fe.asarray(np.ones(8, np.float32), device="metal:0")
+    print(np.asarray(fe.exp(x) + 1).shape)
+except Exception as error:
+    print(type(error).__name__, "|", error)
+y = fe.asarray(np.full(8, 2, np.float32), device="cpu")
+print(np.asarray(y * 2).tolist()[:1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("out_of_memory", "OutOfMemoryError"),
+        ("timeout", "TimeoutError"),
+        ("page_fault", "InternalError"),
+        ("device_removed", "DeviceLostError"),
+        ("access_revoked", "DeviceLostError"),
+    ],
+)
+def test_error_of_a_command_buffer_is_the_error_of_its_result(fault: str, kind: str, run: Run) -> None:
+    lines = run(CALCULATE, FERRULE_EMULATION_METAL_FAULT=f"{fault}:1", FERRULE_LOG="error").splitlines()
+    assert lines[0].startswith(kind), lines
+    assert "Simulated Metal device" in lines[0]
+    assert lines[1] == "[4.0]"
+
+
+def test_later_work_runs_after_work_that_failed(run: Run) -> None:
+    program = """
+x = fe.asarray(np.ones(8, np.float32), device="metal:0")
+failed = 0
+for turn in range(4):
+    try:
+        assert np.asarray(fe.exp(x * 0) + turn).tolist() == [turn + 1.0] * 8
+    except fe.errors.Error:
+        failed += 1
+print(failed)
+"""
+    assert run(program, FERRULE_EMULATION_METAL_FAULT="page_fault:2", FERRULE_LOG="error") == "1\n"
+
+
+def test_kernel_that_metal_does_not_compile_is_an_error_with_its_log(run: Run) -> None:
+    lines = run(
+        CALCULATE, FERRULE_EMULATION_METAL_CALL_FAILS="newLibraryWithSource:options:error::*", FERRULE_LOG="error"
+    ).splitlines()
+    assert "kernel elementwise cannot be compiled" in lines[0]
+    assert lines[1] == "[4.0]"
+
+
+def test_options_of_tests_fail_what_they_name(run: Run) -> None:
+    assert "OutOfMemoryError" in run(CALCULATE, FERRULE_METAL_OUT_OF_MEMORY_AT="1", FERRULE_LOG="error")
+    assert "DeviceLostError" in run(CALCULATE, FERRULE_METAL_DEVICE_LOST_AT="1", FERRULE_LOG="error")
+    assert "cannot be compiled, as requested" in run(CALCULATE, FERRULE_METAL_LIBRARY_FAILS_AT="1", FERRULE_LOG="error")
+
+
+def test_bad_indices_and_powers_are_errors_of_the_array(run: Run) -> None:
+    program = """
+x = fe.asarray(np.arange(12, dtype=np.int32).reshape(3, 4), device="metal:0")
+i = fe.asarray(np.array([0, 3]), device="metal:0")
+for attempt in (lambda: fe.take(x, i, axis=0), lambda: fe.pow(x, x - 5)):
+    try:
+        np.asarray(attempt())
+    except fe.errors.Error as error:
+        print(error)
+"""
+    first, second = run(program, FERRULE_LOG="error").splitlines()
+    assert "index 3 is out of bounds for axis 0 with size 3" in first
+    assert "int32 to a negative integer power" in second

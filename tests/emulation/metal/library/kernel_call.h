@@ -1,0 +1,59 @@
+// What a kernel gets of the emulator: addresses of its arguments, the positions of a thread, and the functions that
+// meet other threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "metal/library/host.h"
+#include "metal/msl_library.h"
+
+namespace emulation::metal {
+
+const ferrule_host& host();
+
+// The arguments of a dispatch.
+class CallTable {
+ public:
+  explicit CallTable(const Dispatch& dispatch);
+  const std::array<std::uint64_t, most_bindings>& buffers() const { return buffers_; }
+  // Index and bytes of each argument in threadgroup memory.
+  const std::vector<std::pair<unsigned, std::size_t>>& groups() const { return groups_; }
+  bool flushes() const { return flushes_; }
+
+ private:
+  std::array<std::uint64_t, most_bindings> buffers_{};
+  std::vector<std::pair<unsigned, std::size_t>> groups_;
+  bool flushes_;  // subnormal float32 numbers are zero
+};
+
+// As ferrule_call of msl/ferrule/entries.h.
+struct KernelCallData {
+  struct Position {
+    std::uint32_t x, y, z;
+  };
+  std::array<std::uint64_t, most_bindings> buffers, threadgroup;
+  Position thread_position_in_grid, threadgroup_position_in_grid, thread_position_in_threadgroup,
+      threads_per_threadgroup, threadgroups_per_grid, threads_per_grid;
+  std::uint32_t thread_index_in_threadgroup, thread_index_in_simdgroup, simdgroup_index_in_threadgroup,
+      simdgroups_per_threadgroup, threads_per_simdgroup;
+};
+
+// The call of a kernel for the current thread.
+class KernelCall {
+ public:
+  explicit KernelCall(const CallTable& table);
+  ~KernelCall();
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+  const KernelCallData& data() const { return data_; }
+
+ private:
+  KernelCallData data_;
+  const bool flushes_;
+  unsigned control_ = 0;  // of floating-point numbers, before the call
+};
+
+}  // namespace emulation::metal

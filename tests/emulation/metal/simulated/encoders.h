@@ -1,0 +1,101 @@
+// MTLComputeCommandEncoder and MTLBlitCommandEncoder. They check what they are told as Metal's validation layer does,
+// and record it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "metal/simulated/command_buffer.h"
+#include "metal/simulated/pipeline.h"
+#include "metal/simulated/work.h"
+
+namespace simulated {
+
+class Encoder : public Object {
+ public:
+  static const objc::Class& own_class();
+
+ protected:
+  Encoder(CommandBuffer& buffer, Pass& pass, const objc::Class& isa) : Object(isa), buffer_(&buffer), pass_(pass) {}
+  ~Encoder();
+  // False, and a fault, after endEncoding.
+  bool is_open(const char* selector) const;
+  void fail(const char* selector, const std::string& text) const;
+  // The object, if it is one of this class and of this device; else a fault, and null.
+  template <class T>
+  T* checked_object(Object* object, const char* what, const char* selector) const {
+    if (object == nullptr) {
+      fail(selector, std::string("the ") + what + " must not be nil");
+      return nullptr;
+    }
+    auto* const own = objc::checked<T>(object, selector);
+    if (own == nullptr || &own->device() == &buffer_->device()) return own;
+    fail(selector, std::string("the ") + what + " is one of another device");
+    return nullptr;
+  }
+  Buffer* checked_buffer(Object* buffer, const char* selector) const {
+    return checked_object<Buffer>(buffer, "buffer", selector);
+  }
+  void end();
+  void wait_for_fence(Object* fence);
+  void update_fence(Object* fence);
+  Object* device() const { return &buffer_->device(); }
+
+  const Owned<CommandBuffer> buffer_;
+  Pass& pass_;
+  bool has_ended_ = false;
+
+ public:
+  Label label;
+};
+
+constexpr std::size_t most_buffers = 31, most_bytes = 4096;
+
+class ComputeEncoder : public Encoder {
+ public:
+  static const objc::Class& own_class();
+  ComputeEncoder(CommandBuffer& buffer, Pass& pass) : Encoder(buffer, pass, own_class()) {}
+
+ private:
+  // What is bound to an index: a buffer, or a copy of bytes.
+  struct Bound {
+    Buffer* buffer = nullptr;
+    std::size_t offset = 0;
+    std::shared_ptr<const std::vector<std::byte>> bytes;
+  };
+  void set_pipeline(Object* state);
+  void set_buffer(Object* buffer, std::size_t offset, std::size_t index);
+  void set_offset(std::size_t offset, std::size_t index);
+  void set_bytes(const void* bytes, std::size_t length, std::size_t index);
+  void set_threadgroup_memory(std::size_t length, std::size_t index);
+  void use(Object* resource, std::size_t usage);
+  void dispatch(Size groups, Size threads);
+  void barrier(std::size_t scope);
+  void resource_barrier(Object* const* resources, std::size_t count);
+  std::size_t dispatch_type() const { return pass_.is_concurrent ? 1 : 0; }
+  bool are_sizes_valid(const char* selector, Size groups, Size threads) const;
+  bool are_arguments_valid(const char* selector) const;
+  // Why an argument's binding is wrong; empty if it is right.
+  std::string refusal_of(const emulation::metal::Argument& argument) const;
+
+  Owned<PipelineState> pipeline_;
+  std::array<Bound, most_buffers> bound_;
+  std::array<std::size_t, most_buffers> threadgroup_bytes_{};
+};
+
+class BlitEncoder : public Encoder {
+ public:
+  static const objc::Class& own_class();
+  BlitEncoder(CommandBuffer& buffer, Pass& pass) : Encoder(buffer, pass, own_class()) {}
+
+ private:
+  void copy(Object* from, std::size_t from_offset, Object* to, std::size_t to_offset, std::size_t size);
+  void fill(Object* buffer, Range range, unsigned char value);
+  void synchronize(Object* resource);
+  void add(const std::vector<Buffer*>& buffers, std::function<void()> run);
+};
+
+}  // namespace simulated

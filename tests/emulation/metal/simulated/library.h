@@ -1,0 +1,75 @@
+// MTLCompileOptions, MTLLibrary and MTLFunction.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "metal/msl_library.h"
+#include "metal/simulated/device.h"
+#include "metal/simulated/labelled.h"
+
+namespace simulated {
+
+class CompileOptions : public Object {
+ public:
+  static const objc::Class& own_class();
+  CompileOptions() : Object(own_class()) {}
+  bool is_fast() const { return is_fast_; }
+  std::size_t language() const { return language_; }
+
+ private:
+  void set_fast(bool is_fast) { is_fast_ = is_fast; }
+  void set_math_mode(long mode) { is_fast_ = mode != 0; }
+  long math_mode() const { return is_fast_ ? 2 : 0; }
+  void set_language(std::size_t version) { language_ = version; }
+  Object* copy();
+  bool is_fast_ = true;
+  std::size_t language_ = 0x30001;  // the one that a program of today gets if it sets none
+};
+
+class Library : public Object {
+ public:
+  static const objc::Class& own_class();
+  // newLibraryWithSource:options:error:
+  static Library* compile(Device& device, Object* source, Object* options, Object** error);
+  Library(Device& device, std::shared_ptr<const emulation::metal::Library> compiled, std::string key)
+      : Object(own_class()), device_(&device), compiled_(std::move(compiled)), key_(std::move(key)) {}
+  const std::shared_ptr<const emulation::metal::Library>& compiled() const { return compiled_; }
+  // Stands for the text and the options.
+  const std::string& key() const { return key_; }
+  Device& device() const { return *device_; }
+
+ private:
+  Object* new_function(Object* name);
+  Object* names() const;
+  Object* its_device() const { return device_.get(); }
+  const Owned<Device> device_;
+  const std::shared_ptr<const emulation::metal::Library> compiled_;
+  const std::string key_;
+
+ public:
+  Label label;
+};
+
+class Function : public Object {
+ public:
+  static const objc::Class& own_class();
+  Function(Library& library, const emulation::metal::Function& compiled)
+      : Object(own_class()), library_(&library), compiled_(&compiled) {}
+  const Library& library() const { return *library_; }
+  const emulation::metal::Function& compiled() const { return *compiled_; }
+  // Stands for the function in binary archives.
+  std::string key() const { return library_->key() + " " + compiled_->name(); }
+
+ private:
+  Object* name() const { return objc::String::autoreleased_of(compiled_->name()); }
+  std::size_t type() const { return 3; }  // a kernel
+  Object* device() const { return &library_->device(); }
+  const Owned<Library> library_;
+  const emulation::metal::Function* const compiled_;
+
+ public:
+  Label label;
+};
+
+}  // namespace simulated

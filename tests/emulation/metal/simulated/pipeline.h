@@ -1,0 +1,54 @@
+// MTLComputePipelineDescriptor and MTLComputePipelineState.
+#pragma once
+
+#include "metal/simulated/library.h"
+
+namespace simulated {
+
+class PipelineDescriptor : public Object {
+ public:
+  static const objc::Class& own_class();
+  PipelineDescriptor() : Object(own_class()) {}
+  void set_function(Object* function) { function_ = objc::checked<Function>(function, "setComputeFunction:"); }
+  Function* function() const { return function_.get(); }
+  std::size_t most_threads() const { return most_threads_; }  // 0: what the function allows
+  // The archives of the pipeline. A fault for other objects.
+  std::vector<class Archive*> archives() const;
+
+ private:
+  Object* get_function() const { return function_.get(); }
+  void set_most_threads(std::size_t most) { most_threads_ = most; }
+  void set_archives(Object* array) { archives_ = objc::checked<objc::Array>(array, "setBinaryArchives:"); }
+  Object* get_archives() const { return archives_.get(); }
+  void reset();
+  Object* copy();
+  Owned<Function> function_;
+  Owned<objc::Array> archives_;
+  std::size_t most_threads_ = 0;
+
+ public:
+  Label label;
+};
+
+class PipelineState : public Object {
+ public:
+  static const objc::Class& own_class();
+  static PipelineState* make(Device& device, const PipelineDescriptor& descriptor, std::size_t options, Object** error,
+                             const char* selector);
+  PipelineState(Device& device, Function& function, std::size_t most_threads)
+      : Object(own_class()), device_(&device), function_(&function), most_threads_(most_threads) {}
+  Device& device() const { return *device_; }
+  const Function& function() const { return *function_; }
+  std::size_t most_threads() const { return most_threads_; }
+
+ private:
+  std::size_t execution_width() const { return 32; }
+  std::size_t static_memory() const { return 0; }
+  Object* its_device() const { return device_.get(); }
+  Object* label() const { return objc::String::autoreleased_of(function_->compiled().name()); }
+  const Owned<Device> device_;
+  const Owned<Function> function_;
+  const std::size_t most_threads_;
+};
+
+}  // namespace simulated
