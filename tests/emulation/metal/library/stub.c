@@ -1,5 +1,5 @@
 /* Compiled with each library: passes calls on to the emulator that has loaded it. */
-#include "host.h"
+#include "metal/library/host.h"
 
 __attribute__((visibility("default"))) const struct ferrule_host* ferrule_host;
 
