@@ -308,6 +308,16 @@ TEST_F(Commands, HandlersRunBeforeTheWaitEnds) {
   expect_fault("addCompletedHandler:]: the command buffer is committed");
 }
 
+TEST_F(Commands, HandlerThatWaitsForItsQueueIsAFault) {
+  constexpr int is_global = 1 << 28;
+  Block block{_NSConcreteGlobalBlock, is_global, 0,
+              [](Block*, Id commands) { send<void>(commands, "waitUntilCompleted"); }, nullptr};
+  const Id commands = command_buffer();
+  send<void>(commands, "addCompletedHandler:", &block);
+  EXPECT_EQ(finish(commands), completed);
+  expect_fault("waitUntilCompleted]: waits for ever, because a handler of the same queue calls");
+}
+
 TEST_F(Commands, ThreadsCommitToOneQueue) {
   std::vector<std::thread> threads;
   threads.reserve(4);

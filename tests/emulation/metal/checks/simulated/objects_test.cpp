@@ -189,6 +189,15 @@ TEST_F(Objects, StringsArraysAndUrls) {
   EXPECT_NE(text_of(send<Id>(url, "description")).find("<NSURL: 0x"), std::string::npos);
 }
 
+TEST_F(Objects, TextThatIsNotUtf8IsNoString) {
+  for (const char* good : {"", "\xc2\x80", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf"}) EXPECT_NE(string(good), nullptr);
+  for (const char* bad : {"\x80", "a\xc3", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82(", "\xff"})
+    EXPECT_EQ(string(bad), nullptr) << bad;
+  EXPECT_EQ(string(nullptr), nullptr);
+  expect_fault("NULL cString");
+}
+
 TEST_F(Objects, ObjectOfAnotherClassIsAFault) {
   EXPECT_EQ(send<Id>(device, "newLibraryWithSource:options:error:", device, Id{nullptr}, static_cast<Id*>(nullptr)),
             nullptr);
