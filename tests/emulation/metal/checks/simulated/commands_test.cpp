@@ -7,9 +7,9 @@
 
 namespace {
 
-class Commands : public Machine {};
+class MetalCommands : public Machine {};
 
-TEST_F(Commands, CopiesRunWhenTheBufferIsCommitted) {
+TEST_F(MetalCommands, CopiesRunWhenTheBufferIsCommitted) {
   const Id from = new_buffer(16), to = new_buffer(16, private_to_device), back = new_buffer(16);
   std::iota(contents<std::uint8_t>(from), contents<std::uint8_t>(from) + 16, 0);
   const Id commands = command_buffer();
@@ -26,7 +26,7 @@ TEST_F(Commands, CopiesRunWhenTheBufferIsCommitted) {
   for (const Id buffer : {from, to, back}) release(buffer);
 }
 
-TEST_F(Commands, BuffersOfAQueueRunInTheOrderOfTheirCommits) {
+TEST_F(MetalCommands, BuffersOfAQueueRunInTheOrderOfTheirCommits) {
   const Id buffer = new_buffer(4);
   std::vector<Id> all;
   for (std::uint8_t i = 0; i < 20; ++i) {
@@ -40,7 +40,7 @@ TEST_F(Commands, BuffersOfAQueueRunInTheOrderOfTheirCommits) {
   release(buffer);
 }
 
-TEST_F(Commands, EnqueuedBufferKeepsItsPlace) {
+TEST_F(MetalCommands, EnqueuedBufferKeepsItsPlace) {
   const Id buffer = new_buffer(4);
   const Id first = command_buffer(), second = command_buffer();
   send<void>(first, "enqueue");
@@ -56,7 +56,7 @@ TEST_F(Commands, EnqueuedBufferKeepsItsPlace) {
   release(buffer);
 }
 
-TEST_F(Commands, BufferRetainsWhatItUsesUntilItHasRun) {
+TEST_F(MetalCommands, BufferRetainsWhatItUsesUntilItHasRun) {
   const Id from = new_buffer(16), to = new_buffer(16);
   contents<std::uint8_t>(from)[0] = 7;
   const Id event = send<Id>(device, "newSharedEvent");
@@ -75,7 +75,7 @@ TEST_F(Commands, BufferRetainsWhatItUsesUntilItHasRun) {
   release(event);
 }
 
-TEST_F(Commands, UnretainedReferenceToAFreedBufferIsAFault) {
+TEST_F(MetalCommands, UnretainedReferenceToAFreedBufferIsAFault) {
   const Id buffer = new_buffer(16);
   const Id commands = send<Id>(queue, "commandBufferWithUnretainedReferences");
   EXPECT_FALSE(send<bool>(commands, "retainedReferences"));
@@ -86,7 +86,7 @@ TEST_F(Commands, UnretainedReferenceToAFreedBufferIsAFault) {
   expect_fault("a command uses a MTLBuffer that was freed before the command buffer has completed");
 }
 
-TEST_F(Commands, SharedEventsOrderQueuesAndTheProgram) {
+TEST_F(MetalCommands, SharedEventsOrderQueuesAndTheProgram) {
   const Id other = send<Id>(device, "newCommandQueue"), event = send<Id>(device, "newSharedEvent");
   const Id buffer = new_buffer(4);
   EXPECT_EQ(send<std::uint64_t>(event, "signaledValue"), 0U);
@@ -108,7 +108,7 @@ TEST_F(Commands, SharedEventsOrderQueuesAndTheProgram) {
   for (const Id one : {other, event, buffer}) release(one);
 }
 
-TEST_F(Commands, TimesAreInOrder) {
+TEST_F(MetalCommands, TimesAreInOrder) {
   const Id commands = command_buffer();
   EXPECT_EQ(send<double>(commands, "GPUStartTime"), 0.0);
   EXPECT_EQ(finish(commands), completed);
@@ -119,7 +119,7 @@ TEST_F(Commands, TimesAreInOrder) {
   EXPECT_GE(end, start);
 }
 
-TEST_F(Commands, FreedQueueFinishesItsWork) {
+TEST_F(MetalCommands, FreedQueueFinishesItsWork) {
   const Id own = send<Id>(device, "newCommandQueue"), buffer = new_buffer(4);
   const Id event = send<Id>(device, "newSharedEvent");
   {
@@ -142,7 +142,7 @@ TEST_F(Commands, FreedQueueFinishesItsWork) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST_F(Commands, QueueHasALimitOfCommandBuffers) {
+TEST_F(MetalCommands, QueueHasALimitOfCommandBuffers) {
   const Id small = send<Id>(device, "newCommandQueueWithMaxCommandBufferCount:", Number{2});
   void* const inner = objc_autoreleasePoolPush();
   const Id first = send<Id>(small, "commandBuffer"), second = send<Id>(small, "commandBuffer");
@@ -159,7 +159,7 @@ TEST_F(Commands, QueueHasALimitOfCommandBuffers) {
   release(small);
 }
 
-TEST_F(Commands, CommandBuffersAreCommittedOnce) {
+TEST_F(MetalCommands, CommandBuffersAreCommittedOnce) {
   const Id commands = command_buffer();
   send<void>(commands, "waitUntilCompleted");
   expect_fault("waitUntilCompleted]: waits for ever, because it is not committed");
@@ -175,7 +175,7 @@ TEST_F(Commands, CommandBuffersAreCommittedOnce) {
   expect_fault("encodeSignalEvent:value:]: the command buffer is committed");
 }
 
-TEST_F(Commands, EncodersEndBeforeTheNextOne) {
+TEST_F(MetalCommands, EncodersEndBeforeTheNextOne) {
   const Id commands = command_buffer(), buffer = new_buffer(16), event = send<Id>(device, "newSharedEvent");
   const Id encoder = send<Id>(commands, "blitCommandEncoder");
   EXPECT_EQ(send<Id>(commands, "computeCommandEncoder"), nullptr);
@@ -193,14 +193,14 @@ TEST_F(Commands, EncodersEndBeforeTheNextOne) {
   release(event);
 }
 
-TEST_F(Commands, EncoderThatIsFreedWithoutItsEndIsAFault) {
+TEST_F(MetalCommands, EncoderThatIsFreedWithoutItsEndIsAFault) {
   void* const inner = objc_autoreleasePoolPush();
   EXPECT_NE(send<Id>(command_buffer(), "blitCommandEncoder"), nullptr);
   objc_autoreleasePoolPop(inner);
   expect_fault("a MTLBlitCommandEncoder is freed without endEncoding");
 }
 
-TEST_F(Commands, RangesOfCopiesAreChecked) {
+TEST_F(MetalCommands, RangesOfCopiesAreChecked) {
   const Id buffer = new_buffer(16), other = new_buffer(16);
   const Id commands = command_buffer(), encoder = send<Id>(commands, "blitCommandEncoder");
   const auto copies = [&](Id from, Number from_offset, Id to, Number to_offset, Number size) {
@@ -252,7 +252,7 @@ std::uint8_t last_of(Id device, Id queue, bool has_fence, Number options) {
   return value;
 }
 
-TEST_F(Commands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
+TEST_F(MetalCommands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
   EXPECT_EQ(last_of(device, queue, false, shared), 2);
   EXPECT_EQ(last_of(device, queue, false, untracked), 1);
   EXPECT_EQ(last_of(device, queue, true, untracked), 2);
@@ -270,7 +270,7 @@ TEST_F(Commands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
   ::unsetenv("FERRULE_EMULATION_METAL_ORDER");
 }
 
-TEST_F(Commands, FenceIsAwaitedBeforeItsUpdate) {
+TEST_F(MetalCommands, FenceIsAwaitedBeforeItsUpdate) {
   const Id fence = send<Id>(device, "newFence");
   const Id commands = command_buffer(), encoder = send<Id>(commands, "blitCommandEncoder");
   send<void>(encoder, "updateFence:", fence);
@@ -293,7 +293,7 @@ struct Block {
 };
 extern "C" void* _NSConcreteGlobalBlock[];
 
-TEST_F(Commands, HandlersRunBeforeTheWaitEnds) {
+TEST_F(MetalCommands, HandlersRunBeforeTheWaitEnds) {
   const auto note = [](Block* self, Id commands) { self->seen = send<Number>(commands, "status"); };
   constexpr int is_global = 1 << 28;
   Block at_schedule{_NSConcreteGlobalBlock, is_global, 0, note, nullptr};
@@ -308,7 +308,7 @@ TEST_F(Commands, HandlersRunBeforeTheWaitEnds) {
   expect_fault("addCompletedHandler:]: the command buffer is committed");
 }
 
-TEST_F(Commands, HandlerThatWaitsForItsQueueIsAFault) {
+TEST_F(MetalCommands, HandlerThatWaitsForItsQueueIsAFault) {
   constexpr int is_global = 1 << 28;
   Block block{_NSConcreteGlobalBlock, is_global, 0,
               [](Block*, Id commands) { send<void>(commands, "waitUntilCompleted"); }, nullptr};
@@ -318,7 +318,7 @@ TEST_F(Commands, HandlerThatWaitsForItsQueueIsAFault) {
   expect_fault("waitUntilCompleted]: waits for ever, because a handler of the same queue calls");
 }
 
-TEST_F(Commands, ThreadsCommitToOneQueue) {
+TEST_F(MetalCommands, ThreadsCommitToOneQueue) {
   std::vector<std::thread> threads;
   threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread)

@@ -41,7 +41,7 @@ kernel void diverge(device float* x [[buffer(0)]], uint i [[thread_position_in_t
 }
 )";
 
-class Kernels : public Machine {
+class MetalKernels : public Machine {
  protected:
   void SetUp() override {
     Machine::SetUp();
@@ -78,7 +78,7 @@ class Kernels : public Machine {
   std::vector<Id> pipelines;
 };
 
-TEST_F(Kernels, RunWithTheirArguments) {
+TEST_F(MetalKernels, RunWithTheirArguments) {
   std::vector<float> values(256);
   std::iota(values.begin(), values.end(), 0.0F);
   const Id x = buffer_of(values), out = new_buffer(256 * 4);
@@ -96,7 +96,7 @@ TEST_F(Kernels, RunWithTheirArguments) {
   release(out);
 }
 
-TEST_F(Kernels, ThreadgroupMemoryIsThatOfTheEncoder) {
+TEST_F(MetalKernels, ThreadgroupMemoryIsThatOfTheEncoder) {
   std::vector<float> values(64);
   std::iota(values.begin(), values.end(), 0.0F);
   const Id x = buffer_of(values);
@@ -146,7 +146,7 @@ float result_of(Id device, Id queue, Number type, const std::vector<Id>& pipelin
   return value;
 }
 
-TEST_F(Kernels, DispatchesOfAConcurrentEncoderAreOrderedByBarriersAlone) {
+TEST_F(MetalKernels, DispatchesOfAConcurrentEncoderAreOrderedByBarriersAlone) {
   const std::vector<Id> both = {pipeline("scale"), pipeline("add")};
   constexpr Number serial = 0, concurrent = 1;
   constexpr float in_order = 5, reversed = 8;
@@ -170,7 +170,7 @@ TEST_F(Kernels, DispatchesOfAConcurrentEncoderAreOrderedByBarriersAlone) {
   ::unsetenv("FERRULE_EMULATION_METAL_ORDER");
 }
 
-TEST_F(Kernels, BarrierBetweenManyDispatches) {
+TEST_F(MetalKernels, BarrierBetweenManyDispatches) {
   // Sixteen times x += 1 in any order, then x *= 2, with a barrier between.
   const Id x = buffer_of({0}), encoder_pipeline = pipeline("add");
   const Id commands = command_buffer();
@@ -195,7 +195,7 @@ TEST_F(Kernels, BarrierBetweenManyDispatches) {
   release(x);
 }
 
-TEST_F(Kernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
+TEST_F(MetalKernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
   const Id x = buffer_of({0}), store = pipeline("store"), add = pipeline("add");
   const auto address = send<std::uint64_t>(x, "gpuAddress");
   for (const bool is_used : {true, false}) {
@@ -221,7 +221,7 @@ TEST_F(Kernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
   release(x);
 }
 
-TEST_F(Kernels, BindingsAreChecked) {
+TEST_F(MetalKernels, BindingsAreChecked) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   dispatch(encoder, 1, 1);
   expect_fault("there is no pipeline (setComputePipelineState:)");
@@ -258,7 +258,7 @@ TEST_F(Kernels, BindingsAreChecked) {
   release(x);
 }
 
-TEST_F(Kernels, SizesAreChecked) {
+TEST_F(MetalKernels, SizesAreChecked) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   const Id reverse = pipeline("reverse");
   EXPECT_EQ(send<Number>(reverse, "maxTotalThreadsPerThreadgroup"), 64U);
@@ -277,7 +277,7 @@ TEST_F(Kernels, SizesAreChecked) {
   release(x);
 }
 
-TEST_F(Kernels, FaultOfAKernelIsTheErrorOfItsCommandBuffer) {
+TEST_F(MetalKernels, FaultOfAKernelIsTheErrorOfItsCommandBuffer) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   send<void>(encoder, "setComputePipelineState:", pipeline("diverge"));
   set_buffer(encoder, x, 0, 0);
@@ -299,7 +299,7 @@ TEST_F(Kernels, FaultOfAKernelIsTheErrorOfItsCommandBuffer) {
   release(x);
 }
 
-TEST_F(Kernels, CompilersLogIsTheErrorOfALibrary) {
+TEST_F(MetalKernels, CompilersLogIsTheErrorOfALibrary) {
   Id own = nullptr;
   EXPECT_EQ(send<Id>(device, "newLibraryWithSource:options:error:",
                      string("#include <metal_stdlib>\nkernel void k(device float* x [[buffer(0)]]) { *x = teapot; }"),
@@ -310,7 +310,7 @@ TEST_F(Kernels, CompilersLogIsTheErrorOfALibrary) {
   EXPECT_NE(text_of(send<Id>(own, "localizedDescription")).find("teapot"), std::string::npos);
 }
 
-TEST_F(Kernels, OptionsOfTheCompiler) {
+TEST_F(MetalKernels, OptionsOfTheCompiler) {
   const Id options = made("MTLCompileOptions");
   EXPECT_TRUE(send<bool>(options, "fastMathEnabled"));
   send<void>(options, "setFastMathEnabled:", false);
@@ -327,7 +327,7 @@ TEST_F(Kernels, OptionsOfTheCompiler) {
   release(options);
 }
 
-TEST_F(Kernels, PipelinesOfDescriptors) {
+TEST_F(MetalKernels, PipelinesOfDescriptors) {
   const Id descriptor = made("MTLComputePipelineDescriptor"), own = function("scale");
   const char* const selector = "newComputePipelineStateWithDescriptor:options:reflection:error:";
   const auto make = [&] {
@@ -346,11 +346,11 @@ TEST_F(Kernels, PipelinesOfDescriptors) {
   for (const Id one : {made_pipeline, own, descriptor}) release(one);
 }
 
-class Archives : public Kernels {
+class MetalArchives : public MetalKernels {
  protected:
   void TearDown() override {
     std::remove(path.c_str());
-    Kernels::TearDown();
+    MetalKernels::TearDown();
   }
   Id archive(bool of_file) {
     const Id descriptor = made("MTLBinaryArchiveDescriptor");
@@ -370,7 +370,7 @@ class Archives : public Kernels {
   const std::string path = testing::TempDir() + "ferrule_simulated_metal.archive";
 };
 
-TEST_F(Archives, PipelinesAreFoundInAFileOfAnotherTime) {
+TEST_F(MetalArchives, PipelinesAreFoundInAFileOfAnotherTime) {
   const Id descriptor = made("MTLComputePipelineDescriptor"), own = function("scale");
   send<void>(descriptor, "setComputeFunction:", own);
   const Id first = archive(false);
@@ -388,7 +388,7 @@ TEST_F(Archives, PipelinesAreFoundInAFileOfAnotherTime) {
   for (const Id one : {descriptor, own, first, second, found, other}) release(one);
 }
 
-TEST_F(Archives, DamagedFilesAreErrors) {
+TEST_F(MetalArchives, DamagedFilesAreErrors) {
   EXPECT_EQ(archive(true), nullptr);  // there is none
   EXPECT_EQ(text_of(send<Id>(failure, "domain")), "MTLBinaryArchiveDomain");
   EXPECT_EQ(send<long>(failure, "code"), 1);
