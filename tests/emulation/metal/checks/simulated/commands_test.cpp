@@ -56,6 +56,13 @@ TEST_F(MetalCommands, EnqueuedBufferKeepsItsPlace) {
   release(buffer);
 }
 
+TEST_F(MetalCommands, EnqueuedBufferThatIsFreedLosesItsPlace) {
+  void* const inner = objc_autoreleasePoolPush();
+  send<void>(command_buffer(), "enqueue");
+  objc_autoreleasePoolPop(inner);
+  EXPECT_EQ(finish(command_buffer()), completed);
+}
+
 TEST_F(MetalCommands, BufferRetainsWhatItUsesUntilItHasRun) {
   const Id from = new_buffer(16), to = new_buffer(16);
   contents<std::uint8_t>(from)[0] = 7;
@@ -105,6 +112,7 @@ TEST_F(MetalCommands, SharedEventsOrderQueuesAndTheProgram) {
   send<void>(later, "waitUntilCompleted");
   send<void>(event, "setSignaledValue:", std::uint64_t{3});
   expect_fault("MTLSharedEvent: the value 3 is signaled after 6, values must increase");
+  EXPECT_EQ(send<std::uint64_t>(event, "signaledValue"), 6U);
   for (const Id one : {other, event, buffer}) release(one);
 }
 
@@ -153,7 +161,8 @@ TEST_F(MetalCommands, QueueHasALimitOfCommandBuffers) {
   send<void>(second, "commit");
   send<void>(second, "waitUntilCompleted");
   objc_autoreleasePoolPop(inner);
-  EXPECT_NE(send<Id>(small, "commandBuffer"), nullptr);  // those that were freed do not count
+  // Those that were freed do not count.
+  for (int i = 0; i < 2; ++i) EXPECT_NE(send<Id>(small, "commandBuffer"), nullptr);
   EXPECT_EQ(send<Id>(device, "newCommandQueueWithMaxCommandBufferCount:", Number{0}), nullptr);
   expect_fault("the count must not be 0");
   release(small);
@@ -268,6 +277,24 @@ TEST_F(MetalCommands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
   EXPECT_GT(firsts, 4);
   EXPECT_LT(firsts, 28);
   ::unsetenv("FERRULE_EMULATION_METAL_ORDER");
+}
+
+TEST_F(MetalCommands, FenceOrdersTheEncoderThatHasUpdatedIt) {
+  const Id buffer = new_buffer(4, untracked), other = new_buffer(4, untracked), fence = send<Id>(device, "newFence");
+  const Id commands = command_buffer();
+  fill(commands, other, {0, 4}, 9);
+  const Id update = send<Id>(commands, "blitCommandEncoder");
+  send<void>(update, "fillBuffer:range:value:", buffer, Range{0, 4}, std::uint8_t{1});
+  send<void>(update, "updateFence:", fence);
+  send<void>(update, "endEncoding");
+  const Id wait = send<Id>(commands, "blitCommandEncoder");
+  send<void>(wait, "waitForFence:", fence);
+  send<void>(wait, "fillBuffer:range:value:", buffer, Range{0, 4}, std::uint8_t{2});
+  send<void>(wait, "endEncoding");
+  EXPECT_EQ(finish(commands), completed);
+  EXPECT_EQ(contents<std::uint8_t>(buffer)[0], 2);
+  EXPECT_EQ(contents<std::uint8_t>(other)[0], 9);
+  for (const Id one : {buffer, other, fence}) release(one);
 }
 
 TEST_F(MetalCommands, FenceIsAwaitedBeforeItsUpdate) {

@@ -27,6 +27,12 @@ kernel void add(device float* x [[buffer(0)]], constant float& value [[buffer(1)
   threadgroup_barrier(mem_flags::mem_threadgroup);
   x[i] = all[n - 1 - i];
 }
+kernel void two(threadgroup float* x [[threadgroup(0)]], threadgroup float* y [[threadgroup(1)]],
+                device float* out [[buffer(0)]]) {
+  *x = 1;
+  *y = 2;
+  *out = *x + *y;
+}
 struct Table {
   device float* x;
 };
@@ -114,6 +120,26 @@ TEST_F(MetalKernels, ThreadgroupMemoryIsThatOfTheEncoder) {
   send<void>(encoder, "endEncoding");
   EXPECT_EQ(finish(commands), completed);
   for (int i = 0; i < 64; ++i) ASSERT_EQ(contents<float>(x)[i], 63.0F - static_cast<float>(i));
+  release(x);
+}
+
+TEST_F(MetalKernels, ThreadgroupMemoryHasALimitForAllArguments) {
+  const Id x = new_buffer(4), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
+  send<void>(encoder, "setComputePipelineState:", pipeline("two"));
+  set_buffer(encoder, x, 0, 0);
+  const auto set_memory = [&](Number length, Number index) {
+    send<void>(encoder, "setThreadgroupMemoryLength:atIndex:", length, index);
+  };
+  set_memory(16384, 0);
+  set_memory(16400, 1);
+  set_memory(16400, 2);  // no argument of the kernel
+  dispatch(encoder, 1, 1);
+  expect_fault("Compute Function(two): threadgroup memory(32784) must be <= 32768");
+  set_memory(16384, 1);
+  dispatch(encoder, 1, 1);
+  send<void>(encoder, "endEncoding");
+  EXPECT_EQ(finish(commands), completed);
+  EXPECT_EQ(*contents<float>(x), 3);
   release(x);
 }
 
@@ -318,7 +344,7 @@ TEST_F(MetalKernels, OptionsOfTheCompiler) {
   const Id own = send<Id>(device, "newLibraryWithSource:options:error:", string(text), options, &failure);
   ASSERT_NE(own, nullptr);
   const Id names = send<Id>(own, "functionNames");
-  EXPECT_EQ(send<Number>(names, "count"), 5U);
+  EXPECT_EQ(send<Number>(names, "count"), 6U);
   EXPECT_EQ(send<Id>(own, "newFunctionWithName:", string("teapot")), nullptr);
   release(own);
   send<void>(options, "setLanguageVersion:", Number{77});
@@ -340,10 +366,15 @@ TEST_F(MetalKernels, PipelinesOfDescriptors) {
   send<void>(descriptor, "setLabel:", string("scale"));
   const Id made_pipeline = make();
   EXPECT_EQ(send<Number>(made_pipeline, "maxTotalThreadsPerThreadgroup"), 128U);
+  // A kernel's own limit remains.
+  const Id limited = function("reverse");
+  send<void>(descriptor, "setComputeFunction:", limited);
+  const Id second = make();
+  EXPECT_EQ(send<Number>(second, "maxTotalThreadsPerThreadgroup"), 64U);
   send<void>(descriptor, "setMaxTotalThreadsPerThreadgroup:", Number{2048});
   EXPECT_EQ(make(), nullptr);
   EXPECT_NE(text_of(send<Id>(failure, "localizedDescription")).find("2048"), std::string::npos);
-  for (const Id one : {made_pipeline, own, descriptor}) release(one);
+  for (const Id one : {made_pipeline, own, descriptor, limited, second}) release(one);
 }
 
 class MetalArchives : public MetalKernels {

@@ -251,6 +251,26 @@ TEST(MetalSettingsDeathTest, ChosenCallsFailWithAnError) {
       });
 }
 
+TEST(MetalSettingsDeathTest, ArchivesAreThoseOfADevice) {
+  passes({{"FERRULE_EMULATION_METAL_DEVICES", "3"}, {"FERRULE_EMULATION_METAL_NAME", "one,two,one"}}, [] {
+    const Id all = MTLCopyAllDevices(), place = made("MTLBinaryArchiveDescriptor");
+    Id failure = nullptr;
+    const auto archive = [&](Number number) {
+      return send<Id>(send<Id>(all, "objectAtIndex:", number), "newBinaryArchiveWithDescriptor:error:", place,
+                      &failure);
+    };
+    const std::string path = testing::TempDir() + "ferrule_simulated_metal_device.archive";
+    const Id url = send<Id>(objc_getClass("NSURL"), "fileURLWithPath:", string(path.c_str()));
+    EXPECT_TRUE(send<bool>(archive(0), "serializeToURL:error:", url, &failure));
+    send<void>(place, "setUrl:", url);
+    EXPECT_NE(archive(0), nullptr);
+    EXPECT_EQ(archive(1), nullptr);
+    EXPECT_NE(text_of(send<Id>(failure, "localizedDescription")).find("is one of another device"), std::string::npos);
+    EXPECT_NE(archive(2), nullptr);
+    std::remove(path.c_str());
+  });
+}
+
 TEST(MetalSettingsDeathTest, RevokedAccessLasts) {
   passes({{"FERRULE_EMULATION_METAL_FAULT", "access_revoked:1"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
