@@ -116,6 +116,23 @@ TEST_F(MetalCommands, SharedEventsOrderQueuesAndTheProgram) {
   for (const Id one : {other, event, buffer}) release(one);
 }
 
+TEST_F(MetalCommands, EventsOrderEncodersOfOneCommandBuffer) {
+  const Id buffer = new_buffer(4, untracked), event = send<Id>(device, "newEvent"), commands = command_buffer();
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    send<void>(commands, "encodeWaitForEvent:value:", event, std::uint64_t{i} - 1);
+    fill(commands, buffer, {0, 4}, i);
+    send<void>(commands, "encodeSignalEvent:value:", event, std::uint64_t{i});
+  }
+  send<void>(commands, "encodeSignalEvent:value:", event, std::uint64_t{4});
+  send<void>(commands, "encodeWaitForEvent:value:", event, std::uint64_t{4});
+  fill(commands, buffer, {3, 1}, 7);
+  EXPECT_EQ(finish(commands), completed);
+  EXPECT_EQ(contents<std::uint8_t>(buffer)[0], 3);
+  EXPECT_EQ(contents<std::uint8_t>(buffer)[3], 7);
+  release(buffer);
+  release(event);
+}
+
 TEST_F(MetalCommands, TimesAreInOrder) {
   const Id commands = command_buffer();
   EXPECT_EQ(send<double>(commands, "GPUStartTime"), 0.0);
@@ -280,10 +297,11 @@ TEST_F(MetalCommands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
 }
 
 TEST_F(MetalCommands, FenceOrdersTheEncoderThatHasUpdatedIt) {
-  const Id buffer = new_buffer(4, untracked), other = new_buffer(4, untracked), fence = send<Id>(device, "newFence");
+  const Id buffer = new_buffer(4, untracked), other = new_buffer(8), fence = send<Id>(device, "newFence");
   const Id commands = command_buffer();
   fill(commands, other, {0, 4}, 9);
   const Id update = send<Id>(commands, "blitCommandEncoder");
+  send<void>(update, "fillBuffer:range:value:", other, Range{4, 4}, std::uint8_t{8});  // after the first encoder
   send<void>(update, "fillBuffer:range:value:", buffer, Range{0, 4}, std::uint8_t{1});
   send<void>(update, "updateFence:", fence);
   send<void>(update, "endEncoding");
@@ -294,6 +312,7 @@ TEST_F(MetalCommands, FenceOrdersTheEncoderThatHasUpdatedIt) {
   EXPECT_EQ(finish(commands), completed);
   EXPECT_EQ(contents<std::uint8_t>(buffer)[0], 2);
   EXPECT_EQ(contents<std::uint8_t>(other)[0], 9);
+  EXPECT_EQ(contents<std::uint8_t>(other)[4], 8);
   for (const Id one : {buffer, other, fence}) release(one);
 }
 
