@@ -152,6 +152,12 @@ const Refused taken[] = {
     {"arrays and references to them",
      "float sum(thread float (&x)[4]) { return x[0] + x[3]; }\nfloat f() { float x[4] = {1, 2, 3, 4}; return sum(x); }",
      ""},
+    {"conversions between half and bfloat",
+     "bfloat f(half x) { return static_cast<bfloat>(x); }\nhalf g(bfloat x) { return static_cast<half>(x); }", ""},
+    {"parameters of other functions with attributes",
+     "void f(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = 1; }", ""},
+    {"vectors of truth values",
+     "bool f(float4 x) { bool4 b = bool4(true, x.x > 0, false, true); return any(b) && sizeof(bool4) == 4; }", ""},
     {"enumerations and namespaces",
      "namespace n { enum class Mode : uint { one, two };\nconstant int base = 3; inline int f(Mode m) { return m == "
      "Mode::one ? base : 2; } }\nint g() { return n::f(n::Mode::two); }",

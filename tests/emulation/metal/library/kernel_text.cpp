@@ -189,8 +189,9 @@ class Rewriter {
     if (one.is("ferrule_threadgroup_memory")) return threadgroup_macro();
     if (one.is("threadgroup") && begins_statement(at_) && threadgroup_declaration()) return;
     if (is_address_space(one.text) && is_method_qualifier(at_))
-      return replace(at_, at_ + 1, "ferrule_method_" + std::string(one.text));
+      return replace(at_, at_ + 1, "ferrule_method_" + std::string(serves_temporaries(at_) ? "any" : one.text));
     if (words_of_opencl.contains(one.text)) return replace(at_, at_ + 1, "ferrule_user_" + std::string(one.text));
+    if (one.is("static_cast") && is_cast_to_value(at_)) return replace(at_, at_ + 1, "ferrule_cast");
     if (const std::size_t end = end_of_constructed_type(at_); end != 0)
       return replace(at_, end, "ferrule_make<" + text_of(at_, end) + ">");
     leave();
@@ -203,6 +204,7 @@ class Rewriter {
   void directive() {
     const std::string_view all = tokens_[at_].text;
     static constexpr std::array<std::string_view, 3> modes = {"off", "on", "fast"};
+    if (all.find("METAL internals") != std::string_view::npos) return replace(at_, at_ + 1, "");
     if (all.find("METAL") != std::string_view::npos) {
       const std::size_t found = all.find("contract");
       const auto mode = std::find_if(modes.begin(), modes.end(), [&](std::string_view name) {
@@ -222,9 +224,13 @@ class Rewriter {
       if (one.name == "kernel" || one.name == "max_total_threads_per_threadgroup") return kernel();
       static const std::set<std::string_view> known = {"maybe_unused", "nodiscard", "likely", "unlikely",
                                                        "fallthrough"};
-      if (!known.contains(one.name)) refuse(tokens_[one.first], "unknown attribute '" + std::string(one.name) + "'");
+      // Metal takes those of parameters of kernels on other functions, too, and does nothing there.
+      const bool is_of_parameter =
+          one.name == "buffer" || one.name == "threadgroup" || value_attributes.contains(one.name);
+      if (!known.contains(one.name) && !is_of_parameter)
+        refuse(tokens_[one.first], "unknown attribute '" + std::string(one.name) + "'");
     }
-    at_ = end;
+    replace(at_, end, "");
   }
 
   bool begins_statement(std::size_t i) const {
@@ -240,6 +246,31 @@ class Rewriter {
     if (before == 0 || !tokens_[before - 1].is(")")) return false;
     const Token& next = token(i + 1);
     return next.is("{") || next.is(";") || next.is(":") || next.is("const") || next.is("->") || next.is("=");
+  }
+
+  // A constructor or a constant method of thread, whose `thread` stands at `i`.
+  bool serves_temporaries(std::size_t i) const {
+    if (!tokens_[i].is("thread")) return false;
+    if (tokens_[i - 1].is("const") || token(i + 1).is(":")) return true;
+    std::size_t open = i - 1;
+    for (int depth = 0; open > 0; --open) {
+      if (tokens_[open].is(")")) ++depth;
+      if (tokens_[open].is("(") && --depth == 0) break;
+    }
+    if (open < 2) return false;
+    const Token& before = tokens_[open - 2];  // what stands in front of the name
+    return before.is(";") || before.is("{") || before.is("}") || before.is(":") || before.is("constexpr") ||
+           before.is("explicit") || before.is(">");
+  }
+
+  // clang converts no half to bfloat; ferrule_cast does.
+  bool is_cast_to_value(std::size_t i) const {
+    if (!token(i + 1).is("<")) return false;
+    const std::size_t end = behind_angles(i + 1);
+    if (end == i + 1) return false;
+    for (std::size_t k = i + 2; k < end; ++k)
+      if (tokens_[k].is("*") || tokens_[k].is("&") || tokens_[k].is("&&") || tokens_[k].is("void")) return false;
+    return true;
   }
 
   // A vector's type whose constructor is called; returns the token behind the type, or 0.

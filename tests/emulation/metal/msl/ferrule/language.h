@@ -23,6 +23,11 @@
 #define ferrule_method_device __global
 #define ferrule_method_constant __constant
 #define ferrule_method_thread __private
+#ifdef FERRULE_STRICT
+#define ferrule_method_any __private
+#else
+#define ferrule_method_any  // for temporary objects, too, which are in no address space
+#endif
 #define ferrule_method_threadgroup __local
 
 #define ferrule_export __attribute__((visibility("default")))

@@ -11,8 +11,8 @@ struct simdgroup_matrix {
   // A matrix without a value is NaN.
   simdgroup_matrix() : ferrule_elements{T(__builtin_nanf("")), T(__builtin_nanf(""))} {}
   explicit simdgroup_matrix(T diagonal);
-  thread ferrule_pair& thread_elements() ferrule_method_thread { return ferrule_elements; }
-  const thread ferrule_pair& thread_elements() const ferrule_method_thread { return ferrule_elements; }
+  thread ferrule_pair& thread_elements() __private { return ferrule_elements; }
+  const thread ferrule_pair& thread_elements() const __private { return ferrule_elements; }
   ferrule_pair ferrule_elements;
 };
 typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;

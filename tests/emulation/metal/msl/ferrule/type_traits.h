@@ -15,6 +15,11 @@ using bool_constant = integral_constant<bool, V>;
 typedef bool_constant<true> true_type;
 typedef bool_constant<false> false_type;
 
+template <class... Conditions>
+struct _disjunction : bool_constant<(Conditions::value || ...)> {};
+template <class... Conditions>
+struct _conjunction : bool_constant<(Conditions::value && ...)> {};
+
 template <bool Condition, class T = void>
 struct enable_if {};
 template <class T>
@@ -54,6 +59,28 @@ FERRULE_TRANSFORMATION(make_unsigned, __make_unsigned)
 template <class T>
 using decay_t = __decay(T);
 
+template <class T>
+struct remove_addrspace {
+  typedef T type;
+};
+#define FERRULE_WITHOUT_SPACE(space) \
+  template <class T>                 \
+  struct remove_addrspace<space T> { \
+    typedef T type;                  \
+  };
+FERRULE_WITHOUT_SPACE(thread)
+FERRULE_WITHOUT_SPACE(threadgroup)
+FERRULE_WITHOUT_SPACE(device)
+#ifdef FERRULE_STRICT
+FERRULE_WITHOUT_SPACE(constant)
+#else
+FERRULE_WITHOUT_SPACE(__global)
+FERRULE_WITHOUT_SPACE(__generic)
+#endif
+#undef FERRULE_WITHOUT_SPACE
+template <class T>
+using remove_addrspace_t = typename remove_addrspace<T>::type;
+
 #define FERRULE_PROPERTY(name, ...)                \
   template <class T>                               \
   struct name : bool_constant<(__VA_ARGS__)> {};   \
@@ -76,7 +103,6 @@ FERRULE_PROPERTY(is_array, __is_array(T))
 FERRULE_PROPERTY(is_enum, __is_enum(T))
 FERRULE_PROPERTY(is_class, __is_class(T))
 FERRULE_PROPERTY(is_union, __is_union(T))
-FERRULE_PROPERTY(is_empty, __is_empty(T))
 FERRULE_PROPERTY(is_trivial, __is_trivial(T))
 FERRULE_PROPERTY(is_trivially_copyable, __is_trivially_copyable(T))
 FERRULE_PROPERTY(is_scalar, __is_scalar(T))

@@ -35,6 +35,19 @@ FERRULE_VECTORS(half)
 FERRULE_VECTORS(float)
 FERRULE_VECTORS(bfloat)
 #undef FERRULE_VECTORS
+// Of signed char, which no other vector has.
+typedef int8_t bool2 __attribute__((ext_vector_type(2)));
+typedef int8_t bool3 __attribute__((ext_vector_type(3)));
+typedef int8_t bool4 __attribute__((ext_vector_type(4)));
+
+// The emulator writes it for static_cast to a value, as clang does not convert between half and bfloat.
+template <class T, class From>
+constexpr ferrule_inline T ferrule_cast(From from) {
+  if constexpr ((__is_same(From, half) && __is_same(T, bfloat)) || (__is_same(From, bfloat) && __is_same(T, half)))
+    return static_cast<T>(static_cast<float>(from));
+  else
+    return static_cast<T>(from);
+}
 
 namespace metal {
 template <class T, int N>
@@ -61,6 +74,9 @@ FERRULE_NAMES(long)
 FERRULE_NAMES(half)
 FERRULE_NAMES(float)
 #undef FERRULE_NAMES
+using ::bool2;
+using ::bool3;
+using ::bool4;
 using ::int8_t;
 using ::uint8_t;
 using ::int16_t;

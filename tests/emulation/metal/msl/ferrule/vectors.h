@@ -29,10 +29,10 @@ ferrule_inline int ferrule_put(thread V& out, int at, Part given) {
   typedef typename ferrule_shape<V>::element Element;
   if constexpr (ferrule_shape<Part>::count > 1) {
     const typename ferrule_shape<Part>::vector part = given;
-    for (int i = 0; i < ferrule_shape<Part>::count; ++i) out[at + i] = static_cast<Element>(part[i]);
+    for (int i = 0; i < ferrule_shape<Part>::count; ++i) out[at + i] = ferrule_cast<Element>(part[i]);
     return at + ferrule_shape<Part>::count;
   } else {
-    out[at] = static_cast<Element>(given);
+    out[at] = ferrule_cast<Element>(given);
     return at + 1;
   }
 }
@@ -55,7 +55,7 @@ constexpr ferrule_inline V ferrule_converted(Part given) {
     const typename ferrule_shape<Part>::vector part = given;
     return __builtin_convertvector(part, V);
   } else {
-    return static_cast<V>(static_cast<Element>(given));
+    return static_cast<V>(ferrule_cast<Element>(given));
   }
 }
 
@@ -66,19 +66,11 @@ constexpr ferrule_inline T ferrule_make(Parts... parts) {
   if constexpr (sizeof...(Parts) == 0)
     return T(V{});
   else if constexpr (sizeof...(Parts) == ferrule_shape<T>::count)
-    return T(V{static_cast<Element>(parts)...});
+    return T(V{ferrule_cast<Element>(parts)...});
   else if constexpr (sizeof...(Parts) == 1)
     return T(ferrule_converted<V>(parts...));
   else
     return T(ferrule_joined<V>(parts...));
-}
-
-// Calls `f` with the elements of vectors, one by one.
-template <class V, class F>
-constexpr ferrule_inline V ferrule_each(V x, F f) {
-  V out{};
-  for (int i = 0; i < ferrule_shape<V>::count; ++i) out[i] = f(x[i]);
-  return out;
 }
 
 }  // namespace metal
