@@ -16,7 +16,8 @@ install(TARGETS ferrule-probe EXPORT ferruleTargets RUNTIME DESTINATION ${probe_
 install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.inc)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
 # The emulator of CUDA kernels, as sources: it is compiled with the options of the kernels that it runs.
-install(DIRECTORY tests/emulation/ DESTINATION ${FERRULE_INSTALL_TESTING_DIR}/emulation PATTERN checks EXCLUDE)
+install(DIRECTORY tests/emulation/ DESTINATION ${FERRULE_INSTALL_TESTING_DIR}/emulation PATTERN checks EXCLUDE
+        PATTERN metal EXCLUDE)
 
 # The hashes of the modules that are installed with this libferrule: these need no probe.
 get_property(manifests GLOBAL PROPERTY FERRULE_INSTALLED_MANIFESTS)

@@ -337,8 +337,8 @@ def test_files_and_folders_of_the_emulator_include_each_other_in_no_cycle() -> N
     for file, others in included.items():
         own = Path(file).parent.as_posix()
         reached = {Path(other).parent.as_posix() for other in others}
-        # Headers beside the folders are CUDA's own names, and the interface of MSL's libraries: each part of the emulator
-        # may include them.
+        # Headers beside the folders are CUDA's own names, and the interface of MSL's libraries: each part of the
+        # emulator may include them.
         folders.setdefault(own, set()).update(reached - {own, ".", "metal"})
     folders.pop(".")
     folders.pop("metal")

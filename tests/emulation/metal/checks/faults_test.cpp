@@ -54,6 +54,7 @@ TEST(MetalFaults, TheValueOfALaneThatTakesNoPart) {
                "program_source:6");
 }
 
+#if !defined(__SANITIZE_THREAD__)  // which does not let a forked process start threads
 TEST(MetalFaults, AThreadThatWaitsForWhatNobodyDoes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   ::setenv("FERRULE_EMULATION_BLOCK_SECONDS", "1", 1);
@@ -75,6 +76,7 @@ TEST(MetalFaults, AThreadThatWaitsForWhatNobodyDoes) {
       "program_source:4");
   ::unsetenv("FERRULE_EMULATION_BLOCK_SECONDS");
 }
+#endif
 
 TEST(MetalFaults, ArgumentsThatAreMissing) {
   Kernel kernel(
@@ -115,6 +117,15 @@ TEST(MetalFaults, MoreThreadgroupMemoryThanThereIs) {
   kernel.buffer(0, out).threadgroup(0, 32784);
   EXPECT_FAULT(fault_of([&] { kernel.run(1, 1); }), "32784 bytes", "limit of 32768");
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST(MetalFaults, AddressSanitizerSeesAccessesOutOfBounds) {
+  EXPECT_DEATH(fault("float x = 1;\nout[i + 1000] = x;"), "heap-buffer-overflow[^$]*in faulty[^$]*program_source:6");
+  EXPECT_DEATH(fault("threadgroup float x[64];\nx[i] = 1;\nout[i] = x[i + 1];"),
+               "heap-buffer-overflow[^$]*in faulty[^$]*program_source:7");
+  EXPECT_DEATH(fault("float x[4] = {1, 2, 3, 4};\nout[i] = x[lane % 5];"), "buffer-overflow[^$]*in faulty");
+}
+#endif
 
 }  // namespace
 }  // namespace emulation::metal

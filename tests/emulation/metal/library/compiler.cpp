@@ -160,11 +160,12 @@ std::vector<std::string> code_options(const CompileOptions& options) {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
     all.insert(all.end(), {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mlzcnt", "-mpopcnt"});
   if (options.fast_math) all.insert(all.end(), {"-cl-fast-relaxed-math", "-D__FAST_MATH__=1"});
+    // The runtime is that of the process, which g++ has linked.
 #if defined(__SANITIZE_ADDRESS__)
   all.insert(all.end(), {"-fsanitize=address", "-fno-sanitize-link-runtime"});
 #endif
-#if defined(__SANITIZE_THREAD__)
-  all.insert(all.end(), {"-fsanitize=thread"});
+#if defined(FERRULE_EMULATION_TSAN)
+  all.insert(all.end(), {"-fsanitize=thread", "-fno-sanitize-link-runtime"});
 #endif
   return all;
 }

@@ -72,9 +72,10 @@ CallTable::CallTable(const Dispatch& dispatch) : flushes_(flush_setting()) {
 }
 
 KernelCall::KernelCall(const CallTable& table) : flushes_(table.flushes()) {
-  data_.buffers = table.buffers();
+  data_.buffers = table.buffers().data();
+  data_.threadgroup = threadgroup_.data();
   for (const auto& [index, bytes] : table.groups())
-    data_.threadgroup[index] =
+    threadgroup_[index] =
         reinterpret_cast<std::uintptr_t>(current_block->shared(key_of(first_argument_key + index), bytes));
   const Index place = threadIdx, group = blockIdx, size = blockDim, groups = gridDim;
   data_.thread_position_in_threadgroup = position(place);
@@ -91,8 +92,10 @@ KernelCall::KernelCall(const CallTable& table) : flushes_(table.flushes()) {
   data_.threads_per_simdgroup = warp_size;
 #if defined(__x86_64__)
   constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x40;
-  control_ = _mm_getcsr();
-  if (flushes_) _mm_setcsr(control_ | flush_to_zero | denormals_are_zero);
+  if (flushes_) {
+    control_ = _mm_getcsr();
+    _mm_setcsr(control_ | flush_to_zero | denormals_are_zero);
+  }
 #endif
 }
 

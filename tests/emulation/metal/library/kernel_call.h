@@ -34,7 +34,7 @@ struct KernelCallData {
   struct Position {
     std::uint32_t x, y, z;
   };
-  std::array<std::uint64_t, most_bindings> buffers, threadgroup;
+  const std::uint64_t *buffers, *threadgroup;  // by index
   Position thread_position_in_grid, threadgroup_position_in_grid, thread_position_in_threadgroup,
       threads_per_threadgroup, threadgroups_per_grid, threads_per_grid;
   std::uint32_t thread_index_in_threadgroup, thread_index_in_simdgroup, simdgroup_index_in_threadgroup,
@@ -52,6 +52,7 @@ class KernelCall {
 
  private:
   KernelCallData data_;
+  std::array<std::uint64_t, most_bindings> threadgroup_;
   const bool flushes_;
   unsigned control_ = 0;  // of floating-point numbers, before the call
 };

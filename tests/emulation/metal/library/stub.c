@@ -1,5 +1,7 @@
 /* Compiled with each library: passes calls on to the emulator that has loaded it. */
-#include "host.h"
+#include "metal/library/host.h"
+
+#include <string.h>
 
 __attribute__((visibility("default"))) const struct ferrule_host* ferrule_host;
 
@@ -38,3 +40,8 @@ float __truncsfbf2(float value) {
     both.bits = (both.bits + 0x7fffU + (both.bits >> 16 & 1U)) >> 16;
   return both.value;
 }
+
+/* clang's ThreadSanitizer calls these. g++'s runtime, which runs it, has no such names, and sees those of C. */
+void* __tsan_memcpy(void* to, const void* from, size_t bytes) { return memcpy(to, from, bytes); }
+void* __tsan_memmove(void* to, const void* from, size_t bytes) { return memmove(to, from, bytes); }
+void* __tsan_memset(void* to, int value, size_t bytes) { return memset(to, value, bytes); }

@@ -14,6 +14,29 @@ bool is_supported(std::size_t encoding) {
   return false;
 }
 
+// Whether the text is UTF-8 without characters of more bytes than needed, surrogates, and numbers beyond the last one.
+bool is_utf8(const std::string& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
+    const unsigned first = byte(i);
+    if (first < 0x80) {
+      ++i;
+      continue;
+    }
+    const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() - i < bytes) return false;
+    unsigned code = first & (0xffU >> (bytes + 1));
+    for (std::size_t next = 1; next < bytes; ++next) {
+      if ((byte(i + next) & 0xc0U) != 0x80U) return false;
+      code = code << 6U | (byte(i + next) & 0x3fU);
+    }
+    const unsigned least = bytes == 4 ? 0x10000 : bytes == 3 ? 0x800 : 0x80;
+    if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return false;
+    i += bytes;
+  }
+  return true;
+}
+
 Object* copied(Object* self) { return retain(self); }  // these objects never change
 
 }  // namespace
@@ -27,7 +50,7 @@ Object* String::with_utf8(const char* text) {
     report_fault("+[NSString stringWithUTF8String:]: NULL cString");
     return nullptr;
   }
-  return autoreleased_of(text);
+  return is_utf8(text) ? autoreleased_of(text) : nullptr;
 }
 
 Object* String::with_encoding(const char* text, std::size_t encoding) {

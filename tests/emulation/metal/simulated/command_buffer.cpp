@@ -226,22 +226,29 @@ void CommandBuffer::fail(CommandBufferError code, const std::string& text) {
   error_ = std::move(made);
 }
 
-void CommandBuffer::wait_until_completed() {
+template <class Condition>
+void CommandBuffer::wait_until(const char* selector, const Condition& condition) {
+  const std::string name = std::string("-[MTLCommandBuffer ") + selector + "]: waits for ever, because ";
   if (!is_committed()) {
-    objc::report_fault("-[MTLCommandBuffer waitUntilCompleted]: waits for ever, because it is not committed");
+    objc::report_fault(name + "it is not committed");
     return;
   }
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return has_ended_; });
+  if (condition()) return;
+  if (queue_->runs_on_calling_thread()) {
+    lock.unlock();
+    objc::report_fault(name + "a handler of the same queue calls");
+    return;
+  }
+  changed_.wait(lock, condition);
+}
+
+void CommandBuffer::wait_until_completed() {
+  wait_until("waitUntilCompleted", [&] { return has_ended_; });
 }
 
 void CommandBuffer::wait_until_scheduled() {
-  if (!is_committed()) {
-    objc::report_fault("-[MTLCommandBuffer waitUntilScheduled]: waits for ever, because it is not committed");
-    return;
-  }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return status_ >= Status::scheduled; });
+  wait_until("waitUntilScheduled", [&] { return status_ >= Status::scheduled; });
 }
 
 void CommandBuffer::add_scheduled(void* block) {

@@ -58,6 +58,9 @@ class CommandBuffer : public Object {
   Pass& add_pass();
   void add_event(Pass::Kind kind, Object* event, std::uint64_t value, const char* selector);
   bool is_committed() const;
+  // Waits until the condition holds; a wait that never ends is a fault.
+  template <class Condition>
+  void wait_until(const char* selector, const Condition& condition);
   void run_all();
   void fail(CommandBufferError code, const std::string& text);
   double time_of(const double& member) const;

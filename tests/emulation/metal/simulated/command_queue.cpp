@@ -23,6 +23,7 @@ std::vector<Worker*>& idle() {
 }
 
 constinit std::atomic<int> releases = 0;
+constinit thread_local const Worker* calling = nullptr;
 
 }  // namespace
 
@@ -57,7 +58,10 @@ void Worker::add(std::function<void()> work) {
   changed_.notify_all();
 }
 
+bool Worker::is_calling_thread() const { return calling == this; }
+
 void Worker::run() {
+  calling = this;
   for (;;) {
     std::function<void()> work;
     {

@@ -19,6 +19,7 @@ class Worker {
   static Worker& take();
   void give_back();
   void add(std::function<void()> work);
+  bool is_calling_thread() const;
 
  private:
   Worker();
@@ -38,6 +39,8 @@ class CommandQueue : public Object {
   CommandQueue(Device& device, std::size_t most);
   ~CommandQueue();
   Device& device() const { return *device_; }
+  // Whether a handler of one of its command buffers calls.
+  bool runs_on_calling_thread() const { return worker_.is_calling_thread(); }
   // A command buffer gets its place in the order, if it has none yet.
   void enqueue(CommandBuffer& buffer);
   // It runs when all before it are committed.

@@ -5,9 +5,9 @@
 
 namespace {
 
-class Buffers : public Machine {};
+class MetalBuffers : public Machine {};
 
-TEST_F(Buffers, MemoryIsFilledWithOnes) {
+TEST_F(MetalBuffers, MemoryIsFilledWithOnes) {
   const Id buffer = new_buffer(1000);
   EXPECT_EQ(send<Number>(buffer, "length"), 1000U);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(contents<std::uint8_t>(buffer)[i], 0xff);
@@ -19,7 +19,7 @@ TEST_F(Buffers, MemoryIsFilledWithOnes) {
   EXPECT_EQ(send<Number>(device, "currentAllocatedSize"), 0U);
 }
 
-TEST_F(Buffers, PrivateMemoryIsNotThePrograms) {
+TEST_F(MetalBuffers, PrivateMemoryIsNotThePrograms) {
   const Id buffer = new_buffer(16, private_to_device | untracked);
   EXPECT_EQ(contents<void>(buffer), nullptr);
   EXPECT_EQ(send<Number>(buffer, "storageMode"), 2U);
@@ -28,7 +28,7 @@ TEST_F(Buffers, PrivateMemoryIsNotThePrograms) {
   release(buffer);
 }
 
-TEST_F(Buffers, WrongSizesAndOptionsAreFaults) {
+TEST_F(MetalBuffers, WrongSizesAndOptionsAreFaults) {
   EXPECT_EQ(new_buffer(0), nullptr);
   expect_fault("-[MTLDevice newBufferWithLength:options:]: the length must not be 0");
   EXPECT_EQ(new_buffer(16, 3 << 4), nullptr);
@@ -37,13 +37,13 @@ TEST_F(Buffers, WrongSizesAndOptionsAreFaults) {
   expect_fault("unknown resource options");
 }
 
-TEST_F(Buffers, MemoryOfTheDeviceHasAnEnd) {
+TEST_F(MetalBuffers, MemoryOfTheDeviceHasAnEnd) {
   EXPECT_EQ(new_buffer(static_cast<Number>(-1)), nullptr);
   EXPECT_EQ(new_buffer(send<Number>(device, "maxBufferLength") + 1), nullptr);
   EXPECT_EQ(send<Number>(device, "currentAllocatedSize"), 0U);
 }
 
-TEST_F(Buffers, BytesAroundABufferAreWatched) {
+TEST_F(MetalBuffers, BytesAroundABufferAreWatched) {
   const Id buffer = new_buffer(10);
   contents<std::uint8_t>(buffer)[10] = 1;
   release(buffer);
@@ -54,7 +54,7 @@ TEST_F(Buffers, BytesAroundABufferAreWatched) {
   expect_fault("bytes before a buffer of 10 bytes were written");
 }
 
-TEST_F(Buffers, BufferOfBytesHasThem) {
+TEST_F(MetalBuffers, BufferOfBytesHasThem) {
   const Id buffer = send<Id>(device, "newBufferWithBytes:length:options:", static_cast<const void*>("abc"), Number{3},
                              Number{shared});
   EXPECT_EQ(std::string(contents<char>(buffer), 3), "abc");
@@ -72,7 +72,7 @@ struct Block {
   const void* descriptor = nullptr;
 };
 
-TEST_F(Buffers, MemoryOfTheProgramIsUsedInWholePages) {
+TEST_F(MetalBuffers, MemoryOfTheProgramIsUsedInWholePages) {
   const char* const selector = "newBufferWithBytesNoCopy:length:options:deallocator:";
   constexpr Number page = 16384;
   auto* const pages = static_cast<std::uint8_t*>(std::aligned_alloc(page, 2 * page));
@@ -100,7 +100,7 @@ TEST_F(Buffers, MemoryOfTheProgramIsUsedInWholePages) {
   EXPECT_EQ(freed_bytes, 2 * page);
 }
 
-TEST_F(Buffers, LabelsAreKept) {
+TEST_F(MetalBuffers, LabelsAreKept) {
   const Id buffer = new_buffer(4);
   EXPECT_EQ(send<Id>(buffer, "label"), nullptr);
   send<void>(buffer, "setLabel:", string("weights"));
@@ -108,7 +108,7 @@ TEST_F(Buffers, LabelsAreKept) {
   release(buffer);
 }
 
-TEST_F(Buffers, DeviceSaysWhatItIs) {
+TEST_F(MetalBuffers, DeviceSaysWhatItIs) {
   EXPECT_EQ(text_of(send<Id>(device, "name")), "Simulated Metal device");
   EXPECT_TRUE(send<bool>(device, "hasUnifiedMemory"));
   EXPECT_FALSE(send<bool>(device, "isLowPower"));
@@ -122,7 +122,7 @@ TEST_F(Buffers, DeviceSaysWhatItIs) {
   EXPECT_EQ(send<std::uint64_t>(device, "recommendedMaxWorkingSetSize"), std::uint64_t{3} << 30U);
 }
 
-TEST_F(Buffers, AllDevicesAreListed) {
+TEST_F(MetalBuffers, AllDevicesAreListed) {
   const Id all = MTLCopyAllDevices();
   EXPECT_EQ(send<Number>(all, "count"), 1U);
   EXPECT_EQ(send<Id>(all, "objectAtIndex:", Number{0}), device);
@@ -138,7 +138,7 @@ void write(bool is_freed, std::size_t place) {
   bytes[place] = 1;
 }
 
-TEST(BuffersDeathTest, UseAfterFreeAndBeyondTheEndEndsTheProcess) {
+TEST(MetalBuffersDeathTest, UseAfterFreeAndBeyondTheEndEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(write(false, 4096), "");
   EXPECT_DEATH(write(true, 0), "");

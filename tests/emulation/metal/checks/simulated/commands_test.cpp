@@ -7,9 +7,9 @@
 
 namespace {
 
-class Commands : public Machine {};
+class MetalCommands : public Machine {};
 
-TEST_F(Commands, CopiesRunWhenTheBufferIsCommitted) {
+TEST_F(MetalCommands, CopiesRunWhenTheBufferIsCommitted) {
   const Id from = new_buffer(16), to = new_buffer(16, private_to_device), back = new_buffer(16);
   std::iota(contents<std::uint8_t>(from), contents<std::uint8_t>(from) + 16, 0);
   const Id commands = command_buffer();
@@ -26,7 +26,7 @@ TEST_F(Commands, CopiesRunWhenTheBufferIsCommitted) {
   for (const Id buffer : {from, to, back}) release(buffer);
 }
 
-TEST_F(Commands, BuffersOfAQueueRunInTheOrderOfTheirCommits) {
+TEST_F(MetalCommands, BuffersOfAQueueRunInTheOrderOfTheirCommits) {
   const Id buffer = new_buffer(4);
   std::vector<Id> all;
   for (std::uint8_t i = 0; i < 20; ++i) {
@@ -40,7 +40,7 @@ TEST_F(Commands, BuffersOfAQueueRunInTheOrderOfTheirCommits) {
   release(buffer);
 }
 
-TEST_F(Commands, EnqueuedBufferKeepsItsPlace) {
+TEST_F(MetalCommands, EnqueuedBufferKeepsItsPlace) {
   const Id buffer = new_buffer(4);
   const Id first = command_buffer(), second = command_buffer();
   send<void>(first, "enqueue");
@@ -56,7 +56,14 @@ TEST_F(Commands, EnqueuedBufferKeepsItsPlace) {
   release(buffer);
 }
 
-TEST_F(Commands, BufferRetainsWhatItUsesUntilItHasRun) {
+TEST_F(MetalCommands, EnqueuedBufferThatIsFreedLosesItsPlace) {
+  void* const inner = objc_autoreleasePoolPush();
+  send<void>(command_buffer(), "enqueue");
+  objc_autoreleasePoolPop(inner);
+  EXPECT_EQ(finish(command_buffer()), completed);
+}
+
+TEST_F(MetalCommands, BufferRetainsWhatItUsesUntilItHasRun) {
   const Id from = new_buffer(16), to = new_buffer(16);
   contents<std::uint8_t>(from)[0] = 7;
   const Id event = send<Id>(device, "newSharedEvent");
@@ -75,7 +82,7 @@ TEST_F(Commands, BufferRetainsWhatItUsesUntilItHasRun) {
   release(event);
 }
 
-TEST_F(Commands, UnretainedReferenceToAFreedBufferIsAFault) {
+TEST_F(MetalCommands, UnretainedReferenceToAFreedBufferIsAFault) {
   const Id buffer = new_buffer(16);
   const Id commands = send<Id>(queue, "commandBufferWithUnretainedReferences");
   EXPECT_FALSE(send<bool>(commands, "retainedReferences"));
@@ -86,7 +93,7 @@ TEST_F(Commands, UnretainedReferenceToAFreedBufferIsAFault) {
   expect_fault("a command uses a MTLBuffer that was freed before the command buffer has completed");
 }
 
-TEST_F(Commands, SharedEventsOrderQueuesAndTheProgram) {
+TEST_F(MetalCommands, SharedEventsOrderQueuesAndTheProgram) {
   const Id other = send<Id>(device, "newCommandQueue"), event = send<Id>(device, "newSharedEvent");
   const Id buffer = new_buffer(4);
   EXPECT_EQ(send<std::uint64_t>(event, "signaledValue"), 0U);
@@ -105,10 +112,28 @@ TEST_F(Commands, SharedEventsOrderQueuesAndTheProgram) {
   send<void>(later, "waitUntilCompleted");
   send<void>(event, "setSignaledValue:", std::uint64_t{3});
   expect_fault("MTLSharedEvent: the value 3 is signaled after 6, values must increase");
+  EXPECT_EQ(send<std::uint64_t>(event, "signaledValue"), 6U);
   for (const Id one : {other, event, buffer}) release(one);
 }
 
-TEST_F(Commands, TimesAreInOrder) {
+TEST_F(MetalCommands, EventsOrderEncodersOfOneCommandBuffer) {
+  const Id buffer = new_buffer(4, untracked), event = send<Id>(device, "newEvent"), commands = command_buffer();
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    send<void>(commands, "encodeWaitForEvent:value:", event, std::uint64_t{i} - 1);
+    fill(commands, buffer, {0, 4}, i);
+    send<void>(commands, "encodeSignalEvent:value:", event, std::uint64_t{i});
+  }
+  send<void>(commands, "encodeSignalEvent:value:", event, std::uint64_t{4});
+  send<void>(commands, "encodeWaitForEvent:value:", event, std::uint64_t{4});
+  fill(commands, buffer, {3, 1}, 7);
+  EXPECT_EQ(finish(commands), completed);
+  EXPECT_EQ(contents<std::uint8_t>(buffer)[0], 3);
+  EXPECT_EQ(contents<std::uint8_t>(buffer)[3], 7);
+  release(buffer);
+  release(event);
+}
+
+TEST_F(MetalCommands, TimesAreInOrder) {
   const Id commands = command_buffer();
   EXPECT_EQ(send<double>(commands, "GPUStartTime"), 0.0);
   EXPECT_EQ(finish(commands), completed);
@@ -119,7 +144,7 @@ TEST_F(Commands, TimesAreInOrder) {
   EXPECT_GE(end, start);
 }
 
-TEST_F(Commands, FreedQueueFinishesItsWork) {
+TEST_F(MetalCommands, FreedQueueFinishesItsWork) {
   const Id own = send<Id>(device, "newCommandQueue"), buffer = new_buffer(4);
   const Id event = send<Id>(device, "newSharedEvent");
   {
@@ -142,7 +167,7 @@ TEST_F(Commands, FreedQueueFinishesItsWork) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST_F(Commands, QueueHasALimitOfCommandBuffers) {
+TEST_F(MetalCommands, QueueHasALimitOfCommandBuffers) {
   const Id small = send<Id>(device, "newCommandQueueWithMaxCommandBufferCount:", Number{2});
   void* const inner = objc_autoreleasePoolPush();
   const Id first = send<Id>(small, "commandBuffer"), second = send<Id>(small, "commandBuffer");
@@ -153,13 +178,14 @@ TEST_F(Commands, QueueHasALimitOfCommandBuffers) {
   send<void>(second, "commit");
   send<void>(second, "waitUntilCompleted");
   objc_autoreleasePoolPop(inner);
-  EXPECT_NE(send<Id>(small, "commandBuffer"), nullptr);  // those that were freed do not count
+  // Those that were freed do not count.
+  for (int i = 0; i < 2; ++i) EXPECT_NE(send<Id>(small, "commandBuffer"), nullptr);
   EXPECT_EQ(send<Id>(device, "newCommandQueueWithMaxCommandBufferCount:", Number{0}), nullptr);
   expect_fault("the count must not be 0");
   release(small);
 }
 
-TEST_F(Commands, CommandBuffersAreCommittedOnce) {
+TEST_F(MetalCommands, CommandBuffersAreCommittedOnce) {
   const Id commands = command_buffer();
   send<void>(commands, "waitUntilCompleted");
   expect_fault("waitUntilCompleted]: waits for ever, because it is not committed");
@@ -175,7 +201,7 @@ TEST_F(Commands, CommandBuffersAreCommittedOnce) {
   expect_fault("encodeSignalEvent:value:]: the command buffer is committed");
 }
 
-TEST_F(Commands, EncodersEndBeforeTheNextOne) {
+TEST_F(MetalCommands, EncodersEndBeforeTheNextOne) {
   const Id commands = command_buffer(), buffer = new_buffer(16), event = send<Id>(device, "newSharedEvent");
   const Id encoder = send<Id>(commands, "blitCommandEncoder");
   EXPECT_EQ(send<Id>(commands, "computeCommandEncoder"), nullptr);
@@ -193,14 +219,14 @@ TEST_F(Commands, EncodersEndBeforeTheNextOne) {
   release(event);
 }
 
-TEST_F(Commands, EncoderThatIsFreedWithoutItsEndIsAFault) {
+TEST_F(MetalCommands, EncoderThatIsFreedWithoutItsEndIsAFault) {
   void* const inner = objc_autoreleasePoolPush();
   EXPECT_NE(send<Id>(command_buffer(), "blitCommandEncoder"), nullptr);
   objc_autoreleasePoolPop(inner);
   expect_fault("a MTLBlitCommandEncoder is freed without endEncoding");
 }
 
-TEST_F(Commands, RangesOfCopiesAreChecked) {
+TEST_F(MetalCommands, RangesOfCopiesAreChecked) {
   const Id buffer = new_buffer(16), other = new_buffer(16);
   const Id commands = command_buffer(), encoder = send<Id>(commands, "blitCommandEncoder");
   const auto copies = [&](Id from, Number from_offset, Id to, Number to_offset, Number size) {
@@ -252,7 +278,7 @@ std::uint8_t last_of(Id device, Id queue, bool has_fence, Number options) {
   return value;
 }
 
-TEST_F(Commands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
+TEST_F(MetalCommands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
   EXPECT_EQ(last_of(device, queue, false, shared), 2);
   EXPECT_EQ(last_of(device, queue, false, untracked), 1);
   EXPECT_EQ(last_of(device, queue, true, untracked), 2);
@@ -270,7 +296,27 @@ TEST_F(Commands, EncodersOfUntrackedBuffersAreOrderedByFencesAlone) {
   ::unsetenv("FERRULE_EMULATION_METAL_ORDER");
 }
 
-TEST_F(Commands, FenceIsAwaitedBeforeItsUpdate) {
+TEST_F(MetalCommands, FenceOrdersTheEncoderThatHasUpdatedIt) {
+  const Id buffer = new_buffer(4, untracked), other = new_buffer(8), fence = send<Id>(device, "newFence");
+  const Id commands = command_buffer();
+  fill(commands, other, {0, 4}, 9);
+  const Id update = send<Id>(commands, "blitCommandEncoder");
+  send<void>(update, "fillBuffer:range:value:", other, Range{4, 4}, std::uint8_t{8});  // after the first encoder
+  send<void>(update, "fillBuffer:range:value:", buffer, Range{0, 4}, std::uint8_t{1});
+  send<void>(update, "updateFence:", fence);
+  send<void>(update, "endEncoding");
+  const Id wait = send<Id>(commands, "blitCommandEncoder");
+  send<void>(wait, "waitForFence:", fence);
+  send<void>(wait, "fillBuffer:range:value:", buffer, Range{0, 4}, std::uint8_t{2});
+  send<void>(wait, "endEncoding");
+  EXPECT_EQ(finish(commands), completed);
+  EXPECT_EQ(contents<std::uint8_t>(buffer)[0], 2);
+  EXPECT_EQ(contents<std::uint8_t>(other)[0], 9);
+  EXPECT_EQ(contents<std::uint8_t>(other)[4], 8);
+  for (const Id one : {buffer, other, fence}) release(one);
+}
+
+TEST_F(MetalCommands, FenceIsAwaitedBeforeItsUpdate) {
   const Id fence = send<Id>(device, "newFence");
   const Id commands = command_buffer(), encoder = send<Id>(commands, "blitCommandEncoder");
   send<void>(encoder, "updateFence:", fence);
@@ -293,7 +339,7 @@ struct Block {
 };
 extern "C" void* _NSConcreteGlobalBlock[];
 
-TEST_F(Commands, HandlersRunBeforeTheWaitEnds) {
+TEST_F(MetalCommands, HandlersRunBeforeTheWaitEnds) {
   const auto note = [](Block* self, Id commands) { self->seen = send<Number>(commands, "status"); };
   constexpr int is_global = 1 << 28;
   Block at_schedule{_NSConcreteGlobalBlock, is_global, 0, note, nullptr};
@@ -308,7 +354,17 @@ TEST_F(Commands, HandlersRunBeforeTheWaitEnds) {
   expect_fault("addCompletedHandler:]: the command buffer is committed");
 }
 
-TEST_F(Commands, ThreadsCommitToOneQueue) {
+TEST_F(MetalCommands, HandlerThatWaitsForItsQueueIsAFault) {
+  constexpr int is_global = 1 << 28;
+  Block block{_NSConcreteGlobalBlock, is_global, 0,
+              [](Block*, Id commands) { send<void>(commands, "waitUntilCompleted"); }, nullptr};
+  const Id commands = command_buffer();
+  send<void>(commands, "addCompletedHandler:", &block);
+  EXPECT_EQ(finish(commands), completed);
+  expect_fault("waitUntilCompleted]: waits for ever, because a handler of the same queue calls");
+}
+
+TEST_F(MetalCommands, ThreadsCommitToOneQueue) {
   std::vector<std::thread> threads;
   threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread)

@@ -27,6 +27,12 @@ kernel void add(device float* x [[buffer(0)]], constant float& value [[buffer(1)
   threadgroup_barrier(mem_flags::mem_threadgroup);
   x[i] = all[n - 1 - i];
 }
+kernel void two(threadgroup float* x [[threadgroup(0)]], threadgroup float* y [[threadgroup(1)]],
+                device float* out [[buffer(0)]]) {
+  *x = 1;
+  *y = 2;
+  *out = *x + *y;
+}
 struct Table {
   device float* x;
 };
@@ -41,7 +47,7 @@ kernel void diverge(device float* x [[buffer(0)]], uint i [[thread_position_in_t
 }
 )";
 
-class Kernels : public Machine {
+class MetalKernels : public Machine {
  protected:
   void SetUp() override {
     Machine::SetUp();
@@ -78,7 +84,7 @@ class Kernels : public Machine {
   std::vector<Id> pipelines;
 };
 
-TEST_F(Kernels, RunWithTheirArguments) {
+TEST_F(MetalKernels, RunWithTheirArguments) {
   std::vector<float> values(256);
   std::iota(values.begin(), values.end(), 0.0F);
   const Id x = buffer_of(values), out = new_buffer(256 * 4);
@@ -96,7 +102,7 @@ TEST_F(Kernels, RunWithTheirArguments) {
   release(out);
 }
 
-TEST_F(Kernels, ThreadgroupMemoryIsThatOfTheEncoder) {
+TEST_F(MetalKernels, ThreadgroupMemoryIsThatOfTheEncoder) {
   std::vector<float> values(64);
   std::iota(values.begin(), values.end(), 0.0F);
   const Id x = buffer_of(values);
@@ -114,6 +120,26 @@ TEST_F(Kernels, ThreadgroupMemoryIsThatOfTheEncoder) {
   send<void>(encoder, "endEncoding");
   EXPECT_EQ(finish(commands), completed);
   for (int i = 0; i < 64; ++i) ASSERT_EQ(contents<float>(x)[i], 63.0F - static_cast<float>(i));
+  release(x);
+}
+
+TEST_F(MetalKernels, ThreadgroupMemoryHasALimitForAllArguments) {
+  const Id x = new_buffer(4), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
+  send<void>(encoder, "setComputePipelineState:", pipeline("two"));
+  set_buffer(encoder, x, 0, 0);
+  const auto set_memory = [&](Number length, Number index) {
+    send<void>(encoder, "setThreadgroupMemoryLength:atIndex:", length, index);
+  };
+  set_memory(16384, 0);
+  set_memory(16400, 1);
+  set_memory(16400, 2);  // no argument of the kernel
+  dispatch(encoder, 1, 1);
+  expect_fault("Compute Function(two): threadgroup memory(32784) must be <= 32768");
+  set_memory(16384, 1);
+  dispatch(encoder, 1, 1);
+  send<void>(encoder, "endEncoding");
+  EXPECT_EQ(finish(commands), completed);
+  EXPECT_EQ(*contents<float>(x), 3);
   release(x);
 }
 
@@ -146,7 +172,7 @@ float result_of(Id device, Id queue, Number type, const std::vector<Id>& pipelin
   return value;
 }
 
-TEST_F(Kernels, DispatchesOfAConcurrentEncoderAreOrderedByBarriersAlone) {
+TEST_F(MetalKernels, DispatchesOfAConcurrentEncoderAreOrderedByBarriersAlone) {
   const std::vector<Id> both = {pipeline("scale"), pipeline("add")};
   constexpr Number serial = 0, concurrent = 1;
   constexpr float in_order = 5, reversed = 8;
@@ -170,7 +196,7 @@ TEST_F(Kernels, DispatchesOfAConcurrentEncoderAreOrderedByBarriersAlone) {
   ::unsetenv("FERRULE_EMULATION_METAL_ORDER");
 }
 
-TEST_F(Kernels, BarrierBetweenManyDispatches) {
+TEST_F(MetalKernels, BarrierBetweenManyDispatches) {
   // Sixteen times x += 1 in any order, then x *= 2, with a barrier between.
   const Id x = buffer_of({0}), encoder_pipeline = pipeline("add");
   const Id commands = command_buffer();
@@ -195,7 +221,7 @@ TEST_F(Kernels, BarrierBetweenManyDispatches) {
   release(x);
 }
 
-TEST_F(Kernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
+TEST_F(MetalKernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
   const Id x = buffer_of({0}), store = pipeline("store"), add = pipeline("add");
   const auto address = send<std::uint64_t>(x, "gpuAddress");
   for (const bool is_used : {true, false}) {
@@ -221,7 +247,7 @@ TEST_F(Kernels, BuffersThatAreReachedByAddressesOrderEncodersIfTheyAreUsed) {
   release(x);
 }
 
-TEST_F(Kernels, BindingsAreChecked) {
+TEST_F(MetalKernels, BindingsAreChecked) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   dispatch(encoder, 1, 1);
   expect_fault("there is no pipeline (setComputePipelineState:)");
@@ -258,7 +284,7 @@ TEST_F(Kernels, BindingsAreChecked) {
   release(x);
 }
 
-TEST_F(Kernels, SizesAreChecked) {
+TEST_F(MetalKernels, SizesAreChecked) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   const Id reverse = pipeline("reverse");
   EXPECT_EQ(send<Number>(reverse, "maxTotalThreadsPerThreadgroup"), 64U);
@@ -277,7 +303,7 @@ TEST_F(Kernels, SizesAreChecked) {
   release(x);
 }
 
-TEST_F(Kernels, FaultOfAKernelIsTheErrorOfItsCommandBuffer) {
+TEST_F(MetalKernels, FaultOfAKernelIsTheErrorOfItsCommandBuffer) {
   const Id x = new_buffer(256), commands = command_buffer(), encoder = send<Id>(commands, "computeCommandEncoder");
   send<void>(encoder, "setComputePipelineState:", pipeline("diverge"));
   set_buffer(encoder, x, 0, 0);
@@ -299,7 +325,7 @@ TEST_F(Kernels, FaultOfAKernelIsTheErrorOfItsCommandBuffer) {
   release(x);
 }
 
-TEST_F(Kernels, CompilersLogIsTheErrorOfALibrary) {
+TEST_F(MetalKernels, CompilersLogIsTheErrorOfALibrary) {
   Id own = nullptr;
   EXPECT_EQ(send<Id>(device, "newLibraryWithSource:options:error:",
                      string("#include <metal_stdlib>\nkernel void k(device float* x [[buffer(0)]]) { *x = teapot; }"),
@@ -310,7 +336,7 @@ TEST_F(Kernels, CompilersLogIsTheErrorOfALibrary) {
   EXPECT_NE(text_of(send<Id>(own, "localizedDescription")).find("teapot"), std::string::npos);
 }
 
-TEST_F(Kernels, OptionsOfTheCompiler) {
+TEST_F(MetalKernels, OptionsOfTheCompiler) {
   const Id options = made("MTLCompileOptions");
   EXPECT_TRUE(send<bool>(options, "fastMathEnabled"));
   send<void>(options, "setFastMathEnabled:", false);
@@ -318,7 +344,7 @@ TEST_F(Kernels, OptionsOfTheCompiler) {
   const Id own = send<Id>(device, "newLibraryWithSource:options:error:", string(text), options, &failure);
   ASSERT_NE(own, nullptr);
   const Id names = send<Id>(own, "functionNames");
-  EXPECT_EQ(send<Number>(names, "count"), 5U);
+  EXPECT_EQ(send<Number>(names, "count"), 6U);
   EXPECT_EQ(send<Id>(own, "newFunctionWithName:", string("teapot")), nullptr);
   release(own);
   send<void>(options, "setLanguageVersion:", Number{77});
@@ -327,7 +353,7 @@ TEST_F(Kernels, OptionsOfTheCompiler) {
   release(options);
 }
 
-TEST_F(Kernels, PipelinesOfDescriptors) {
+TEST_F(MetalKernels, PipelinesOfDescriptors) {
   const Id descriptor = made("MTLComputePipelineDescriptor"), own = function("scale");
   const char* const selector = "newComputePipelineStateWithDescriptor:options:reflection:error:";
   const auto make = [&] {
@@ -340,17 +366,22 @@ TEST_F(Kernels, PipelinesOfDescriptors) {
   send<void>(descriptor, "setLabel:", string("scale"));
   const Id made_pipeline = make();
   EXPECT_EQ(send<Number>(made_pipeline, "maxTotalThreadsPerThreadgroup"), 128U);
+  // A kernel's own limit remains.
+  const Id limited = function("reverse");
+  send<void>(descriptor, "setComputeFunction:", limited);
+  const Id second = make();
+  EXPECT_EQ(send<Number>(second, "maxTotalThreadsPerThreadgroup"), 64U);
   send<void>(descriptor, "setMaxTotalThreadsPerThreadgroup:", Number{2048});
   EXPECT_EQ(make(), nullptr);
   EXPECT_NE(text_of(send<Id>(failure, "localizedDescription")).find("2048"), std::string::npos);
-  for (const Id one : {made_pipeline, own, descriptor}) release(one);
+  for (const Id one : {made_pipeline, own, descriptor, limited, second}) release(one);
 }
 
-class Archives : public Kernels {
+class MetalArchives : public MetalKernels {
  protected:
   void TearDown() override {
     std::remove(path.c_str());
-    Kernels::TearDown();
+    MetalKernels::TearDown();
   }
   Id archive(bool of_file) {
     const Id descriptor = made("MTLBinaryArchiveDescriptor");
@@ -370,7 +401,7 @@ class Archives : public Kernels {
   const std::string path = testing::TempDir() + "ferrule_simulated_metal.archive";
 };
 
-TEST_F(Archives, PipelinesAreFoundInAFileOfAnotherTime) {
+TEST_F(MetalArchives, PipelinesAreFoundInAFileOfAnotherTime) {
   const Id descriptor = made("MTLComputePipelineDescriptor"), own = function("scale");
   send<void>(descriptor, "setComputeFunction:", own);
   const Id first = archive(false);
@@ -388,7 +419,7 @@ TEST_F(Archives, PipelinesAreFoundInAFileOfAnotherTime) {
   for (const Id one : {descriptor, own, first, second, found, other}) release(one);
 }
 
-TEST_F(Archives, DamagedFilesAreErrors) {
+TEST_F(MetalArchives, DamagedFilesAreErrors) {
   EXPECT_EQ(archive(true), nullptr);  // there is none
   EXPECT_EQ(text_of(send<Id>(failure, "domain")), "MTLBinaryArchiveDomain");
   EXPECT_EQ(send<long>(failure, "code"), 1);

@@ -6,9 +6,9 @@
 
 namespace {
 
-class Objects : public Machine {};
+class MetalObjects : public Machine {};
 
-TEST_F(Objects, MessageToNilIsZero) {
+TEST_F(MetalObjects, MessageToNilIsZero) {
   EXPECT_EQ(send<Id>(nullptr, "newCommandQueue"), nullptr);
   EXPECT_EQ(send<double>(nullptr, "GPUStartTime"), 0.0);
   EXPECT_EQ(send<Number>(nullptr, "length"), 0U);
@@ -17,19 +17,19 @@ TEST_F(Objects, MessageToNilIsZero) {
   EXPECT_EQ(range.length, 0U);
 }
 
-TEST_F(Objects, SelectorsAreInterned) {
+TEST_F(MetalObjects, SelectorsAreInterned) {
   const std::string name = "newCommandQueue";
   EXPECT_EQ(sel_registerName("newCommandQueue"), sel_registerName(name.c_str()));
   EXPECT_NE(sel_registerName("newCommandQueue"), name.c_str());
 }
 
-TEST_F(Objects, SelectorThatIsNotRegisteredIsAFault) {
+TEST_F(MetalObjects, SelectorThatIsNotRegisteredIsAFault) {
   const std::string name = "name";
   EXPECT_EQ((reinterpret_cast<Id (*)(Id, const char*)>(&objc_msgSend)(device, name.c_str())), nullptr);
   expect_fault("the selector name is not one of sel_registerName");
 }
 
-TEST_F(Objects, ClassesAreFoundByName) {
+TEST_F(MetalObjects, ClassesAreFoundByName) {
   for (const char* name : {"NSObject", "NSString", "NSArray", "NSURL", "NSError", "NSAutoreleasePool",
                            "MTLCompileOptions", "MTLComputePipelineDescriptor", "MTLBinaryArchiveDescriptor"})
     EXPECT_NE(objc_getClass(name), nullptr) << name;
@@ -39,7 +39,7 @@ TEST_F(Objects, ClassesAreFoundByName) {
   EXPECT_EQ(objc_getClass("Class"), nullptr);
 }
 
-TEST_F(Objects, CountsOfReferences) {
+TEST_F(MetalObjects, CountsOfReferences) {
   const Id object = made("NSObject");
   EXPECT_EQ(send<Number>(object, "retainCount"), 1U);
   EXPECT_EQ(send<Id>(object, "retain"), object);
@@ -52,7 +52,7 @@ TEST_F(Objects, CountsOfReferences) {
   EXPECT_STREQ(simulated_metal_live_objects(), "MTLCommandQueue 1\nMTLDevice 2\n");
 }
 
-TEST_F(Objects, MessageToFreedObjectIsAFault) {
+TEST_F(MetalObjects, MessageToFreedObjectIsAFault) {
   const Id object = made("MTLCompileOptions");
   release(object);
   EXPECT_FALSE(send<bool>(object, "fastMathEnabled"));
@@ -63,7 +63,7 @@ TEST_F(Objects, MessageToFreedObjectIsAFault) {
   release(other);
 }
 
-TEST_F(Objects, OverReleaseIsAFault) {
+TEST_F(MetalObjects, OverReleaseIsAFault) {
   const Id object = made("NSObject");
   release(object);
   release(object);
@@ -72,7 +72,7 @@ TEST_F(Objects, OverReleaseIsAFault) {
   expect_fault("over-release: the NSObject at ");
 }
 
-TEST_F(Objects, OverReleaseIsFoundWhenThePoolEnds) {
+TEST_F(MetalObjects, OverReleaseIsFoundWhenThePoolEnds) {
   void* const inner = objc_autoreleasePoolPush();
   const Id text = string("text");
   release(text);
@@ -81,7 +81,7 @@ TEST_F(Objects, OverReleaseIsFoundWhenThePoolEnds) {
   expect_fault("over-release: the NSString at ");
 }
 
-TEST_F(Objects, UnknownSelectorIsAFault) {
+TEST_F(MetalObjects, UnknownSelectorIsAFault) {
   EXPECT_EQ(send<Id>(device, "newTeapot"), nullptr);
   expect_fault("-[MTLDevice newTeapot]: unrecognized selector sent to instance <MTLDevice: ");
   EXPECT_EQ(send<Id>(objc_getClass("NSString"), "UTF8String"), nullptr);
@@ -90,7 +90,7 @@ TEST_F(Objects, UnknownSelectorIsAFault) {
   expect_fault("-[MTLDevice new]: unrecognized selector");
 }
 
-TEST_F(Objects, PointerThatIsNoObjectIsAFault) {
+TEST_F(MetalObjects, PointerThatIsNoObjectIsAFault) {
   std::array<std::byte, 64> bytes{};
   EXPECT_EQ(send<Id>(bytes.data(), "name"), nullptr);
   expect_fault("message name is sent to <no object: ");
@@ -98,7 +98,7 @@ TEST_F(Objects, PointerThatIsNoObjectIsAFault) {
   expect_fault("retain: there is no object at ");
 }
 
-TEST_F(Objects, RespondsToItsSelectorsAlone) {
+TEST_F(MetalObjects, RespondsToItsSelectorsAlone) {
   EXPECT_TRUE(send<bool>(device, "respondsToSelector:", sel_registerName("newCommandQueue")));
   EXPECT_TRUE(send<bool>(device, "respondsToSelector:", sel_registerName("retain")));
   EXPECT_FALSE(send<bool>(device, "respondsToSelector:", sel_registerName("newTexture")));
@@ -106,7 +106,7 @@ TEST_F(Objects, RespondsToItsSelectorsAlone) {
   EXPECT_FALSE(send<bool>(objc_getClass("NSString"), "respondsToSelector:", sel_registerName("UTF8String")));
 }
 
-TEST_F(Objects, PoolReleasesWhatWasAutoreleasedInIt) {
+TEST_F(MetalObjects, PoolReleasesWhatWasAutoreleasedInIt) {
   const Id object = made("NSObject");
   send<Id>(object, "retain");
   void* const outer = objc_autoreleasePoolPush();
@@ -123,7 +123,7 @@ TEST_F(Objects, PoolReleasesWhatWasAutoreleasedInIt) {
   release(object);
 }
 
-TEST_F(Objects, OuterPoolEndsInnerPools) {
+TEST_F(MetalObjects, OuterPoolEndsInnerPools) {
   void* const outer = objc_autoreleasePoolPush();
   void* const inner = objc_autoreleasePoolPush();
   string("text");
@@ -133,19 +133,19 @@ TEST_F(Objects, OuterPoolEndsInnerPools) {
   expect_fault("an autorelease pool is popped that is not open on this thread");
 }
 
-TEST_F(Objects, AutoreleaseWithoutAPoolIsAFault) {
+TEST_F(MetalObjects, AutoreleaseWithoutAPoolIsAFault) {
   Id text = nullptr;
   std::thread([&] { text = string("text"); }).join();
   expect_fault("is autoreleased on a thread without an autorelease pool: it leaks");
   release(text);
 }
 
-TEST_F(Objects, ThreadThatEndsWithAnOpenPoolIsAFault) {
+TEST_F(MetalObjects, ThreadThatEndsWithAnOpenPoolIsAFault) {
   std::thread([] { objc_autoreleasePoolPush(); }).join();
   expect_fault("a thread ends with 1 open autorelease pools");
 }
 
-TEST_F(Objects, PoolsAreObjectsToo) {
+TEST_F(MetalObjects, PoolsAreObjectsToo) {
   const Id own = send<Id>(send<Id>(objc_getClass("NSAutoreleasePool"), "alloc"), "init");
   const Id text = string("text");
   send<void>(own, "drain");
@@ -153,7 +153,7 @@ TEST_F(Objects, PoolsAreObjectsToo) {
   expect_fault("message sent to freed instance");
 }
 
-TEST_F(Objects, ThreadsRetainAndReleaseAtOnce) {
+TEST_F(MetalObjects, ThreadsRetainAndReleaseAtOnce) {
   const Id object = made("NSObject");
   std::vector<std::thread> threads;
   threads.reserve(4);
@@ -175,7 +175,7 @@ TEST_F(Objects, ThreadsRetainAndReleaseAtOnce) {
   release(object);
 }
 
-TEST_F(Objects, StringsArraysAndUrls) {
+TEST_F(MetalObjects, StringsArraysAndUrls) {
   const Id text = string("h\xc3\xa4 \xf0\x9f\x99\x82");
   EXPECT_EQ(text_of(text), "h\xc3\xa4 \xf0\x9f\x99\x82");
   EXPECT_EQ(send<Number>(text, "length"), 5U);  // of UTF-16
@@ -189,13 +189,22 @@ TEST_F(Objects, StringsArraysAndUrls) {
   EXPECT_NE(text_of(send<Id>(url, "description")).find("<NSURL: 0x"), std::string::npos);
 }
 
-TEST_F(Objects, ObjectOfAnotherClassIsAFault) {
+TEST_F(MetalObjects, TextThatIsNotUtf8IsNoString) {
+  for (const char* good : {"", "\xc2\x80", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf"}) EXPECT_NE(string(good), nullptr);
+  for (const char* bad : {"\x80", "a\xc3", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82(", "\xff"})
+    EXPECT_EQ(string(bad), nullptr) << bad;
+  EXPECT_EQ(string(nullptr), nullptr);
+  expect_fault("NULL cString");
+}
+
+TEST_F(MetalObjects, ObjectOfAnotherClassIsAFault) {
   EXPECT_EQ(send<Id>(device, "newLibraryWithSource:options:error:", device, Id{nullptr}, static_cast<Id*>(nullptr)),
             nullptr);
   expect_fault("newLibraryWithSource:options:error:: a NSString is needed, not <MTLDevice: ");
 }
 
-TEST_F(Objects, StructuresComeBackByValue) {
+TEST_F(MetalObjects, StructuresComeBackByValue) {
   Size size{};
   reinterpret_cast<void (*)(Size*, Id, const char*)> (&objc_msgSend_stret)(
       &size, device, sel_registerName("maxThreadsPerThreadgroup"));
@@ -203,13 +212,13 @@ TEST_F(Objects, StructuresComeBackByValue) {
   EXPECT_EQ(size.depth, 1024U);
 }
 
-TEST(ObjectsDeathTest, FaultEndsTheProcess) {
+TEST(MetalObjectsDeathTest, FaultEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(objc_release(&testing::FLAGS_gtest_death_test_style), testing::KilledBySignal(SIGABRT),
               "simulated Metal: over-release: there is no object at ");
 }
 
-TEST(ObjectsDeathTest, LeaksAreReportedAtTheEnd) {
+TEST(MetalObjectsDeathTest, LeaksAreReportedAtTheEnd) {
   // The library reads the variable when it is loaded, so the process must begin with it.
   ::setenv("FERRULE_EMULATION_METAL_LEAKS", "1", 1);
   testing::FLAGS_gtest_death_test_style = "threadsafe";

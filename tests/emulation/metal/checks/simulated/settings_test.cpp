@@ -29,7 +29,7 @@ Outcome run_fill(Id queue, Id buffer, std::uint8_t value) {
           text_of(send<Id>(failure, "localizedDescription"))};
 }
 
-TEST(SimulatedSettingsDeathTest, MachineWithoutDevices) {
+TEST(MetalSettingsDeathTest, MachineWithoutDevices) {
   passes({{"FERRULE_EMULATION_METAL_DEVICES", "0"}}, [] {
     EXPECT_EQ(MTLCreateSystemDefaultDevice(), nullptr);
     const Id all = MTLCopyAllDevices();
@@ -38,7 +38,7 @@ TEST(SimulatedSettingsDeathTest, MachineWithoutDevices) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, DevicesAreAsTheVariablesSay) {
+TEST(MetalSettingsDeathTest, DevicesAreAsTheVariablesSay) {
   passes(
       {{"FERRULE_EMULATION_METAL_DEVICES", "3"},
        {"FERRULE_EMULATION_METAL_NAME", "first,others"},
@@ -85,7 +85,7 @@ TEST(SimulatedSettingsDeathTest, DevicesAreAsTheVariablesSay) {
       });
 }
 
-TEST(SimulatedSettingsDeathTest, ManagedMemoryHasACopyForEachSideUnlessMemoryIsUnified) {
+TEST(MetalSettingsDeathTest, ManagedMemoryHasACopyForEachSideUnlessMemoryIsUnified) {
   passes({{"FERRULE_EMULATION_METAL_UNIFIED", "0"}, {collect, "collect"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
     const Id buffer = buffer_of(device, 4, managed), back = buffer_of(device, 4);
@@ -116,7 +116,7 @@ TEST(SimulatedSettingsDeathTest, ManagedMemoryHasACopyForEachSideUnlessMemoryIsU
   });
 }
 
-TEST(SimulatedSettingsDeathTest, ChosenCommandBuffersFail) {
+TEST(MetalSettingsDeathTest, ChosenCommandBuffersFail) {
   passes({{"FERRULE_EMULATION_METAL_FAULT", "timeout:2,out_of_memory:3,page_fault:4"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
     const Id buffer = buffer_of(device, 4);
@@ -133,7 +133,7 @@ TEST(SimulatedSettingsDeathTest, ChosenCommandBuffersFail) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, RemovedDeviceStaysAway) {
+TEST(MetalSettingsDeathTest, RemovedDeviceStaysAway) {
   passes({{"FERRULE_EMULATION_METAL_FAULT", "device_removed:2"}, {"FERRULE_EMULATION_METAL_DEVICES", "2"}}, [] {
     const Id all = MTLCopyAllDevices();
     const Id device = send<Id>(all, "objectAtIndex:", Number{0}), other = send<Id>(all, "objectAtIndex:", Number{1});
@@ -147,7 +147,7 @@ TEST(SimulatedSettingsDeathTest, RemovedDeviceStaysAway) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, WaitThatNobodyEndsIsATimeout) {
+TEST(MetalSettingsDeathTest, WaitThatNobodyEndsIsATimeout) {
   passes({{"FERRULE_EMULATION_METAL_WAIT_MILLISECONDS", "50"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
     const Id event = send<Id>(device, "newSharedEvent");
@@ -162,7 +162,7 @@ TEST(SimulatedSettingsDeathTest, WaitThatNobodyEndsIsATimeout) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, DelayShowsProgramsThatDoNotWait) {
+TEST(MetalSettingsDeathTest, DelayShowsProgramsThatDoNotWait) {
   passes({{"FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "100000"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
     const Id buffer = buffer_of(device, 4);
@@ -176,7 +176,7 @@ TEST(SimulatedSettingsDeathTest, DelayShowsProgramsThatDoNotWait) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, ChosenCallsFail) {
+TEST(MetalSettingsDeathTest, ChosenCallsFail) {
   passes({{"FERRULE_EMULATION_METAL_CALL_FAILS", "newBufferWithLength:options::2,newCommandQueue:*,commandBuffer:1"}},
          [] {
            const Id device = MTLCreateSystemDefaultDevice();
@@ -191,7 +191,7 @@ TEST(SimulatedSettingsDeathTest, ChosenCallsFail) {
          });
 }
 
-TEST(SimulatedSettingsDeathTest, ChosenCallsFailWithAnError) {
+TEST(MetalSettingsDeathTest, ChosenCallsFailWithAnError) {
   passes(
       {{"FERRULE_EMULATION_METAL_CALL_FAILS",
         "newLibraryWithSource:options:error::1,newComputePipelineStateWithFunction:error::1,"
@@ -251,7 +251,27 @@ TEST(SimulatedSettingsDeathTest, ChosenCallsFailWithAnError) {
       });
 }
 
-TEST(SimulatedSettingsDeathTest, RevokedAccessLasts) {
+TEST(MetalSettingsDeathTest, ArchivesAreThoseOfADevice) {
+  passes({{"FERRULE_EMULATION_METAL_DEVICES", "3"}, {"FERRULE_EMULATION_METAL_NAME", "one,two,one"}}, [] {
+    const Id all = MTLCopyAllDevices(), place = made("MTLBinaryArchiveDescriptor");
+    Id failure = nullptr;
+    const auto archive = [&](Number number) {
+      return send<Id>(send<Id>(all, "objectAtIndex:", number), "newBinaryArchiveWithDescriptor:error:", place,
+                      &failure);
+    };
+    const std::string path = testing::TempDir() + "ferrule_simulated_metal_device.archive";
+    const Id url = send<Id>(objc_getClass("NSURL"), "fileURLWithPath:", string(path.c_str()));
+    EXPECT_TRUE(send<bool>(archive(0), "serializeToURL:error:", url, &failure));
+    send<void>(place, "setUrl:", url);
+    EXPECT_NE(archive(0), nullptr);
+    EXPECT_EQ(archive(1), nullptr);
+    EXPECT_NE(text_of(send<Id>(failure, "localizedDescription")).find("is one of another device"), std::string::npos);
+    EXPECT_NE(archive(2), nullptr);
+    std::remove(path.c_str());
+  });
+}
+
+TEST(MetalSettingsDeathTest, RevokedAccessLasts) {
   passes({{"FERRULE_EMULATION_METAL_FAULT", "access_revoked:1"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
     const Id buffer = buffer_of(device, 4);
@@ -260,7 +280,7 @@ TEST(SimulatedSettingsDeathTest, RevokedAccessLasts) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, PagesMayBeSmaller) {
+TEST(MetalSettingsDeathTest, PagesMayBeSmaller) {
   passes({{"FERRULE_EMULATION_METAL_PAGE", "4096"}}, [] {
     void* const pages = std::aligned_alloc(4096, 4096);
     const Id buffer =
@@ -272,7 +292,7 @@ TEST(SimulatedSettingsDeathTest, PagesMayBeSmaller) {
   });
 }
 
-TEST(SimulatedSettingsDeathTest, LogHasObjectsAndCommits) {
+TEST(MetalSettingsDeathTest, LogHasObjectsAndCommits) {
   const std::string path = testing::TempDir() + "ferrule_simulated_metal_log";
   std::remove(path.c_str());
   passes({{"FERRULE_EMULATION_METAL_LOG", path.c_str()}, {"FERRULE_EMULATION_METAL_FAULT", "internal:1"}}, [] {
@@ -290,7 +310,7 @@ TEST(SimulatedSettingsDeathTest, LogHasObjectsAndCommits) {
   std::remove(path.c_str());
 }
 
-TEST(SimulatedSettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
+TEST(MetalSettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (const auto& variable : Variables{{"FERRULE_EMULATION_METAL_DEVICES", "many"},
                                         {"FERRULE_EMULATION_METAL_DEVICES", "17"},

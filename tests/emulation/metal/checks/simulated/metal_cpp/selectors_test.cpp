@@ -26,7 +26,7 @@ std::set<std::string> quoted(const std::string& path) {
   return all;
 }
 
-TEST(Selectors, AreThoseOfApplesHeaders) {
+TEST(MetalSelectors, AreThoseOfApplesHeaders) {
   const std::string folder = FERRULE_METAL_CPP;
   std::set<std::string> known = quoted(folder + "/Metal/MTLHeaderBridge.hpp");
   known.merge(quoted(folder + "/Foundation/NSPrivate.hpp"));
