@@ -12,14 +12,18 @@ import pytest
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from sklearn import metrics, preprocessing  # noqa: E402
+from sklearn.cluster import DBSCAN, KMeans  # noqa: E402
 from sklearn.decomposition import PCA  # noqa: E402
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: E402
+from sklearn.ensemble import RandomForestClassifier  # noqa: E402
 from sklearn.kernel_approximation import Nystroem  # noqa: E402
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, RidgeCV  # noqa: E402
 from sklearn.metrics import pairwise  # noqa: E402
 from sklearn.mixture import GaussianMixture  # noqa: E402
 from sklearn.model_selection import cross_val_predict, cross_val_score, train_test_split  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
+from sklearn.neighbors import KNeighborsClassifier  # noqa: E402
+from sklearn.svm import SVC  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 5))
@@ -162,3 +166,27 @@ def test_roc_auc_score_is_that_of_numpy_arrays() -> None:
 def test_limit_silhouette_score_writes_through_flat() -> None:
     with pytest.raises(AttributeError, match="flat"):
         metrics.silhouette_score(fe.asarray(X), fe.asarray(CLASSES))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KMeans(2, n_init=1, random_state=0),
+        SVC(),
+        RandomForestClassifier(5, random_state=0),
+        KNeighborsClassifier(),
+        DBSCAN(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_limit_models_that_are_not_converted_need_a_context_without_dispatch(model: Any) -> None:
+    x, classes = fe.asarray(X), fe.asarray(CLASSES)
+    with pytest.raises((TypeError, ValueError)):
+        model.fit(x, classes)
+    with sklearn.config_context(array_api_dispatch=False):
+        got = model.fit(x, classes)
+        got = got.labels_ if isinstance(model, DBSCAN) else got.predict(x)
+        wanted = model.fit(X, CLASSES)
+        wanted = wanted.labels_ if isinstance(model, DBSCAN) else wanted.predict(X)
+    assert type(got) is np.ndarray
+    np.testing.assert_array_equal(got, wanted)

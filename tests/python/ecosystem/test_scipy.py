@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
-from scipy import cluster, differentiate, fft, integrate, interpolate, ndimage, signal, special, stats
+from scipy import cluster, differentiate, fft, integrate, interpolate, ndimage, signal, sparse, special, stats
 from scipy.optimize import elementwise
 from scipy.spatial.transform import Rotation
 
@@ -324,6 +324,23 @@ def test_limit_sosfilt_needs_memory_that_can_be_written() -> None:
     filters = fe.asarray(signal.butter(4, 0.3, output="sos"))
     with pytest.raises(ValueError, match="read-only"):
         signal.sosfilt(filters, fe.asarray(S))
+
+
+@pytest.mark.parametrize("function", [signal.filtfilt, signal.lfilter])
+def test_limit_signal_refuses_numpy_arrays_beside_ours(
+    function: Callable[..., Any], agree: Callable[..., None]
+) -> None:
+    b, a = signal.butter(3, 0.2)
+    with pytest.raises(TypeError, match="Multiple namespaces"):
+        function(b, a, fe.asarray(S))
+    agree(function, b, a, S)
+
+
+def test_limit_sparse_arrays_are_of_numpy() -> None:
+    dense = A * (A > 0.5)
+    for product in (sparse.csr_array(dense) @ fe.asarray(A), sparse.csr_array(fe.asarray(dense)) @ A):
+        assert type(product) is np.ndarray
+        np.testing.assert_allclose(product, dense @ A)
 
 
 def test_limit_oaconvolve_writes_through_a_view() -> None:

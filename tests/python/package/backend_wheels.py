@@ -44,11 +44,16 @@ def skipped(reason: str) -> NoReturn:
 
 def need_wheels(*arguments: str | Path) -> None:
     """Skip the test if dist/ lacks a wheel of a backend that these arguments of `pip install` name."""
-    for requirement in (Requirement(word) for word in arguments if isinstance(word, str) and not word.startswith("-")):
-        extras = BACKENDS if "all" in requirement.extras else requirement.extras
-        for name in [requirement.name, *(f"ferrule-{extra}" for extra in extras)]:
-            if name.removeprefix("ferrule-") in BACKENDS:
-                wheel_of(name.replace("-", "_"))
+    for word in arguments:
+        if isinstance(word, Path) or word.startswith("-"):
+            continue
+        given = Requirement(word)
+        if given.name.removeprefix("ferrule-") in BACKENDS:
+            wheel_of(given.name.replace("-", "_"))
+        for needed in map(Requirement, importlib.metadata.requires(given.name) or [] if given.extras else []):
+            marker, needed.marker = needed.marker, None
+            if marker and any(marker.evaluate({"extra": extra}) for extra in given.extras):
+                need_wheels(str(needed))
 
 
 def hashes_in(site: Path) -> dict[str, str]:
