@@ -163,7 +163,7 @@ TEST_F(MetalCommands, FreedQueueFinishesItsWork) {
   release(buffer);
   release(event);
   // The queue's thread releases the command buffer, and that the queue, a little later.
-  for (int i = 0; i < 1000 && std::string(simulated_metal_live_objects()) != "MTLCommandQueue 1\nMTLDevice 2\n"; ++i)
+  for (int i = 0; i < 10000 && std::string(simulated_metal_live_objects()) != "MTLCommandQueue 1\nMTLDevice 2\n"; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

@@ -163,7 +163,7 @@ TEST(MetalSettingsDeathTest, WaitThatNobodyEndsIsATimeout) {
 }
 
 TEST(MetalSettingsDeathTest, DelayShowsProgramsThatDoNotWait) {
-  passes({{"FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "100000"}}, [] {
+  passes({{"FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "500000"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
     const Id buffer = buffer_of(device, 4);
     const Id commands = send<Id>(queue, "commandBuffer"), encoder = send<Id>(commands, "blitCommandEncoder");
