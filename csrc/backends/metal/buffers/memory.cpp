@@ -18,11 +18,9 @@ MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place)
 MemoryPointer borrow(const PhysicalDevice& device, void* pointer, uint64_t size) {
   const AutoreleasePool pool;
   auto memory = std::make_shared<Memory>();
-  memory->buffer =
-      Owned::taken(send<Id>(device.device.get(), Message::new_buffer_with_bytes_no_copy, pointer,
-                            static_cast<Unsigned>(size), storage_shared, static_cast<void*>(nullptr)));
-  if (!memory->buffer)
-    throw sdk::Error(FE_UNSUPPORTED, device.description.name + " does not map this host memory");
+  memory->buffer = Owned::taken(send<Id>(device.device.get(), Message::new_buffer_with_bytes_no_copy, pointer,
+                                         static_cast<Unsigned>(size), storage_shared, static_cast<void*>(nullptr)));
+  if (!memory->buffer) throw sdk::Error(FE_UNSUPPORTED, device.description.name + " does not map this host memory");
   memory->size = size;
   memory->host = static_cast<char*>(pointer);
   return memory;

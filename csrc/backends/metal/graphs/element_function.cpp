@@ -69,8 +69,8 @@ std::string offsets_text(const JoinedAxes& axes, bool are_near) {
     if (accesses[i] == Access::flat) text += "long(element)";
     for (size_t axis = 0; axis < axes.shape.size() && accesses[i] == Access::strided; ++axis) {
       const std::string at = std::to_string(axis);
-      text += joined({axis > 0 ? " + " : "", "index", at, " * ", integer, "(o.layouts->strides[", number, "][", at,
-                       "])"});
+      text +=
+          joined({axis > 0 ? " + " : "", "index", at, " * ", integer, "(o.layouts->strides[", number, "][", at, "])"});
     }
     text += ";\n";
   }
@@ -101,7 +101,8 @@ ElementFunction element_function(const ElementCode& code, std::span<const int64_
   text = "#include \"interface.metal\"\n#include \"elementwise/elements.metal\"\n";
   for (const std::string_view file : code.files) text += joined({"#include \"", file, "\"\n"});
   const std::string rank = std::to_string(axis_count), number = std::to_string(code.operands.size());
-  text += joined({"struct ElementLayouts {\n  long shape[", rank, "];\n  long strides[", number, "][", rank, "];\n};\n"});
+  text +=
+      joined({"struct ElementLayouts {\n  long shape[", rank, "];\n  long strides[", number, "][", rank, "];\n};\n"});
   std::string parameters = "#define OPERAND_PARAMETERS ", list = "#define OPERANDS {", fields, locals;
   for (size_t i = 0; i < code.operands.size(); ++i) {
     const ElementCode::Operand& operand = code.operands[i];
@@ -131,11 +132,13 @@ ElementFunction element_function(const ElementCode& code, std::span<const int64_
 
 ElementFunction partial_function(std::string_view type, uint32_t first_buffer) {
   ElementFunction function;
-  function.text = joined({"#include \"interface.metal\"\nstruct ElementLayouts {\n  long unused;\n};\n"
-                           "#define OPERAND_PARAMETERS device ", type, "* partials [[buffer(",
-                           std::to_string(first_buffer), ")]]\n#define OPERANDS {partials}\nstruct Operands {\n  device ",
-                           type, "* partials;\n};\ninline void compute(thread const Operands& o, ulong element, ", type,
-                           " own) { o.partials[element] = own; }\n"});
+  function.text =
+      joined({"#include \"interface.metal\"\nstruct ElementLayouts {\n  long unused;\n};\n"
+              "#define OPERAND_PARAMETERS device ",
+              type, "* partials [[buffer(", std::to_string(first_buffer),
+              ")]]\n#define OPERANDS {partials}\nstruct Operands {\n  device ", type,
+              "* partials;\n};\ninline void compute(thread const Operands& o, ulong element, ", type,
+              " own) { o.partials[element] = own; }\n"});
   function.layouts.resize(8);
   function.writes = {scratch_value};
   return function;

@@ -1,5 +1,5 @@
-// Elementwise ops as the text of a kernel: straight-line code in which each value is a variable. Its functions are those
-// of kernels/elementwise/.
+// Elementwise ops as the text of a kernel: straight-line code in which each value is a variable. Its functions are
+// those of kernels/elementwise/.
 #pragma once
 
 #include <ferrule/ops.h>

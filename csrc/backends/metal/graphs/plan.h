@@ -25,8 +25,8 @@ struct Dispatch {
   static constexpr size_t most_values = 29;
 
   KernelSource kernel = {};
-  std::array<uint32_t, 3> groups = {1, 1, 1};  // of `kernel.threads` threads
-  std::vector<std::byte> parameters = {};      // the kernel's own struct
+  std::array<uint32_t, 3> groups = {1, 1, 1};     // of `kernel.threads` threads
+  std::vector<std::byte> parameters = {};         // the kernel's own struct
   std::vector<uint32_t> reads = {}, writes = {};  // values of the graph view, or scratch_value
 
   template <class Struct>

@@ -41,10 +41,7 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
 
 Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
                  const std::vector<std::byte>& parameters, std::vector<std::string> names)
-    : device_(std::move(device)),
-      scalar_count_(view.scalar_count),
-      steps_(std::move(steps)),
-      names_(std::move(names)) {
+    : device_(std::move(device)), scalar_count_(view.scalar_count), steps_(std::move(steps)), names_(std::move(names)) {
   for (uint32_t i = 0; i < view.value_count; ++i) {
     const fe_value& value = *view.values[i];
     const fe_storage& storage = *view.storages[value.storage];
@@ -52,8 +49,7 @@ Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, 
     const uint64_t begin = storage.kind == FE_STORAGE_TEMPORARY ? storage.offset : 0;
     values_.push_back({static_cast<fe_storage_kind>(storage.kind), storage.binding,
                        begin + static_cast<uint64_t>(fe_bytes_of(dtype, value.offset)), value.offset_slot, dtype});
-    if (storage.kind != FE_STORAGE_TEMPORARY && storage.kind != FE_STORAGE_SCALAR)
-      bindings_.push_back(storage.binding);
+    if (storage.kind != FE_STORAGE_TEMPORARY && storage.kind != FE_STORAGE_SCALAR) bindings_.push_back(storage.binding);
   }
   std::sort(bindings_.begin(), bindings_.end());
   bindings_.erase(std::unique(bindings_.begin(), bindings_.end()), bindings_.end());
@@ -158,8 +154,9 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     if (fault.kind != Fault::none) throw sdk::Error(FE_INVALID_ARGUMENT, sentence_of(fault, self->names_));
   };
   if (execution.trace == nullptr) {
-    queue.execute(std::move(touched), [&](Id commands) { encode(commands, places, *frame, 0, steps_.size()); },
-                  shared_from_this(), [finish](uint64_t, uint64_t) { finish(); });
+    queue.execute(
+        std::move(touched), [&](Id commands) { encode(commands, places, *frame, 0, steps_.size()); },
+        shared_from_this(), [finish](uint64_t, uint64_t) { finish(); });
     return;
   }
   // Metal tells the times of command buffers: each node has one of its own.
@@ -167,11 +164,12 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     const uint32_t node = steps_[begin].node;
     while (end < steps_.size() && steps_[end].node == node) ++end;
     const bool is_last = end == steps_.size();
-    queue.execute(touched, [&](Id commands) { encode(commands, places, *frame, begin, end); }, shared_from_this(),
-                  [=, trace = execution.trace, argument = execution.trace_argument](uint64_t from, uint64_t to) {
-                    trace(argument, node, from, to);
-                    if (is_last) finish();
-                  });
+    queue.execute(
+        touched, [&](Id commands) { encode(commands, places, *frame, begin, end); }, shared_from_this(),
+        [=, trace = execution.trace, argument = execution.trace_argument](uint64_t from, uint64_t to) {
+          trace(argument, node, from, to);
+          if (is_last) finish();
+        });
   }
 }
 

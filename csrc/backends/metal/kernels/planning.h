@@ -31,16 +31,13 @@ inline Plan plan_named(std::string kernel) {
 inline std::string definition(std::string_view name, const std::string& value) {
   return "#define " + std::string(name) + " " + value + "\n";
 }
-inline std::string definition(std::string_view name, uint64_t value) {
-  return definition(name, std::to_string(value));
-}
+inline std::string definition(std::string_view name, uint64_t value) { return definition(name, std::to_string(value)); }
 
 // The text of element_at(from, at), the element as it is computed.
 inline std::string element_access(const Format& format) {
   const std::string stored(format.stored), computed(format.computed);
-  const std::string value = format.is_half || format.name == "bool"
-                                ? "load_" + std::string(format.name) + "(from, at)"
-                                : "from[at]";
+  const std::string value =
+      format.is_half || format.name == "bool" ? "load_" + std::string(format.name) + "(from, at)" : "from[at]";
   return "inline " + computed + " element_at(device const " + stored + "* from, long at) { return " + value + "; }\n";
 }
 

@@ -13,7 +13,7 @@ using Id = objc_object*;
 using Selector = objc_selector*;
 // BOOL: bool on Arm, signed char on x86-64. Both are read as one byte.
 using Boolean = signed char;
-using Unsigned = std::size_t;  // NSUInteger
+using Unsigned = std::size_t;    // NSUInteger
 using Integer = std::ptrdiff_t;  // NSInteger
 
 // MTLSize and NSRange, which are passed by value.
@@ -50,10 +50,10 @@ enum class CommandBufferError : Integer {
 enum class GpuFamily : Integer { apple7 = 1007, apple8 = 1008, apple9 = 1009, mac2 = 2002, metal3 = 5001 };
 
 constexpr Unsigned storage_shared = 0 << 4, storage_private = 2 << 4;  // MTLResourceOptions
-constexpr Unsigned dispatch_concurrent = 1;                             // MTLDispatchType
-constexpr Unsigned barrier_of_buffers = 1;                              // MTLBarrierScope
-constexpr Unsigned language_version_2_3 = (2 << 16) + 3;                // MTLLanguageVersion: macOS 11
-constexpr Unsigned most_buffers = 31;                                   // of a function
-constexpr Unsigned most_set_bytes = 4096;                               // of setBytes:length:atIndex:
+constexpr Unsigned dispatch_concurrent = 1;                            // MTLDispatchType
+constexpr Unsigned barrier_of_buffers = 1;                             // MTLBarrierScope
+constexpr Unsigned language_version_2_3 = (2 << 16) + 3;               // MTLLanguageVersion: macOS 11
+constexpr Unsigned most_buffers = 31;                                  // of a function
+constexpr Unsigned most_set_bytes = 4096;                              // of setBytes:length:atIndex:
 
 }  // namespace ferrule::metal

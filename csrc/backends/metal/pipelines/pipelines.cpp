@@ -67,9 +67,8 @@ PipelinePointer Pipelines::make(const KernelSource& source) const {
   send<void>(options.get(), Message::set_fast_math_enabled, static_cast<Boolean>(false));
   send<void>(options.get(), Message::set_language_version, language_version_2_3);
   Id error = nullptr;
-  const Owned library =
-      Owned::taken(send<Id>(device_.device.get(), Message::new_library_with_source,
-                            string_of(flattened(source.text)), options.get(), &error));
+  const Owned library = Owned::taken(send<Id>(device_.device.get(), Message::new_library_with_source,
+                                              string_of(flattened(source.text)), options.get(), &error));
   if (!library) refuse("cannot be compiled: " + reason_of(error));
   const Owned function =
       Owned::taken(send<Id>(library.get(), Message::new_function_with_name, string_of(source.function)));
@@ -78,9 +77,8 @@ PipelinePointer Pipelines::make(const KernelSource& source) const {
   send<void>(descriptor.get(), Message::set_compute_function, function.get());
   send<void>(descriptor.get(), Message::set_max_total_threads_per_threadgroup, static_cast<Unsigned>(source.threads));
   error = nullptr;
-  Owned pipeline =
-      Owned::taken(send<Id>(device_.device.get(), Message::new_pipeline_with_descriptor, descriptor.get(), Unsigned{0},
-                            static_cast<void*>(nullptr), &error));
+  Owned pipeline = Owned::taken(send<Id>(device_.device.get(), Message::new_pipeline_with_descriptor, descriptor.get(),
+                                         Unsigned{0}, static_cast<void*>(nullptr), &error));
   if (!pipeline) refuse("cannot be made for " + device_.description.name + ": " + reason_of(error));
   const auto most = send<Unsigned>(pipeline.get(), Message::max_total_threads_per_threadgroup);
   if (most < source.threads)

@@ -29,8 +29,8 @@ class Pipelines {
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
-  // Throws FE_INTERNAL, with the log of Metal's compiler, if the text does not compile, and FE_UNSUPPORTED if the device
-  // cannot run it with so many threads.
+  // Throws FE_INTERNAL, with the log of Metal's compiler, if the text does not compile, and FE_UNSUPPORTED if the
+  // device cannot run it with so many threads.
   PipelinePointer get(const KernelSource& source);
   size_t count() const;
 

@@ -39,8 +39,8 @@ void Queue::count_execution() {
   Faults& faults = device_->faults();
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
-    device_->lose({FE_DEVICE_LOST,
-                   device_->name() + " was lost at execution " + std::to_string(number) + ", as requested"});
+    device_->lose(
+        {FE_DEVICE_LOST, device_->name() + " was lost at execution " + std::to_string(number) + ", as requested"});
 }
 
 void Queue::execute(std::vector<MemoryPointer> touched, const Timeline::Encode& encode,
@@ -99,8 +99,8 @@ void Queue::copy_to_host(void* to, const MemoryPointer& from, uint64_t from_offs
 void Queue::copy(const MemoryPointer& to, uint64_t to_offset, const MemoryPointer& from, uint64_t from_offset,
                  uint64_t size) {
   if (size == 0) return;
-  const bool is_apart = to->buffer.get() != from->buffer.get() || to_offset + size <= from_offset ||
-                        from_offset + size <= to_offset;
+  const bool is_apart =
+      to->buffer.get() != from->buffer.get() || to_offset + size <= from_offset || from_offset + size <= to_offset;
   if (is_apart) {
     blit(to, to_offset, from, from_offset, size);
   } else if (to_offset != from_offset) {

@@ -57,8 +57,8 @@ void Timeline::note_host_work() {
 void Timeline::wait_for(const Timeline& other, const EventSpan& span) {
   if (&other == this) return;  // a queue is in order with itself
   if (device_ != other.device_)
-    throw sdk::Error(FE_UNSUPPORTED, "metal: a queue of " + device_->name() +
-                                         " cannot wait for an event of another device or opening");
+    throw sdk::Error(FE_UNSUPPORTED,
+                     "metal: a queue of " + device_->name() + " cannot wait for an event of another device or opening");
   if (is_lost() || span.end == 0) return;
   for (Awaited& awaited : awaited_)
     if (awaited.event == other.event_) return void(awaited.value = std::max(awaited.value, span.end));
@@ -139,8 +139,7 @@ void Timeline::reset() {
     // What a lost device has been given is waited for, too: it may still touch memory.
     const AutoreleasePool pool;
     const std::lock_guard lock(mutex_);
-    for (const Submission& submission : pending_)
-      send<void>(submission.commands.get(), Message::wait_until_completed);
+    for (const Submission& submission : pending_) send<void>(submission.commands.get(), Message::wait_until_completed);
     retire(over);
     open_ = std::make_shared<EventSpan>();
   }

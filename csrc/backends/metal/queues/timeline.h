@@ -81,12 +81,12 @@ class Timeline {
   void finish(const Submission& submission);
 
   const std::shared_ptr<OpenDevice> device_;
-  Owned queue_;                              // an MTLCommandQueue
-  std::shared_ptr<const Owned> event_;       // an MTLSharedEvent, whose value is the number of the last work done
-  std::vector<Awaited> awaited_;             // before the next work
-  mutable std::mutex mutex_;                 // guards the members below
+  Owned queue_;                         // an MTLCommandQueue
+  std::shared_ptr<const Owned> event_;  // an MTLSharedEvent, whose value is the number of the last work done
+  std::vector<Awaited> awaited_;        // before the next work
+  mutable std::mutex mutex_;            // guards the members below
   uint64_t last_ = 0, retired_ = 0;
-  uint64_t retired_ns_ = 0;                  // when the device had done it
+  uint64_t retired_ns_ = 0;  // when the device had done it
   std::list<Submission> pending_;
   std::shared_ptr<EventSpan> open_ = std::make_shared<EventSpan>();
   std::list<std::shared_ptr<EventSpan>> closed_;  // not known to be done

@@ -79,7 +79,8 @@ Types types_of(const sdk::Operand& a) {
 Dispatch product_dispatch(const std::string& kernel, const std::string& definitions, const ElementFunction& function,
                           const auto& p, std::vector<uint32_t> reads, uint64_t groups, uint32_t threads) {
   Dispatch dispatch;
-  dispatch.kernel = {.text = "#include \"linear_algebra/" + kernel + ".metal\"\n", .function = kernel, .threads = threads};
+  dispatch.kernel = {
+      .text = "#include \"linear_algebra/" + kernel + ".metal\"\n", .function = kernel, .threads = threads};
   dispatch.set_parameters(p);
   dispatch.reads = std::move(reads);
   function.finish(dispatch);
@@ -124,12 +125,13 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
   const Tile tile = tile_for(p, types.value_bytes);
   const bool is_split = segments > 1 && tiles(p, tile) < busy && scratch <= max_scratch;
   const auto is_along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other); };
-  const std::string definitions =
-      types.definitions + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) + definition("OWN_M", tile.own_m) +
-      definition("OWN_N", tile.own_n) + definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
-      definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) + definition("IS_SEGMENTED", segments > 1) +
-      definition("IS_SPLIT", is_split);
-  const ElementFunction function = is_split ? partial_function(types.value, 2) : element_function(epilogue, out.shape(), 2);
+  const std::string definitions = types.definitions + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) +
+                                  definition("OWN_M", tile.own_m) + definition("OWN_N", tile.own_n) +
+                                  definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
+                                  definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) +
+                                  definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
+  const ElementFunction function =
+      is_split ? partial_function(types.value, 2) : element_function(epilogue, out.shape(), 2);
   plan.dispatches.push_back(product_dispatch("matmul", definitions, function, p, std::move(reads),
                                              tiles(p, tile) * (is_split ? segments : 1), tile.threads()));
   if (!is_split) return plan;

@@ -26,10 +26,8 @@ Plan plan_pad(const PlannedNode& node, const Capabilities&) {
   if (out.count() == 0) return plan;
   const auto& attributes = node.attributes<fe_pad_attributes>();
   const auto rank = static_cast<size_t>(out.rank());
-  Parameters p = {.axes = {},
-                  .count = static_cast<uint64_t>(out.count()),
-                  .rank = static_cast<uint32_t>(rank),
-                  .unused = 0};
+  Parameters p = {
+      .axes = {}, .count = static_cast<uint64_t>(out.count()), .rank = static_cast<uint32_t>(rank), .unused = 0};
   for (size_t k = 0; k < rank; ++k)
     p.axes[rank - 1 - k] = {out.shape()[k], attributes.before.data[k], x.shape()[k], x.strides()[k]};
   std::vector<uint32_t> reads = {node.input_value(0)};

@@ -41,8 +41,8 @@ Plan plan_take(const PlannedNode& node, const Capabilities&) {
                   .axis = axis,
                   .result = node.output_value(0),
                   .unused = 0};
-  plan.dispatches.push_back(movement_dispatch("take", "take", definitions, p, {node.input_value(0), node.input_value(1)},
-                                              {p.result}, count));
+  plan.dispatches.push_back(
+      movement_dispatch("take", "take", definitions, p, {node.input_value(0), node.input_value(1)}, {p.result}, count));
   return plan;
 }
 

@@ -28,9 +28,8 @@ Dispatch rows_dispatch(const PlannedNode& node, const std::string& kernel, const
   const sdk::Operand x = node.input(0);
   const Format& format = format_of(x.dtype());
   const uint32_t team = team_of(x.shape().back()), threads = std::max(team, 128u);
-  const ElementFunction function =
-      element_function(epilogue_of(node, static_cast<uint32_t>(reads.size())), node.output(0).shape(),
-                       static_cast<uint32_t>(reads.size()));
+  const ElementFunction function = element_function(epilogue_of(node, static_cast<uint32_t>(reads.size())),
+                                                    node.output(0).shape(), static_cast<uint32_t>(reads.size()));
   Dispatch dispatch;
   dispatch.kernel = {.text = definitions + definition("TEAM", team) + definition("THREADS", threads) + "typedef " +
                              std::string(format.stored) + " Stored;\n" + element_access(format) +

@@ -66,8 +66,8 @@ class Reduction {
   void add(const std::string& kernel, std::string definitions, const Parameters& p, uint32_t reads, uint64_t parts,
            uint64_t groups, uint32_t threads) {
     const bool is_whole = parts == 1;
-    const ElementFunction function = is_whole ? element_function(epilogue_, node_.output(0).shape(), 1)
-                                              : partial_function("Value", 1);
+    const ElementFunction function =
+        is_whole ? element_function(epilogue_, node_.output(0).shape(), 1) : partial_function("Value", 1);
     Dispatch dispatch;
     definitions += family_.definitions + definition("IS_WHOLE", is_whole) + definition("THREADS", threads);
     // Partial values have a type of the kernel's, so the function that stores them follows its definitions.
@@ -97,7 +97,8 @@ class Reduction {
     const uint64_t room = capabilities_.threadgroup_memory / (lanes * family_.value_bytes);
     const uint64_t most = std::bit_floor(std::clamp<uint64_t>(room, teams, uint64_t{64}));
     const uint64_t leaves = std::max<uint64_t>(1, quotient_up(length_, leaf));
-    // Leaves that a threadgroup has of one result: as many as it can, unless most of the device would have nothing to do.
+    // Leaves that a threadgroup has of one result: as many as it can, unless most of the device would have nothing to
+    // do.
     uint64_t own = std::min(most, std::bit_ceil(leaves));
     while (own > teams && results_ * quotient_up(leaves, own) < busy && quotient_up(leaves, own / 2) <= row_threads)
       own /= 2;
@@ -137,21 +138,25 @@ Family family_of_keys(const sdk::Operand& x, bool is_reversed, bool finds_place)
   const Format& format = format_of(x.dtype());
   const fe_dtype_class kind = static_cast<fe_dtype_class>(x.dtype_info().dtype_class);
   const bool is_wide = x.item_size() == 8;
-  std::string definitions = definition("REVERSED", is_reversed) + definition(finds_place ? "FINDS_PLACE" : "FINDS_EXTREME", 1);
+  std::string definitions =
+      definition("REVERSED", is_reversed) + definition(finds_place ? "FINDS_PLACE" : "FINDS_EXTREME", 1);
   definitions += type_definition("Key", is_wide ? "ulong" : "uint");
   if (kind == FE_CLASS_FLOAT)
-    definitions += definition("KEYS_OF_FLOATS", 1) +
-                   definition("MANTISSA", x.is("float16") ? 10 : x.is("bfloat16") ? 7 : 23);
+    definitions += definition("KEYS_OF_FLOATS", 1) + definition("MANTISSA", x.is("float16")    ? 10
+                                                                            : x.is("bfloat16") ? 7
+                                                                                               : 23);
   else
-    definitions += definition(kind == FE_CLASS_BOOL ? "KEYS_OF_BOOLS" : kind == FE_CLASS_SIGNED ? "KEYS_OF_SIGNED"
-                                                                                                : "KEYS_OF_UNSIGNED", 1);
+    definitions += definition(kind == FE_CLASS_BOOL     ? "KEYS_OF_BOOLS"
+                              : kind == FE_CLASS_SIGNED ? "KEYS_OF_SIGNED"
+                                                        : "KEYS_OF_UNSIGNED",
+                              1);
   // Keys are made of bits: those of unsigned integers.
   constexpr std::string_view bits[] = {"uchar", "ushort", "", "uint", "", "", "", "ulong"};
   definitions += type_definition("Stored", bits[x.item_size() - 1]) + type_definition("Own", format.computed);
-  const std::string value = format.is_half             ? "widened_" + std::string(format.name) + "(stored)"
-                            : format.name == "f32"     ? "as_type<float>(stored)"
-                            : format.name == "bool"    ? "stored != 0"
-                                                       : "Own(stored)";
+  const std::string value = format.is_half          ? "widened_" + std::string(format.name) + "(stored)"
+                            : format.name == "f32"  ? "as_type<float>(stored)"
+                            : format.name == "bool" ? "stored != 0"
+                                                    : "Own(stored)";
   definitions += "inline Own own_of_stored(Stored stored) { return " + value + "; }\n";
   return {definitions, "Value", finds_place ? uint64_t{16} : is_wide ? uint64_t{8} : uint64_t{4}};
 }

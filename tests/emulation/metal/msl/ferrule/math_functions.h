@@ -1,4 +1,5 @@
-// Metal Shading Language Specification, "Math Functions" and "Common Functions": in metal, metal::precise and metal::fast.
+// Metal Shading Language Specification, "Math Functions" and "Common Functions": in metal, metal::precise and
+// metal::fast.
 #pragma once
 
 namespace metal {
