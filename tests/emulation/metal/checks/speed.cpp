@@ -57,9 +57,8 @@ int main() {
       std::filesystem::temp_directory_path() / ("emulation-metal-speed-" + std::to_string(::getpid()));
   ::setenv("FERRULE_EMULATION_METAL_CACHE", folder.c_str(), 1);
   int number = 0;
-  measure("compiling five kernels", 5, [&] {
-    Kernel(kernels + "constant int number = " + std::to_string(++number) + ";", "nothing");
-  });
+  measure("compiling five kernels", 5,
+          [&] { Kernel(kernels + "constant int number = " + std::to_string(++number) + ";", "nothing"); });
   measure("loading them from the folder", 20, [&] { Kernel(kernels + "constant int number = 1;", "nothing"); });
   std::vector<float> out(256 * 1000);
   const auto run = [&](const char* what, const char* name) {
