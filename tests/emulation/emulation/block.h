@@ -72,6 +72,7 @@ struct LaunchShape {
   std::size_t shared_limit = most_shared;  // bytes of a block, static and dynamic
   Order order = Order::forward;
   std::uint64_t seed = 0;  // of Order::random
+  bool is_of_cuda = true;  // the grid and the block have the sizes that CUDA allows
   // Processor time that a block may take, because one with a thread that spins never ends; 0: no limit.
   std::chrono::milliseconds time_limit{60'000};
 };

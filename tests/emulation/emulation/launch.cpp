@@ -18,6 +18,7 @@ std::string refusal_of(const LaunchShape& shape) {
   const Index& block = shape.block;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0)
     return "a grid or a block without threads";
+  if (!shape.is_of_cuda) return "";
   if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535)
     return "a grid of more than 2147483647 x 65535 x 65535 blocks";
   if (block.x > 1024 || block.y > 1024 || block.z > 64 || std::uint64_t{block.x} * block.y * block.z > 1024)

@@ -154,6 +154,7 @@ void run(const Dispatch& dispatch, Order order, std::uint64_t seed) {
   shape.shared_limit = most_threadgroup_memory;
   shape.order = order;
   shape.seed = seed;
+  shape.is_of_cuda = false;  // Metal limits only the threads of a threadgroup
   shape.time_limit = settings().block_limit;
   const CallTable table(dispatch);
   const auto entry = dispatch.function->entry_;

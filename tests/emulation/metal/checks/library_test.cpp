@@ -99,6 +99,18 @@ kernel void k(device uint* out [[buffer(0)]], uint3 at [[thread_position_in_grid
       }
 }
 
+TEST(MetalLibrary, GridsAreLargerThanThoseOfCuda) {
+  Kernel kernel(
+      "kernel void k(device atomic_uint* sum [[buffer(0)]], uint3 at [[thread_position_in_grid]]) {\n"
+      "atomic_fetch_add_explicit(sum, at.y == 65599 && at.z == 127 ? 1u : 0u, memory_order_relaxed); }");
+  std::vector<std::uint32_t> sum(1);
+  kernel.buffer(0, sum);
+  kernel.dispatch().groups = {1, 65600, 1};
+  kernel.dispatch().threads = {1, 1, 128};
+  run(kernel.dispatch(), Order::forward, 0);
+  EXPECT_EQ(sum[0], 1U);
+}
+
 TEST(MetalLibrary, KernelsAreDeclaredByMacros) {
   Kernel kernel(R"(
 template <class T> T twice(T x) { return x + x; }

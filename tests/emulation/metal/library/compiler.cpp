@@ -30,6 +30,8 @@ constexpr const char* compiler = FERRULE_EMULATION_METAL_COMPILER;
 constexpr const char* folder = FERRULE_EMULATION_METAL_FOLDER;  // this one's parent
 constexpr const char* stub = FERRULE_EMULATION_METAL_STUB;      // the object file of stub.c
 
+constexpr const char* linker = FERRULE_EMULATION_METAL_LINKER;  // an option of clang
+
 // ---- names of compiled libraries
 using Digest = std::array<std::uint64_t, 2>;
 
@@ -200,8 +202,8 @@ void compile(std::string_view text, const CompileOptions& options, const fs::pat
   });
   const ProcessResult result =
       run_process(joined(language(), code_options(options),
-                         std::vector<std::string>{"-shared", "-nostdlib", "-fuse-ld=lld", "-o", made.string(),
-                                                  code.string(), "-x", "none", stub}));
+                         std::vector<std::string>{"-shared", "-nostdlib", linker, "-o", made.string(), code.string(),
+                                                  "-x", "none", stub}));
   const std::string refused = refusal.get();
   if (!result.succeeded) throw CompileError(result.errors);
   if (!refused.empty()) throw CompileError(refused);
@@ -222,7 +224,13 @@ std::string compiled_library(std::string_view text, const CompileOptions& option
   if (is_whole(path)) return path.string();
   std::error_code none;
   fs::create_directories(parent, none);
-  compile(text, options, parent, path);
+  try {
+    compile(text, options, parent, path);
+  } catch (const CompileError&) {
+    throw;
+  } catch (const std::exception& error) {  // of files and processes
+    throw CompileError("the emulator of Metal: " + std::string(error.what()));
+  }
   return path.string();
 }
 
