@@ -1,4 +1,4 @@
-"""Failing devices, command buffers, compilers and allocations: each gives an error of its kind, and nothing else fails."""
+"""Failing devices, command buffers, compilers and allocations: each gives its own error, and nothing else fails."""
 
 from __future__ import annotations
 
