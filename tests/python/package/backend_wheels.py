@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,6 +27,18 @@ def wheel_of(name: str) -> Path:
     wheels = sorted(DIST.glob(f"{distribution}-*-{interface or '*'}-manylinux_*_{platform.machine()}.whl"))
     assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}: run ./dev wheels"
     return wheels[0]
+
+
+def projects() -> list[Path]:
+    """The folders of wheels/ for the backends that this system can have, as the markers of ferrule's extras say."""
+    extras = tomllib.loads((DIST.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    def is_for_this_system(name: str) -> bool:
+        markers = [Requirement(line).marker for line in extras[name]]
+        return all(marker is None or marker.evaluate() for marker in markers)
+
+    folders = sorted(project.parent for project in (DIST.parent / "wheels").glob("*/pyproject.toml"))
+    return [folder for folder in folders if is_for_this_system(folder.name)]
 
 
 def hashes_in(site: Path) -> dict[str, str]:

@@ -7,11 +7,18 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from backend_wheels import DIST, INTERFACES, Environment, hashes_in, wheel_of
+from backend_wheels import DIST, INTERFACES, Environment, hashes_in, projects, wheel_of
 from installed import SYSTEM_LIBRARIES, exported, finalizes_when_unloaded, needed, runs_code_when_opened
 
-PROJECTS = sorted(project.parent for project in (DIST.parent / "wheels").glob("*/pyproject.toml"))
+PROJECTS = projects()
 BACKENDS = [project.name for project in PROJECTS]
+
+
+def test_wheels_are_built_here_for_the_backends_that_this_system_can_have() -> None:
+    settings = {file.parent.name: file.read_text() for file in (DIST.parent / "csrc" / "backends").glob("*/dev.sh")}
+    left_out = {name for name, text in settings.items() if re.search(rf"^no_wheel_here\[{name}\]=", text, re.MULTILINE)}
+    every = {project.parent.name for project in (DIST.parent / "wheels").glob("*/pyproject.toml")}
+    assert set(BACKENDS) == every - left_out
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -10,16 +10,14 @@ import zipfile
 from typing import Any
 
 import pytest
-from backend_wheels import DIST, INTERFACES, wheel_of
+from backend_wheels import INTERFACES, projects, wheel_of
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.licenses import canonicalize_license_expression
 
 from wheels.sbom import LICENSE_FILE, TABLE
 
-ROOT = DIST.parent
-BACKENDS = sorted(project.parent.name for project in (ROOT / "wheels").glob("*/pyproject.toml"))
-WHEELS = [*(f"ferrule-{tag}" for tag in INTERFACES), *(f"ferrule_{name}" for name in BACKENDS)]
+WHEELS = [*(f"ferrule-{tag}" for tag in INTERFACES), *(f"ferrule_{project.name}" for project in projects())]
 ROWS = tomllib.loads(TABLE.read_text())
 COMPILERS = {"libcxx", "libcxxabi", "zig-compiler-rt"}  # inside everything that zig compiles
 
@@ -63,7 +61,7 @@ def test_each_component_has_a_licence_text_and_each_text_a_component(contents: C
     texts = {name for name in contents.files if name.startswith("licenses/")}
     described = {license_file(component) for component in components(contents)}
     assert described <= texts
-    assert texts - described <= {f"licenses/licenses/{row['text']}.txt" for row in ROWS.values() if "system" in row}
+    assert texts - described <= {f"licenses/licenses/{row['text']}.txt" for row in ROWS.values() if "systems" in row}
 
 
 def test_each_component_has_a_licence_and_a_version(contents: Contents) -> None:
@@ -85,4 +83,5 @@ def test_it_has_the_libraries_of_the_compiler_and_what_the_wheel_depends_on(cont
 
 def test_the_wheels_have_every_component_of_the_table() -> None:
     found = {component["name"] for name in WHEELS for component in Contents(name).sbom["components"]}
-    assert found == {name for name, row in ROWS.items() if row.get("system", sys.platform) == sys.platform}
+    system = f"{sys.platform}-gnu"
+    assert found == {name for name, row in ROWS.items() if system.startswith(tuple(row.get("systems", [""])))}
