@@ -76,9 +76,9 @@ def components(licenses: Path, build: Path) -> Iterator[Component]:
     unknown = texts.keys() - {str(row["text"]) for row in rows.values()}
     if unknown:
         raise SystemExit(f"{TABLE} has no component for these licence texts: {sorted(unknown)}")
-    system = cached(build, "FERRULE_TARGET").split("-")[1].partition(".")[0]
+    system = cached(build, "FERRULE_TARGET").partition("-")[2]
     for name, row in rows.items():
-        if row["text"] not in texts or row.get("system", system) != system:
+        if row["text"] not in texts or not system.startswith(tuple(row.get("systems", [""]))):
             continue
         version = version_of(row, build)
         purl = PackageURL.from_string(str(row["purl"]).format(version=version)) if "purl" in row else None

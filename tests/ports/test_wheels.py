@@ -1,4 +1,5 @@
-"""The files of ferrule's wheels for all platforms in dist/, read by lief: what they need, export and say of the system.
+"""The files of all wheels in dist/, ferrule's and the backends', for all platforms, read by lief: what they need,
+export and say of the system.
 
 `./dev wheels --all` builds the wheels. Nothing here runs what is in them.
 """
@@ -18,11 +19,12 @@ import lief
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-WHEELS = sorted((ROOT / "dist").glob("ferrule-*.whl"))
+WHEELS = sorted((ROOT / "dist").glob("ferrule*.whl"))
+BACKENDS = [path for path in WHEELS if path.name.startswith("ferrule_")]
 LARGEST = 12 << 20
 # By the beginning of a platform's tag: what comes with each such system.
 SYSTEM_LIBRARIES = {
-    "manylinux": {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libgcc_s.so.1"},
+    "manylinux": {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1"},
     "musllinux": {"libc.so"},
     "win": {"kernel32.dll", "advapi32.dll", "shell32.dll", "ntdll.dll", "psapi.dll"},
     "macosx": {"/usr/lib/libSystem.B.dylib"},
@@ -94,7 +96,12 @@ class Wheel:
 
 
 def name_of(path: Path) -> str:
-    return path.stem.partition("-")[2]
+    return path.stem
+
+
+def those(paths: list[Path]) -> pytest.MarkDecorator:
+    """Run a test on these wheels only."""
+    return pytest.mark.parametrize("wheel", paths, indirect=True, ids=name_of)
 
 
 @pytest.fixture(scope="module", params=WHEELS, ids=name_of)
@@ -102,6 +109,7 @@ def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Wheel(request.param, tmp_path_factory.mktemp("wheel"))
 
 
+@those([path for path in WHEELS if path not in BACKENDS])
 def test_it_has_libferrule_the_extension_three_programs_and_modules(wheel: Wheel) -> None:
     names = {Path(name).name for name in wheel.binaries}
     ends = {"win": (".dll", ".exe"), "macosx": (".dylib", "")}
@@ -110,6 +118,26 @@ def test_it_has_libferrule_the_extension_three_programs_and_modules(wheel: Wheel
     assert {f"ferrule-{each}{program}" for each in ("probe", "manifest", "conformance")} <= names
     assert len([name for name in names if name.startswith("_ferrule.")]) == 1
     assert len([name for name in names if name.startswith("libferrule-cpu-")]) >= 3
+
+
+@those(BACKENDS)
+def test_a_backends_wheel_has_its_module_in_one_folder(wheel: Wheel) -> None:
+    name = wheel.path.name.partition("-")[0].removeprefix("ferrule_")
+    folders = [path for path in wheel.folder.iterdir() if path.suffix != ".dist-info"]
+    assert folders == [wheel.folder / "ferrule_backends"]
+    end = ".dll" if wheel.system == "win" else ".so"
+    assert set(wheel.binaries) == {str(Path("ferrule_backends", name, f"libferrule-{name}{end}"))}
+
+
+def test_its_sbom_has_the_libraries_of_the_compiler(wheel: Wheel) -> None:
+    [path] = wheel.folder.glob("*.dist-info/sboms/*.cdx.json")
+    components = {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["components"]}
+    assert components.keys() >= {"libcxx", "libcxxabi", "zig-compiler-rt"}
+    binaries = [(wheel.folder / name).read_bytes() for name in wheel.binaries]
+    assert ("libunwind" in components) == any(b"libunwind: %s" in each for each in binaries), "its messages begin so"
+    for row in components.values():
+        files = [each["value"] for each in row["properties"] if each["name"] == "ferrule:license-file"]
+        assert all((path.parents[1] / "licenses" / file).is_file() for file in files), row["name"]
 
 
 def test_all_files_are_for_its_machine(wheel: Wheel) -> None:
@@ -160,14 +188,14 @@ def test_no_file_names_a_folder_of_the_machine_that_built_it(wheel: Wheel) -> No
     assert [path for path in files if any(folder in path.read_bytes() for folder in folders)] == []
 
 
+@those([path for path in WHEELS if path not in BACKENDS])
 def test_it_is_small(wheel: Wheel) -> None:
     assert wheel.path.stat().st_size <= LARGEST
 
 
 def macos_wheels(*ends: str) -> pytest.MarkDecorator:
     """Run a test on the wheels for macOS whose names end so."""
-    chosen = [path for path in WHEELS if path.stem.endswith(ends) and "-macosx_" in path.name]
-    return pytest.mark.parametrize("wheel", chosen, indirect=True, ids=name_of)
+    return those([path for path in WHEELS if path.stem.endswith(ends) and "-macosx_" in path.name])
 
 
 def mach_o_files(wheel: Wheel) -> list[Path]:
@@ -188,6 +216,17 @@ def test_they_run_on_the_macos_of_the_tag(wheel: Wheel) -> None:
         oldest = said or (binary.version_min.version if binary.version_min else [])
         numbers = re.findall(r"\d+", wheel.tag)
         assert [int(number) for number in numbers[:2]] == list(oldest[:2]), path.name
+
+
+@macos_wheels("arm64", "x86_64")
+def test_opening_a_module_runs_no_code_of_it(wheel: Wheel) -> None:
+    modules = [path for path in mach_o_files(wheel) if path.name.startswith("libferrule-")]
+    assert modules
+    for path in modules:
+        binary = parsed(path)
+        sections = {str(section.name) for section in binary.sections}
+        assert "__text" in sections, path.name
+        assert sections & {"__mod_init_func", "__init_offsets", "__constructor", "__objc_nlclslist"} == set(), path.name
 
 
 def code_directory(path: Path) -> tuple[int, int, list[bytes], int]:

@@ -1,7 +1,7 @@
 // An open device, in the SDK's interface.
 #pragma once
 
-#include "device/open_device.h"
+#include "open_device/open_device.h"
 
 namespace ferrule::metal {
 

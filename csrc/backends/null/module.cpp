@@ -21,11 +21,15 @@ bool fault(std::string_view name) {
   return value && value == name;
 }
 
-constinit std::mutex current_mutex;
+// Inside of a function, because a mutex of macOS has a destructor, which code that runs at opening would register.
+std::mutex& current_mutex() {
+  static constinit std::mutex mutex;
+  return mutex;
+}
 constinit Schedule* current = nullptr;  // of the latest backend
 
 uint64_t now_ns() {
-  const std::lock_guard lock(current_mutex);
+  const std::lock_guard lock(current_mutex());
   return current ? current->now_ns() : 0;
 }
 
@@ -39,13 +43,13 @@ class Backend final : public sdk::Backend {
   Backend() {
     if (fault("init_fails")) throw sdk::Error(FE_INTERNAL, "null: init fails because FERRULE_NULL_FAULT says so");
     if (fault("init_throws")) throw std::runtime_error("null: init throws because FERRULE_NULL_FAULT says so");
-    const std::lock_guard lock(current_mutex);
+    const std::lock_guard lock(current_mutex());
     current = schedule_.get();
   }
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
   ~Backend() override {
-    const std::lock_guard lock(current_mutex);
+    const std::lock_guard lock(current_mutex());
     if (current == schedule_.get()) current = nullptr;
   }
   std::vector<sdk::DeviceDescription> devices() override {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import platform
 import re
 import sys
 from importlib.metadata import PackageNotFoundError, distribution, metadata, requires
@@ -119,16 +120,21 @@ def again(name: str) -> str:
 
 
 def systems_of(extra: str) -> list[str]:
-    """Return the values of `sys.platform` for which an extra has a package, if this system is none of them."""
+    """Return the systems, such as "darwin arm64", for which an extra has a package, if this one is none of them."""
     try:
         needed = requires("ferrule") or ()
     except PackageNotFoundError:
         return []
     texts = [text for text in needed if re.match(rf"ferrule-{re.escape(extra)}\b", text)]
-    systems = [re.findall(r"sys_platform == ['\"](\w+)['\"]", text) for text in texts]
-    if not systems or any(not each or sys.platform in each for each in systems):
-        return []
-    return sorted({system for each in systems for system in each})
+    found = set()
+    for text in texts:
+        systems, machines = (
+            re.findall(rf"{name} == ['\"](\w+)['\"]", text) for name in ("sys_platform", "platform_machine")
+        )
+        if (not systems or sys.platform in systems) and (not machines or platform.machine() in machines):
+            return []
+        found |= {" ".join([system, *machines]) for system in systems}
+    return sorted(found)
 
 
 def backend_extras() -> set[str]:

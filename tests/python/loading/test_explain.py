@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,15 +47,21 @@ def test_an_unmet_requirement_is_explained_afterwards(run_python: Run) -> None:
 def test_unknown_name_is_explained_with_what_to_install(run_python: Run, tmp_path: Path) -> None:
     distribution = tmp_path / "site" / "ferrule-9.dist-info"
     distribution.mkdir(parents=True)
+    mine, here = f"sys_platform == '{sys.platform}'", f"platform_machine == '{platform.machine()}'"
     (distribution / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: ferrule\nVersion: 9\nProvides-Extra: cuda\nProvides-Extra: testing\n"
         "Requires-Dist: ferrule-metal==9; sys_platform == 'darwin' and extra == 'metal'\nProvides-Extra: metal\n"
+        f"Requires-Dist: ferrule-t_here==9; {mine} and {here} and extra == 't_here'\nProvides-Extra: t_here\n"
+        f"Requires-Dist: ferrule-t_there==9; {mine} and platform_machine == 'z80' and extra == 't_there'\n"
+        "Provides-Extra: t_there\n"
     )
     before = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})"
     assert explained(run_python, "cuda", before).endswith(" Install it: pip install 'ferrule[cuda]'")
     assert explained(run_python, "cudda", before).endswith(" Did you mean 'cuda'?")
     assert "pip" not in explained(run_python, "testing", before)
     assert explained(run_python, "metal", before).endswith(" It is for another system (darwin).")
+    assert explained(run_python, "t_here", before).endswith(" Install it: pip install 'ferrule[t_here]'")
+    assert explained(run_python, "t_there", before).endswith(f" It is for another system ({sys.platform} z80).")
 
 
 def test_the_version_comes_from_the_distribution_that_installed_the_file(

@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
@@ -19,8 +20,21 @@ import pytest
 from packaging.requirements import Requirement
 
 DIST = Path(__file__).resolve().parents[3] / "dist"
-# The backends that have wheels of their own.
-BACKENDS = sorted(project.parent.name for project in (DIST.parent / "wheels").glob("*/pyproject.toml"))
+
+
+def _is_for_this_system(backend: str) -> bool:
+    """Whether the markers of ferrule's extra let it be installed here."""
+    extras = tomllib.loads((DIST.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    markers = [Requirement(line).marker for line in extras[backend]]
+    return all(marker is None or marker.evaluate() for marker in markers)
+
+
+# The backends that have wheels of their own on this system.
+BACKENDS = sorted(
+    project.parent.name
+    for project in (DIST.parent / "wheels").glob("*/pyproject.toml")
+    if _is_for_this_system(project.parent.name)
+)
 
 # ferrule has a wheel for each interface of its extension: that of CPython 3.11, and the stable one of 3.12 and later.
 INTERFACES = ("cp311", "abi3")

@@ -35,6 +35,13 @@ def test_continuous_integration_requires_wheels() -> None:
     assert any("FERRULE_REQUIRE_WHEELS=1" in line.split() for line in exports)
 
 
+def test_wheels_are_built_here_for_the_backends_that_this_system_can_have() -> None:
+    settings = {file.parent.name: file.read_text() for file in (DIST.parent / "csrc" / "backends").glob("*/dev.sh")}
+    left_out = {name for name, text in settings.items() if re.search(rf"^no_wheel_here\[{name}\]=", text, re.MULTILINE)}
+    every = {project.parent.name for project in (DIST.parent / "wheels").glob("*/pyproject.toml")}
+    assert set(BACKENDS) == every - left_out
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_the_wheel_holds_one_folder(name: str) -> None:
     with zipfile.ZipFile(wheel_of(f"ferrule_{name}")) as archive:

@@ -246,24 +246,26 @@ def run_doctor(environment: Environment) -> subprocess.CompletedProcess[str]:
 
 
 BACKENDS_OF_SYSTEMS = {
-    "linux": {"ferrule-cuda", "ferrule-vulkan"},
-    "win32": {"ferrule-cuda", "ferrule-vulkan"},
-    "darwin": {"ferrule-vulkan", "ferrule-metal"},
+    ("linux", "x86_64"): {"ferrule-cuda", "ferrule-vulkan"},
+    ("win32", "AMD64"): {"ferrule-cuda", "ferrule-vulkan"},
+    ("darwin", "arm64"): {"ferrule-vulkan", "ferrule-metal"},
+    ("darwin", "x86_64"): {"ferrule-vulkan"},
 }
 
 
-@pytest.mark.parametrize("system", BACKENDS_OF_SYSTEMS)
-def test_extras_install_the_backends_that_the_system_can_have(system: str) -> None:
+@pytest.mark.parametrize("system", BACKENDS_OF_SYSTEMS, ids=" ".join)
+def test_extras_install_the_backends_that_the_system_can_have(system: tuple[str, str]) -> None:
+    variables = {"sys_platform": system[0], "platform_machine": system[1]}
     requirements = [Requirement(line) for line in importlib.metadata.requires("ferrule") or []]
 
     def of_extra(extra: str) -> set[str]:
         found: set[str] = set()
         for each in requirements:
-            if each.marker is None or not each.marker.evaluate({"extra": extra, "sys_platform": system}):
+            if each.marker is None or not each.marker.evaluate({"extra": extra, **variables}):
                 continue
             if each.name == "ferrule":  # of the extra "all"
                 found = found.union(*map(of_extra, each.extras))
-            elif each.marker.evaluate({"extra": "", "sys_platform": system}) is False:
+            elif each.marker.evaluate({"extra": "", **variables}) is False:
                 found.add(each.name)
         return found
 

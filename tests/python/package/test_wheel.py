@@ -111,8 +111,7 @@ def test_cpu_extra_is_empty(wheel: Path) -> None:
         _, lines = metadata_of(archive)
     with_own_wheels = sorted(project.parent.name for project in (ROOT / "wheels").glob("*/pyproject.toml"))
     extras = [line.removeprefix("Provides-Extra: ") for line in lines if line.startswith("Provides-Extra:")]
-    # The wheel of "metal" does not exist yet.
-    assert sorted(extras) == sorted({"all", "cpu", "einsum", "inspect", "metal", "testing", *with_own_wheels})
+    assert sorted(extras) == sorted({"all", "cpu", "einsum", "inspect", "testing", *with_own_wheels})
     needed = [line for line in lines if line.startswith("Requires-Dist:") and "extra ==" in line]
     assert needed
     assert not [line for line in needed if line.endswith(("'cpu'", '"cpu"'))]

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "device/open_device.h"
+#include "open_device/open_device.h"
 #include "graphs/plan.h"
 
 namespace ferrule::metal {

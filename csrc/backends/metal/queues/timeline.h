@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/open_device.h"
+#include "open_device/open_device.h"
 
 namespace ferrule::metal {
 

@@ -38,10 +38,15 @@ for device in fe.devices():
 def test_machine_without_devices_says_so(run: Run) -> None:
     program = """
 [row] = [row for row in fe.load_all().candidates if row.name == "metal"]
-print(row.state)
+print(row.state, row.reason, sep=": ")
+print(fe.explain("metal"))
 print(np.asarray(fe.arange(3, device="cpu") * 2).tolist())
 """
-    assert run(program, FERRULE_EMULATION_METAL_DEVICES="0", FERRULE_LOG="error") == "no_device\n[0, 2, 4]\n"
+    row, explained, computed = run(program, FERRULE_EMULATION_METAL_DEVICES="0", FERRULE_LOG="error").splitlines()
+    assert row == "no_device: Metal lists no GPU on this machine"
+    assert explained.startswith("metal: ")
+    assert "Metal lists no GPU on this machine" in explained
+    assert computed == "[0, 2, 4]"
 
 
 def test_listing_devices_makes_no_queue_and_no_buffer(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-#include "device/open_device.h"
+#include "open_device/open_device.h"
 
 #ifdef __APPLE__
 #include <time.h>
