@@ -96,7 +96,7 @@ fs::path cache_folder() {
     const char* const value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
-  if (const std::string own = variable("FERRULE_EMULATION_METAL_CACHE"); !own.empty()) return own;
+  if (std::string own = variable("FERRULE_EMULATION_METAL_CACHE"); !own.empty()) return own;
   if (const std::string all = variable("XDG_CACHE_HOME"); !all.empty()) return fs::path(all) / "ferrule-emulated-metal";
   if (const std::string home = variable("HOME"); !home.empty())
     return fs::path(home) / ".cache" / "ferrule-emulated-metal";

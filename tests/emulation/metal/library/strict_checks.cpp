@@ -177,9 +177,9 @@ std::string recursion_in(std::string_view code) {
       current = &functions[name_in(line, 0)];
       const std::size_t at = line.rfind("!dbg ");
       if (at != std::string_view::npos) current->description = line.substr(at + 5, line.find(' ', at + 5) - at - 5);
-    } else if (line.starts_with("}")) {
+    } else if (line.starts_with('}')) {
       current = nullptr;
-    } else if (line.starts_with("!") && has(line, "!DISubprogram(")) {
+    } else if (line.starts_with('!') && has(line, "!DISubprogram(")) {
       descriptions[line.substr(0, line.find(' '))] = line;
     } else if (const std::size_t at = line.find("call "); current != nullptr && at != std::string_view::npos) {
       if (const std::string_view name = name_in(line, at); !name.empty()) current->called.insert(name);

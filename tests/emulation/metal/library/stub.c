@@ -1,5 +1,5 @@
 /* Compiled with each library: passes calls on to the emulator that has loaded it. */
-#include "host.h"
+#include "metal/library/host.h"
 
 #include <string.h>
 
@@ -27,8 +27,8 @@ void ferrule_host_fail(const char* function, unsigned line, unsigned column, con
 }
 unsigned ferrule_host_lane(void) { return ferrule_host->lane(); }
 
-/* Rounds a number to the nearest bfloat, to even, as clang's code asks for where a processor cannot. The result is the lower
-   half of the register of a float. */
+/* Rounds a number to the nearest bfloat, to even, as clang's code asks for where a processor cannot. The result is the
+   lower half of the register of a float. */
 float __truncsfbf2(float value) {
   union {
     float value;

@@ -6,10 +6,10 @@ namespace metal {
 template <class T, size_t N>
 struct array {
   T ferrule_elements[N];
-#define FERRULE_METHODS(qualifier, space, ...)                                                              \
-  constexpr space const T& operator[](size_t i) const qualifier { return ferrule_elements[i]; }             \
+#define FERRULE_METHODS(qualifier, space, ...)                                                  \
+  constexpr space const T& operator[](size_t i) const qualifier { return ferrule_elements[i]; } \
   constexpr space const T* data() const qualifier { return ferrule_elements; }
-#define FERRULE_CHANGING_METHODS(qualifier, space, ...) \
+#define FERRULE_CHANGING_METHODS(qualifier, space, ...)                             \
   constexpr space T& operator[](size_t i) qualifier { return ferrule_elements[i]; } \
   constexpr space T* data() qualifier { return ferrule_elements; }
   FERRULE_IN_EACH_SPACE(FERRULE_METHODS)

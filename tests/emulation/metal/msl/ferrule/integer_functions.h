@@ -13,13 +13,13 @@ using ::as_type;
 
 // ---- overloads, whose arguments are converted as those of other functions
 #define FERRULE_EACH_INTEGER(f) f(char) f(uchar) f(short) f(ushort) f(int) f(uint) f(long) f(ulong)
-#define FERRULE_OVERLOADS(T)                                                                    \
-  constexpr ferrule_inline T min(T x, T y) { return y < x ? y : x; }                            \
-  constexpr ferrule_inline T max(T x, T y) { return x < y ? y : x; }                            \
-  constexpr ferrule_inline T min3(T x, T y, T z) { return min(x, min(y, z)); }                  \
-  constexpr ferrule_inline T max3(T x, T y, T z) { return max(x, max(y, z)); }                  \
+#define FERRULE_OVERLOADS(T)                                                                      \
+  constexpr ferrule_inline T min(T x, T y) { return y < x ? y : x; }                              \
+  constexpr ferrule_inline T max(T x, T y) { return x < y ? y : x; }                              \
+  constexpr ferrule_inline T min3(T x, T y, T z) { return min(x, min(y, z)); }                    \
+  constexpr ferrule_inline T max3(T x, T y, T z) { return max(x, max(y, z)); }                    \
   constexpr ferrule_inline T median3(T x, T y, T z) { return max(min(x, y), min(max(x, y), z)); } \
-  constexpr ferrule_inline T clamp(T x, T least, T most) { return min(max(x, least), most); }   \
+  constexpr ferrule_inline T clamp(T x, T least, T most) { return min(max(x, least), most); }     \
   constexpr ferrule_inline T abs(T x) { return x < T(0) ? T(0 - x) : x; }
 FERRULE_EACH_INTEGER(FERRULE_OVERLOADS)
 #undef FERRULE_OVERLOADS
@@ -30,20 +30,21 @@ using ferrule_element = typename ferrule_shape<T>::element;
 template <class T>
 using ferrule_if_integer = enable_if_t<__is_integral(ferrule_element<T>) && !__is_same(ferrule_element<T>, bool), int>;
 template <class T>
-using ferrule_if_integer_vector =
-    enable_if_t<__is_integral(ferrule_element<T>) && (ferrule_shape<T>::count > 1), int>;
+using ferrule_if_integer_vector = enable_if_t<__is_integral(ferrule_element<T>) && (ferrule_shape<T>::count > 1), int>;
 
-#define FERRULE_INTEGER_VECTOR(name)                    \
-  template <class V, ferrule_if_integer_vector<V> = 0>  \
+#define FERRULE_INTEGER_VECTOR(name)                   \
+  template <class V, ferrule_if_integer_vector<V> = 0> \
   constexpr ferrule_inline V name
-#define FERRULE_ELEMENTS(count_of, ...)                                    \
-  V out{};                                                                 \
-  for (int i = 0; i < ferrule_shape<V>::count; ++i) out[i] = __VA_ARGS__;  \
+#define FERRULE_ELEMENTS(count_of, ...)                                   \
+  V out{};                                                                \
+  for (int i = 0; i < ferrule_shape<V>::count; ++i) out[i] = __VA_ARGS__; \
   return out;
-FERRULE_INTEGER_VECTOR(min)(V x, V y) { FERRULE_ELEMENTS(V, min(x[i], y[i])) }
-FERRULE_INTEGER_VECTOR(max)(V x, V y) { FERRULE_ELEMENTS(V, max(x[i], y[i])) }
-FERRULE_INTEGER_VECTOR(abs)(V x) { FERRULE_ELEMENTS(V, abs(x[i])) }
-FERRULE_INTEGER_VECTOR(clamp)(V x, V least, V most) { FERRULE_ELEMENTS(V, clamp(x[i], least[i], most[i])) }
+FERRULE_INTEGER_VECTOR(min)
+(V x, V y){FERRULE_ELEMENTS(V, min(x[i], y[i]))} FERRULE_INTEGER_VECTOR(max)(V x, V y){
+    FERRULE_ELEMENTS(V, max(x[i], y[i]))} FERRULE_INTEGER_VECTOR(abs)(V x){
+    FERRULE_ELEMENTS(V, abs(x[i]))} FERRULE_INTEGER_VECTOR(clamp)(V x, V least, V most) {
+  FERRULE_ELEMENTS(V, clamp(x[i], least[i], most[i]))
+}
 #undef FERRULE_INTEGER_VECTOR
 
 // ---- of one integer
@@ -126,33 +127,35 @@ constexpr ferrule_inline T ferrule_absdiff(T x, T y) {
 }
 
 // ---- of integers and their vectors
-#define FERRULE_OF_INTEGERS(name) \
+#define FERRULE_OF_INTEGERS(name)               \
   template <class T, ferrule_if_integer<T> = 0> \
   constexpr ferrule_inline T name
-#define FERRULE_APPLY(scalar, vector)                                        \
-  if constexpr (ferrule_shape<T>::count == 1) {                              \
-    return scalar;                                                           \
-  } else {                                                                   \
-    T out{};                                                                 \
-    for (int i = 0; i < ferrule_shape<T>::count; ++i) out[i] = vector;       \
-    return out;                                                              \
+#define FERRULE_APPLY(scalar, vector)                                  \
+  if constexpr (ferrule_shape<T>::count == 1) {                        \
+    return scalar;                                                     \
+  } else {                                                             \
+    T out{};                                                           \
+    for (int i = 0; i < ferrule_shape<T>::count; ++i) out[i] = vector; \
+    return out;                                                        \
   }
-FERRULE_OF_INTEGERS(popcount)(T x) { FERRULE_APPLY(ferrule_popcount(x), ferrule_popcount(x[i])) }
-FERRULE_OF_INTEGERS(clz)(T x) { FERRULE_APPLY(ferrule_clz(x), ferrule_clz(x[i])) }
-FERRULE_OF_INTEGERS(ctz)(T x) { FERRULE_APPLY(ferrule_ctz(x), ferrule_ctz(x[i])) }
-FERRULE_OF_INTEGERS(reverse_bits)(T x) { FERRULE_APPLY(ferrule_reverse(x), ferrule_reverse(x[i])) }
-FERRULE_OF_INTEGERS(mulhi)(T x, T y) { FERRULE_APPLY(ferrule_mulhi<T>(x, y), ferrule_mulhi(x[i], y[i])) }
-FERRULE_OF_INTEGERS(addsat)(T x, T y) { FERRULE_APPLY(ferrule_addsat(x, y), ferrule_addsat(x[i], y[i])) }
-FERRULE_OF_INTEGERS(subsat)(T x, T y) { FERRULE_APPLY(ferrule_subsat(x, y), ferrule_subsat(x[i], y[i])) }
-FERRULE_OF_INTEGERS(rotate)(T x, T by) { FERRULE_APPLY(ferrule_rotate(x, by), ferrule_rotate(x[i], by[i])) }
-FERRULE_OF_INTEGERS(extract_bits)(T x, uint offset, uint count) {
-  FERRULE_APPLY(ferrule_extract(x, offset, count), ferrule_extract(x[i], offset, count))
+FERRULE_OF_INTEGERS(popcount)
+(T x){FERRULE_APPLY(ferrule_popcount(x), ferrule_popcount(x[i]))} FERRULE_OF_INTEGERS(clz)(T x){
+    FERRULE_APPLY(ferrule_clz(x), ferrule_clz(x[i]))} FERRULE_OF_INTEGERS(ctz)(T x){
+    FERRULE_APPLY(ferrule_ctz(x), ferrule_ctz(x[i]))} FERRULE_OF_INTEGERS(reverse_bits)(T x){
+    FERRULE_APPLY(ferrule_reverse(x), ferrule_reverse(x[i]))} FERRULE_OF_INTEGERS(mulhi)(T x, T y){
+    FERRULE_APPLY(ferrule_mulhi<T>(x, y), ferrule_mulhi(x[i], y[i]))} FERRULE_OF_INTEGERS(addsat)(T x, T y){
+    FERRULE_APPLY(ferrule_addsat(x, y), ferrule_addsat(x[i], y[i]))} FERRULE_OF_INTEGERS(subsat)(T x, T y){
+    FERRULE_APPLY(ferrule_subsat(x, y), ferrule_subsat(x[i], y[i]))} FERRULE_OF_INTEGERS(rotate)(T x, T by){
+    FERRULE_APPLY(ferrule_rotate(x, by),
+                  ferrule_rotate(x[i], by[i]))} FERRULE_OF_INTEGERS(extract_bits)(T x, uint offset, uint count){
+    FERRULE_APPLY(ferrule_extract(x, offset, count),
+                  ferrule_extract(x[i], offset, count))} FERRULE_OF_INTEGERS(insert_bits)(T x, T other, uint offset,
+                                                                                          uint count){
+    FERRULE_APPLY(ferrule_insert(x, other, offset, count),
+                  ferrule_insert(x[i], other[i], offset, count))} FERRULE_OF_INTEGERS(absdiff)(T x, T y){
+    FERRULE_APPLY(ferrule_absdiff(x, y), ferrule_absdiff(x[i], y[i]))} FERRULE_OF_INTEGERS(madhi)(T x, T y, T z) {
+  return static_cast<T>(mulhi(x, y) + z);
 }
-FERRULE_OF_INTEGERS(insert_bits)(T x, T other, uint offset, uint count) {
-  FERRULE_APPLY(ferrule_insert(x, other, offset, count), ferrule_insert(x[i], other[i], offset, count))
-}
-FERRULE_OF_INTEGERS(absdiff)(T x, T y) { FERRULE_APPLY(ferrule_absdiff(x, y), ferrule_absdiff(x[i], y[i])) }
-FERRULE_OF_INTEGERS(madhi)(T x, T y, T z) { return static_cast<T>(mulhi(x, y) + z); }
 FERRULE_OF_INTEGERS(madsat)(T x, T y, T z) {
   static_assert(sizeof(T) <= 4 && ferrule_shape<T>::count == 1, "the emulator has madsat of numbers of up to 32 bits");
   const __int128 all = static_cast<__int128>(x) * y + z;

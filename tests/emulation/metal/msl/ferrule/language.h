@@ -1,9 +1,9 @@
 // Words of MSL, in the language that clang compiles: C++ for OpenCL.
 //
-// There the code that runs is generated with device memory as a part of the global address space, constant memory as global
-// memory that cannot be written, and pointers without an address space as generic ones, because C++ for OpenCL copies no
-// structures out of __constant. What this lets pass is refused by the strict checks, which see the address spaces that
-// Metal has.
+// There the code that runs is generated with device memory as a part of the global address space, constant memory as
+// global memory that cannot be written, and pointers without an address space as generic ones, because C++ for OpenCL
+// copies no structures out of __constant. What this lets pass is refused by the strict checks, which see the address
+// spaces that Metal has.
 #pragma once
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

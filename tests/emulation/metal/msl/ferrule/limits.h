@@ -8,23 +8,23 @@ struct numeric_limits {
   static constexpr constant bool is_specialized = false;
 };
 
-#define FERRULE_INTEGER_LIMITS(T, bits, least, most)                    \
-  template <>                                                           \
-  struct numeric_limits<T> {                                            \
-    static constexpr constant bool is_specialized = true;               \
-    static constexpr constant bool is_signed = T(-1) < T(0);            \
-    static constexpr constant bool is_integer = true;                   \
-    static constexpr constant bool is_exact = true;                     \
-    static constexpr constant bool has_infinity = false;                \
-    static constexpr constant bool has_quiet_NaN = false;               \
-    static constexpr constant int digits = bits;                        \
-    static constexpr constant int radix = 2;                            \
-    static constexpr T min() { return least; }                          \
-    static constexpr T lowest() { return least; }                       \
-    static constexpr T max() { return most; }                           \
-    static constexpr T epsilon() { return 0; }                          \
-    static constexpr T infinity() { return 0; }                         \
-    static constexpr T quiet_NaN() { return 0; }                        \
+#define FERRULE_INTEGER_LIMITS(T, bits, least, most)         \
+  template <>                                                \
+  struct numeric_limits<T> {                                 \
+    static constexpr constant bool is_specialized = true;    \
+    static constexpr constant bool is_signed = T(-1) < T(0); \
+    static constexpr constant bool is_integer = true;        \
+    static constexpr constant bool is_exact = true;          \
+    static constexpr constant bool has_infinity = false;     \
+    static constexpr constant bool has_quiet_NaN = false;    \
+    static constexpr constant int digits = bits;             \
+    static constexpr constant int radix = 2;                 \
+    static constexpr T min() { return least; }               \
+    static constexpr T lowest() { return least; }            \
+    static constexpr T max() { return most; }                \
+    static constexpr T epsilon() { return 0; }               \
+    static constexpr T infinity() { return 0; }              \
+    static constexpr T quiet_NaN() { return 0; }             \
   };
 FERRULE_INTEGER_LIMITS(bool, 1, false, true)
 FERRULE_INTEGER_LIMITS(char, 7, -128, 127)
@@ -38,24 +38,24 @@ FERRULE_INTEGER_LIMITS(long, 63, -0x7fffffffffffffffL - 1, 0x7fffffffffffffffL)
 FERRULE_INTEGER_LIMITS(ulong, 64, 0, 0xffffffffffffffffUL)
 #undef FERRULE_INTEGER_LIMITS
 
-#define FERRULE_FLOAT_LIMITS(T, bits, least, most, between, smallest)        \
-  template <>                                                                \
-  struct numeric_limits<T> {                                                 \
-    static constexpr constant bool is_specialized = true;                    \
-    static constexpr constant bool is_signed = true;                         \
-    static constexpr constant bool is_integer = false;                       \
-    static constexpr constant bool is_exact = false;                         \
-    static constexpr constant bool has_infinity = true;                      \
-    static constexpr constant bool has_quiet_NaN = true;                     \
-    static constexpr constant int digits = bits;                             \
-    static constexpr constant int radix = 2;                                 \
-    static constexpr T min() { return T(least); }                            \
-    static constexpr T lowest() { return T(-(most)); }                       \
-    static constexpr T max() { return T(most); }                             \
-    static constexpr T epsilon() { return T(between); }                      \
-    static constexpr T denorm_min() { return T(smallest); }                  \
-    static constexpr T infinity() { return T(__builtin_inff()); }            \
-    static constexpr T quiet_NaN() { return T(__builtin_nanf("")); }         \
+#define FERRULE_FLOAT_LIMITS(T, bits, least, most, between, smallest) \
+  template <>                                                         \
+  struct numeric_limits<T> {                                          \
+    static constexpr constant bool is_specialized = true;             \
+    static constexpr constant bool is_signed = true;                  \
+    static constexpr constant bool is_integer = false;                \
+    static constexpr constant bool is_exact = false;                  \
+    static constexpr constant bool has_infinity = true;               \
+    static constexpr constant bool has_quiet_NaN = true;              \
+    static constexpr constant int digits = bits;                      \
+    static constexpr constant int radix = 2;                          \
+    static constexpr T min() { return T(least); }                     \
+    static constexpr T lowest() { return T(-(most)); }                \
+    static constexpr T max() { return T(most); }                      \
+    static constexpr T epsilon() { return T(between); }               \
+    static constexpr T denorm_min() { return T(smallest); }           \
+    static constexpr T infinity() { return T(__builtin_inff()); }     \
+    static constexpr T quiet_NaN() { return T(__builtin_nanf("")); }  \
   };
 FERRULE_FLOAT_LIMITS(float, 24, 0x1p-126f, 0x1.fffffep127f, 0x1p-23f, 0x1p-149f)
 FERRULE_FLOAT_LIMITS(half, 11, 0x1p-14f, 0x1.ffcp15f, 0x1p-10f, 0x1p-24f)

@@ -1,20 +1,20 @@
-// Metal Shading Language Specification, "Relational Functions". Vectors of truth values are vectors of integers here: not
-// zero is true.
+// Metal Shading Language Specification, "Relational Functions". Vectors of truth values are vectors of integers here:
+// not zero is true.
 #pragma once
 
 namespace metal {
 
-#define FERRULE_TEST(name, ...)                                                              \
-  ferrule_inline bool name(float x) { return __VA_ARGS__; }                                  \
-  ferrule_inline bool name(half given) {                                                     \
-    const float x = given;                                                                   \
-    return __VA_ARGS__;                                                                      \
-  }                                                                                          \
-  template <class V, ferrule_if_float_vector<V> = 0>                                         \
-  ferrule_inline auto name(V x) {                                                            \
-    decltype(x == x) out{};                                                                  \
-    for (int i = 0; i < ferrule_shape<V>::count; ++i) out[i] = name(x[i]) ? -1 : 0;          \
-    return out;                                                                              \
+#define FERRULE_TEST(name, ...)                                                     \
+  ferrule_inline bool name(float x) { return __VA_ARGS__; }                         \
+  ferrule_inline bool name(half given) {                                            \
+    const float x = given;                                                          \
+    return __VA_ARGS__;                                                             \
+  }                                                                                 \
+  template <class V, ferrule_if_float_vector<V> = 0>                                \
+  ferrule_inline auto name(V x) {                                                   \
+    decltype(x == x) out{};                                                         \
+    for (int i = 0; i < ferrule_shape<V>::count; ++i) out[i] = name(x[i]) ? -1 : 0; \
+    return out;                                                                     \
   }
 FERRULE_TEST(isnan, __builtin_isnan(x))
 FERRULE_TEST(isinf, __builtin_isinf(x))

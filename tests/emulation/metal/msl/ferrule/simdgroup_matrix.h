@@ -1,5 +1,5 @@
-// Metal Shading Language Specification, "SIMD-Group Matrix Functions". Each lane holds two neighbours of a row, as Apple's
-// GPUs have them. Sums are of float32, with fused multiply-adds in order.
+// Metal Shading Language Specification, "SIMD-Group Matrix Functions". Each lane holds two neighbours of a row, as
+// Apple's GPUs have them. Sums are of float32, with fused multiply-adds in order.
 #pragma once
 
 namespace metal {
@@ -40,28 +40,28 @@ ferrule_inline simdgroup_matrix<T, Columns, Rows> make_filled_simdgroup_matrix(T
   return made;
 }
 
-#define FERRULE_LOAD(space)                                                                                       \
-  template <class T>                                                                                              \
-  ferrule_inline void simdgroup_load(thread simdgroup_matrix<T, 8, 8>& to, const space T* from,                   \
-                                     ulong elements_per_row = 8, ulong2 origin = ulong2{0, 0},                    \
-                                     bool is_transposed = false, ferrule_place) {                                 \
-    ferrule_host_meet("simdgroup_load", ferrule_at, nullptr, 0, nullptr);                                         \
-    const uint lane = ferrule_host_lane(), row = ferrule_row(lane), column = ferrule_column_of(lane);             \
-    const space T* const first = from + origin.y * elements_per_row + origin.x;                                   \
-    for (uint i = 0; i < 2; ++i)                                                                                  \
-      to.ferrule_elements[i] =                                                                                    \
+#define FERRULE_LOAD(space)                                                                                          \
+  template <class T>                                                                                                 \
+  ferrule_inline void simdgroup_load(thread simdgroup_matrix<T, 8, 8>& to, const space T* from,                      \
+                                     ulong elements_per_row = 8, ulong2 origin = ulong2{0, 0},                       \
+                                     bool is_transposed = false, ferrule_place) {                                    \
+    ferrule_host_meet("simdgroup_load", ferrule_at, nullptr, 0, nullptr);                                            \
+    const uint lane = ferrule_host_lane(), row = ferrule_row(lane), column = ferrule_column_of(lane);                \
+    const space T* const first = from + origin.y * elements_per_row + origin.x;                                      \
+    for (uint i = 0; i < 2; ++i)                                                                                     \
+      to.ferrule_elements[i] =                                                                                       \
           is_transposed ? first[(column + i) * elements_per_row + row] : first[row * elements_per_row + column + i]; \
   }
-#define FERRULE_STORE(space)                                                                                      \
-  template <class T>                                                                                              \
-  ferrule_inline void simdgroup_store(simdgroup_matrix<T, 8, 8> from, space T* to, ulong elements_per_row = 8,    \
-                                      ulong2 origin = ulong2{0, 0}, bool is_transposed = false, ferrule_place) {  \
-    ferrule_host_meet("simdgroup_store", ferrule_at, nullptr, 0, nullptr);                                        \
-    const uint lane = ferrule_host_lane(), row = ferrule_row(lane), column = ferrule_column_of(lane);             \
-    space T* const first = to + origin.y * elements_per_row + origin.x;                                           \
-    for (uint i = 0; i < 2; ++i)                                                                                  \
-      first[is_transposed ? (column + i) * elements_per_row + row : row * elements_per_row + column + i] =        \
-          from.ferrule_elements[i];                                                                               \
+#define FERRULE_STORE(space)                                                                                     \
+  template <class T>                                                                                             \
+  ferrule_inline void simdgroup_store(simdgroup_matrix<T, 8, 8> from, space T* to, ulong elements_per_row = 8,   \
+                                      ulong2 origin = ulong2{0, 0}, bool is_transposed = false, ferrule_place) { \
+    ferrule_host_meet("simdgroup_store", ferrule_at, nullptr, 0, nullptr);                                       \
+    const uint lane = ferrule_host_lane(), row = ferrule_row(lane), column = ferrule_column_of(lane);            \
+    space T* const first = to + origin.y * elements_per_row + origin.x;                                          \
+    for (uint i = 0; i < 2; ++i)                                                                                 \
+      first[is_transposed ? (column + i) * elements_per_row + row : row * elements_per_row + column + i] =       \
+          from.ferrule_elements[i];                                                                              \
   }
 FERRULE_LOAD(device)
 FERRULE_LOAD(threadgroup)

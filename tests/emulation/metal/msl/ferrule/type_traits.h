@@ -81,10 +81,10 @@ FERRULE_WITHOUT_SPACE(__generic)
 template <class T>
 using remove_addrspace_t = typename remove_addrspace<T>::type;
 
-#define FERRULE_PROPERTY(name, ...)                \
-  template <class T>                               \
-  struct name : bool_constant<(__VA_ARGS__)> {};   \
-  template <class T>                               \
+#define FERRULE_PROPERTY(name, ...)              \
+  template <class T>                             \
+  struct name : bool_constant<(__VA_ARGS__)> {}; \
+  template <class T>                             \
   constexpr constant bool name##_v = (__VA_ARGS__);
 template <class T, class Other>
 struct is_same : bool_constant<__is_same(T, Other)> {};

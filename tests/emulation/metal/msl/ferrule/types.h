@@ -19,9 +19,9 @@ typedef long intptr_t;
 typedef unsigned long uintptr_t;
 typedef __bf16 bfloat;
 
-#define FERRULE_VECTORS(T)                                  \
-  typedef T T##2 __attribute__((ext_vector_type(2)));       \
-  typedef T T##3 __attribute__((ext_vector_type(3)));       \
+#define FERRULE_VECTORS(T)                            \
+  typedef T T##2 __attribute__((ext_vector_type(2))); \
+  typedef T T##3 __attribute__((ext_vector_type(3))); \
   typedef T T##4 __attribute__((ext_vector_type(4)));
 FERRULE_VECTORS(char)
 FERRULE_VECTORS(uchar)
@@ -77,16 +77,16 @@ FERRULE_NAMES(float)
 using ::bool2;
 using ::bool3;
 using ::bool4;
-using ::int8_t;
-using ::uint8_t;
 using ::int16_t;
-using ::uint16_t;
 using ::int32_t;
-using ::uint32_t;
 using ::int64_t;
-using ::uint64_t;
-using ::size_t;
-using ::ptrdiff_t;
+using ::int8_t;
 using ::intptr_t;
+using ::ptrdiff_t;
+using ::size_t;
+using ::uint16_t;
+using ::uint32_t;
+using ::uint64_t;
+using ::uint8_t;
 using ::uintptr_t;
 }  // namespace metal

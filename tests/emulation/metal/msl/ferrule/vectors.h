@@ -1,5 +1,5 @@
-// Constructors of vectors and their properties. Metal Shading Language Specification, "Vector Constructors". The emulator
-// writes `ferrule_make<float4>(x)` for `float4(x)`.
+// Constructors of vectors and their properties. Metal Shading Language Specification, "Vector Constructors". The
+// emulator writes `ferrule_make<float4>(x)` for `float4(x)`.
 #pragma once
 
 namespace metal {
