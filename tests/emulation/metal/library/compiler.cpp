@@ -149,8 +149,9 @@ void write(const fs::path& path, std::string_view text) {
 // Of every call. Without clang's own headers of OpenCL, whose functions MSL does not have.
 std::vector<std::string> language() {
   return {compiler, "-x", "clcpp", "-cl-std=clc++2021", "-cl-no-stdinc", "-nostdinc", "-target", "x86_64-linux-gnu",
-          "-cl-single-precision-constant", "-fno-color-diagnostics", "-isystem", std::string(folder) + "/msl",
-          "-Wno-duplicate-decl-specifier", "-D__METAL_VERSION__=310", "-D__METAL__=1", "-D__METAL_MACOS__=1",
+          "-cl-single-precision-constant", "-fno-color-diagnostics", "-fno-crash-diagnostics", "-isystem",
+          std::string(folder) + "/msl", "-Wno-duplicate-decl-specifier", "-D__METAL_VERSION__=310", "-D__METAL__=1",
+          "-D__METAL_MACOS__=1",
           // As on a GPU, half-precision sums are rounded one by one.
           "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none"};
 }
