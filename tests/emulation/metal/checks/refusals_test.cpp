@@ -87,6 +87,7 @@ const Refused refused[] = {
      "the type 'int' of parameter 'i' of a kernel does not fit"},
     {"max of other types", "float f(float x, half y) { return max(x, int(y)); }", "error: call to 'max' is ambiguous"},
     {"float as bfloat", "bfloat f(float x) { bfloat y = x; return y; }", "program_source:3"},
+    {"a literal as bfloat", "bfloat f() { bfloat y = 0; return y; }", "3: error: cannot initialize a variable of type"},
     {"an integer as bfloat", "void f(device bfloat* y, int x) { y[0] = x; }", "program_source:3"},
     {"a function of bfloat", "bfloat f(bfloat x) { return exp(x); }",
      "program_source:3:29: error: call to deleted function 'exp'"},
