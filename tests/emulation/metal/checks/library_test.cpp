@@ -164,9 +164,9 @@ TEST_F(MetalCache, KeepsOneFileForATextAndItsOptions) {
   EXPECT_EQ(result(), 42U);
   ASSERT_EQ(files().size(), 1U);
   EXPECT_EQ(std::filesystem::last_write_time(files()[0]), written);
-  Kernel("kernel void k(device uint* out [[buffer(0)]]) { out[0] = 42; }", "k", CompileOptions{.fast_math = true});
+  const Kernel fast("kernel void k(device uint* out [[buffer(0)]]) { out[0] = 42; }", "k", CompileOptions{});
   EXPECT_EQ(files().size(), 2U);
-  Kernel("kernel void k(device uint* out [[buffer(0)]]) { out[0] = 43; }");
+  const Kernel other("kernel void k(device uint* out [[buffer(0)]]) { out[0] = 43; }");
   EXPECT_EQ(files().size(), 3U);
 }
 

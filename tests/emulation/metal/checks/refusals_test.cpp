@@ -86,6 +86,11 @@ const Refused refused[] = {
     {"a signed position", "kernel void l(device int* x [[buffer(0)]], int i [[thread_position_in_grid]]) {}",
      "the type 'int' of parameter 'i' of a kernel does not fit"},
     {"max of other types", "float f(float x, half y) { return max(x, int(y)); }", "error: call to 'max' is ambiguous"},
+    {"float as bfloat", "bfloat f(float x) { bfloat y = x; return y; }", "program_source:3"},
+    {"a literal as bfloat", "bfloat f() { bfloat y = 0; return y; }", "3: error: cannot initialize a variable of type"},
+    {"an integer as bfloat", "void f(device bfloat* y, int x) { y[0] = x; }", "program_source:3"},
+    {"a function of bfloat", "bfloat f(bfloat x) { return exp(x); }",
+     "program_source:3:29: error: call to deleted function 'exp'"},
     {"an unknown name", "float f(float x) { return erf(x); }", "3:27: error: use of undeclared identifier 'erf'"},
     {"an atomic of another type",
      "void f(device atomic<half>* x) { atomic_fetch_add_explicit(x, half(1), memory_order_relaxed); }",
@@ -151,6 +156,11 @@ const Refused taken[] = {
      "uint f(device float* x) { return *(device uint*)x + reinterpret_cast<device const uint*>(x)[1]; }", ""},
     {"arrays and references to them",
      "float sum(thread float (&x)[4]) { return x[0] + x[3]; }\nfloat f() { float x[4] = {1, 2, 3, 4}; return sum(x); }",
+     ""},
+    {"explicit conversions of bfloat",
+     "bfloat f(float x, int n) { bfloat y = bfloat(x) * static_cast<bfloat>(n); y += bfloat(1); return y; }\nfloat "
+     "g(bfloat x) { return x + exp(float(x)); }\n"
+     "float h(bfloat x, half y) { return x < bfloat(1) && float(y) > x ? 1 : 0; }",
      ""},
     {"conversions between half and bfloat",
      "bfloat f(half x) { return static_cast<bfloat>(x); }\nhalf g(bfloat x) { return static_cast<half>(x); }", ""},

@@ -252,7 +252,8 @@ kernel void k(device atomic_uint* out [[buffer(0)]], device atomic_float* sums [
   threadgroup_barrier(mem_flags::mem_threadgroup);
   atomic_fetch_add_explicit(&count, 2, memory_order_relaxed);
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (t == 0) atomic_fetch_add_explicit(&out[0], atomic_load_explicit(&count, memory_order_relaxed), memory_order_relaxed);
+  const uint all = atomic_load_explicit(&count, memory_order_relaxed);
+  if (t == 0) atomic_fetch_add_explicit(&out[0], all, memory_order_relaxed);
   atomic_fetch_max_explicit(&out[1], i, memory_order_relaxed);
   atomic_fetch_min_explicit(&out[2], i + 5, memory_order_relaxed);
   atomic_fetch_or_explicit(&out[3], 1u << (i % 32), memory_order_relaxed);

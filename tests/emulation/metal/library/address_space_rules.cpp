@@ -59,7 +59,8 @@ class Checker {
       if (one.is(";")) break;
       if (one.is("<")) ++depth;
       if (one.is(">") && --depth == 0) return i + 1;
-      if (one.is(">>") && (depth -= 2) <= 0) return i + 1;
+      if (one.is(">>")) depth -= 2;
+      if (one.is(">>") && depth <= 0) return i + 1;
     }
     return open + 1;
   }
@@ -221,7 +222,7 @@ class Checker {
     while (token(i).is("const") || token(i).is("volatile") || token(i).is("static") || token(i).is("constexpr")) ++i;
     if (token(i).kind != Kind::identifier || is_address_space(token(i)) || others.contains(token(i).text)) return;
     ++i;
-    while (token(i).is("::") || (token(i).is("const"))) i += token(i).is("::") ? 2 : 1;
+    while (token(i).is("::") || token(i).is("const")) i += token(i).is("::") ? 2 : 1;
     if (token(i).is("<")) {
       const std::size_t behind = behind_angles(i);
       if (behind == i + 1) return;

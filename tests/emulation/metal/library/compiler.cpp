@@ -96,7 +96,7 @@ fs::path cache_folder() {
     const char* const value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
-  if (const std::string own = variable("FERRULE_EMULATION_METAL_CACHE"); !own.empty()) return own;
+  if (std::string own = variable("FERRULE_EMULATION_METAL_CACHE"); !own.empty()) return own;
   if (const std::string all = variable("XDG_CACHE_HOME"); !all.empty()) return fs::path(all) / "ferrule-emulated-metal";
   if (const std::string home = variable("HOME"); !home.empty())
     return fs::path(home) / ".cache" / "ferrule-emulated-metal";
@@ -149,8 +149,9 @@ void write(const fs::path& path, std::string_view text) {
 // Of every call. Without clang's own headers of OpenCL, whose functions MSL does not have.
 std::vector<std::string> language() {
   return {compiler, "-x", "clcpp", "-cl-std=clc++2021", "-cl-no-stdinc", "-nostdinc", "-target", "x86_64-linux-gnu",
-          "-cl-single-precision-constant", "-fno-color-diagnostics", "-isystem", std::string(folder) + "/msl",
-          "-Wno-duplicate-decl-specifier", "-D__METAL_VERSION__=310", "-D__METAL__=1", "-D__METAL_MACOS__=1",
+          "-cl-single-precision-constant", "-fno-color-diagnostics", "-fno-crash-diagnostics", "-isystem",
+          std::string(folder) + "/msl", "-Wno-duplicate-decl-specifier", "-D__METAL_VERSION__=310", "-D__METAL__=1",
+          "-D__METAL_MACOS__=1",
           // As on a GPU, half-precision sums are rounded one by one.
           "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none"};
 }

@@ -16,7 +16,7 @@
 namespace emulation::metal {
 namespace {
 
-Site site_of(const ferrule_place* at) { return {at->function, {source_name.data(), at->line, at->column}}; }
+Site site_of(const ferrule_place* at) { return {at->function, {source_name, at->line, at->column}}; }
 
 void threadgroup_barrier(const ferrule_place* at) { current_block->wait_at_barrier(0, 0, site_of(at), false); }
 

@@ -105,8 +105,12 @@ class Rewriter {
   const Token& last() const { return tokens_.back(); }
 
   void check_words() const {
-    for (const Token& one : tokens_) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const Token& one = tokens_[i];
       if (one.kind != Kind::identifier) continue;
+      // Of other values clang warns (strict_checks.cpp).
+      if (one.is("bfloat") && token(i + 2).is("=") && token(i + 3).kind == Kind::number)
+        refuse(one, "cannot initialize a variable of type 'bfloat' with a literal of another type");
       if (const auto found = refused_words.find(one.text); found != refused_words.end())
         refuse(one, std::string(found->second));
       if (one.text.starts_with("ferrule_") && !one.is("ferrule_threadgroup_memory"))

@@ -35,6 +35,6 @@ LibraryText library_text(std::string_view preprocessed);
 // The functions by which the emulator calls the kernels, to be compiled behind the text.
 std::string entries_of(const std::vector<KernelText>& kernels);
 
-constexpr std::string_view source_name = "program_source";  // in messages, as Metal has it
+constexpr const char* source_name = "program_source";  // in messages, as Metal has it
 
 }  // namespace emulation::metal

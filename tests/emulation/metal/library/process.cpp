@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <stdexcept>
 
-extern char** environ;
-
 namespace emulation::metal {
 namespace {
 
@@ -49,6 +47,7 @@ bool read_some(int descriptor, std::string& text) {
 
 ProcessResult run_process(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& one : arguments) pointers.push_back(const_cast<char*>(one.c_str()));
   pointers.push_back(nullptr);
   Pipe output, errors;

@@ -94,6 +94,11 @@ struct Message {
 bool is_refused_by_metal(const Message& message) {
   const std::string_view error = message.error;
   if (!error.starts_with(source_name)) return false;
+  // Only an explicit conversion makes a bfloat of another type. clang warns of those that may lose something.
+  if (has(error, ": warning: ")) {
+    const std::vector<std::string_view> types = quoted(error);
+    return has(error, "implicit conversion") && types.size() >= 2 && has(types[types.size() - 1], "bf");
+  }
   if (has(error, "program scope variable must reside in constant address space")) return true;
   if (has(error, "mismatching address spaces") || has(error, "changes address space of")) return true;
   if (has(error, "cannot initialize object parameter")) {
@@ -118,7 +123,7 @@ bool is_refused_by_metal(const Message& message) {
 std::string refusals_in_log(std::string_view log) {
   std::vector<Message> messages;
   for (const std::string_view line : lines_of(log)) {
-    if (has(line, ": error: ")) messages.push_back({line, {}, {}});
+    if (has(line, ": error: ") || has(line, ": warning: ")) messages.push_back({line, {}, {}});
     if (messages.empty()) continue;
     if (has(line, ": note: ")) messages.back().notes.push_back(line);
     messages.back().lines.push_back(line);
@@ -127,7 +132,7 @@ std::string refusals_in_log(std::string_view log) {
   for (const Message& message : messages) {
     if (!is_refused_by_metal(message)) continue;
     for (const std::string_view line : message.lines)
-      if (!has(line, "error generated") && !has(line, "errors generated")) out += in_words_of_metal(line) + "\n";
+      if (!has(line, " generated.")) out += in_words_of_metal(line) + "\n";
   }
   return out;
 }
@@ -136,7 +141,8 @@ std::string refusal_of_address_spaces(std::vector<std::string> command, const st
   const std::string features =
       "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
       "-__opencl_c_program_scope_global_variables";
-  command.insert(command.end(), {"-fsyntax-only", "-ferror-limit=0", "-Xclang", features, file});
+  command.insert(command.end(), {"-fsyntax-only", "-ferror-limit=0", "-Wimplicit-float-conversion",
+                                 "-Wimplicit-int-float-conversion", "-Xclang", features, file});
   return refusals_in_log(run_process(command).errors);
 }
 
@@ -177,9 +183,9 @@ std::string recursion_in(std::string_view code) {
       current = &functions[name_in(line, 0)];
       const std::size_t at = line.rfind("!dbg ");
       if (at != std::string_view::npos) current->description = line.substr(at + 5, line.find(' ', at + 5) - at - 5);
-    } else if (line.starts_with("}")) {
+    } else if (line.starts_with('}')) {
       current = nullptr;
-    } else if (line.starts_with("!") && has(line, "!DISubprogram(")) {
+    } else if (line.starts_with('!') && has(line, "!DISubprogram(")) {
       descriptions[line.substr(0, line.find(' '))] = line;
     } else if (const std::size_t at = line.find("call "); current != nullptr && at != std::string_view::npos) {
       if (const std::string_view name = name_in(line, at); !name.empty()) current->called.insert(name);

@@ -2,22 +2,22 @@
 // checks (FERRULE_STRICT).
 #pragma once
 
-#include "ferrule/language.h"
-#include "ferrule/types.h"
-#include "ferrule/type_traits.h"
-#include "ferrule/vectors.h"
-#include "ferrule/packed_vectors.h"
-#include "ferrule/limits.h"
-#include "ferrule/calls.h"
-#include "ferrule/integer_functions.h"
-#include "ferrule/math_functions.h"
-#include "ferrule/relational_functions.h"
-#include "ferrule/geometric_functions.h"
-#include "ferrule/array.h"
-#include "ferrule/barriers.h"
-#include "ferrule/simdgroup_functions.h"
-#include "ferrule/simdgroup_matrix.h"
-#include "ferrule/atomic_functions.h"
+#include <ferrule/language.h>
+#include <ferrule/types.h>
+#include <ferrule/type_traits.h>
+#include <ferrule/vectors.h>
+#include <ferrule/packed_vectors.h>
+#include <ferrule/limits.h>
+#include <ferrule/calls.h>
+#include <ferrule/integer_functions.h>
+#include <ferrule/math_functions.h>
+#include <ferrule/relational_functions.h>
+#include <ferrule/geometric_functions.h>
+#include <ferrule/array.h>
+#include <ferrule/barriers.h>
+#include <ferrule/simdgroup_functions.h>
+#include <ferrule/simdgroup_matrix.h>
+#include <ferrule/atomic_functions.h>
 #ifndef FERRULE_STRICT
-#include "ferrule/entries.h"
+#include <ferrule/entries.h>
 #endif

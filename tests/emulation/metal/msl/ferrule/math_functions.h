@@ -34,16 +34,16 @@ ferrule_inline float ferrule_frexp(float x, thread int* exponent) {
   return __builtin_bit_cast(float, (bits & 0x807fffffU) | 0x3f000000U);
 }
 
-#include "ferrule/math_functions.inc"
+#include <ferrule/math_functions.inc>
 
 namespace fast {
-#include "ferrule/math_functions.inc"
+#include <ferrule/math_functions.inc>
 }  // namespace fast
 
 // Whatever the mode of the text is: NaN, infinities and the sign of zero count.
 namespace precise {
 #pragma float_control(precise, on, push)
-#include "ferrule/math_functions.inc"
+#include <ferrule/math_functions.inc>
 #pragma float_control(pop)
 }  // namespace precise
 

@@ -25,10 +25,11 @@ ferrule_inline bool isnormal(float x) { return __builtin_isnormal(x); }
 ferrule_inline bool isnormal(half x) { return __builtin_isfinite(float(x)) && __builtin_fabsf(x) >= 0x1p-14f; }
 ferrule_inline bool isordered(float x, float y) { return x == x && y == y; }
 ferrule_inline bool isunordered(float x, float y) { return x != x || y != y; }
-// Numbers of bfloat are tested as float, whose conversion is exact.
-ferrule_inline bool isnan(bfloat x) { return __builtin_isnan(static_cast<float>(x)); }
-ferrule_inline bool isinf(bfloat x) { return __builtin_isinf(static_cast<float>(x)); }
-ferrule_inline bool isfinite(bfloat x) { return __builtin_isfinite(static_cast<float>(x)); }
+// MSL has none of bfloat.
+bool isnan(bfloat) = delete;
+bool isinf(bfloat) = delete;
+bool isfinite(bfloat) = delete;
+bool signbit(bfloat) = delete;
 
 ferrule_inline bool any(bool x) { return x; }
 ferrule_inline bool all(bool x) { return x; }

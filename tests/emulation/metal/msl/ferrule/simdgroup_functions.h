@@ -27,39 +27,23 @@ ferrule_inline T ferrule_value(const __constant char* function, thread const fer
   return all.values[lane];
 }
 
-#define FERRULE_SIMD(name, ...)                                                \
+// The value of the lane `lane_of`, or the own one if the lane is outside of the SIMD-group and the function says so.
+#define FERRULE_SHUFFLE(name, parameter, keeps_own, lane_of)                   \
   template <class T>                                                           \
-  ferrule_inline T name(T value, __VA_ARGS__, ferrule_place) {                 \
-    static constexpr const __constant char function[] = #name;                 \
-    const ferrule_lanes<T> all = ferrule_meet<T>(function, value, ferrule_at); \
-    const uint own = ferrule_host_lane();
-#define FERRULE_END }
-
-FERRULE_SIMD(simd_shuffle, ushort lane)
-static_cast<void>(own);
-return ferrule_value(function, all, lane, ferrule_at);
-FERRULE_END
-FERRULE_SIMD(simd_broadcast, ushort lane)
-static_cast<void>(own);
-return ferrule_value(function, all, lane, ferrule_at);
-FERRULE_END
-FERRULE_SIMD(simd_shuffle_xor, ushort mask)
-return ferrule_value(function, all, own ^ mask, ferrule_at);
-FERRULE_END
-// The lower lanes keep their values.
-FERRULE_SIMD(simd_shuffle_up, ushort delta)
-return own < delta ? value : ferrule_value(function, all, own - delta, ferrule_at);
-FERRULE_END
-FERRULE_SIMD(simd_shuffle_down, ushort delta)
-return own + delta >= ferrule_width ? value : ferrule_value(function, all, own + delta, ferrule_at);
-FERRULE_END
-FERRULE_SIMD(simd_shuffle_rotate_up, ushort delta)
-return ferrule_value(function, all, (own + ferrule_width - delta % ferrule_width) % ferrule_width, ferrule_at);
-FERRULE_END
-FERRULE_SIMD(simd_shuffle_rotate_down, ushort delta)
-return ferrule_value(function, all, (own + delta) % ferrule_width, ferrule_at);
-FERRULE_END
-#undef FERRULE_SIMD
+  ferrule_inline T name(T value, parameter, ferrule_place) {                   \
+    const ferrule_lanes<T> all = ferrule_meet<T>(#name, value, ferrule_at);    \
+    [[maybe_unused]] const uint own = ferrule_host_lane();                     \
+    return keeps_own ? value : ferrule_value(#name, all, lane_of, ferrule_at); \
+  }
+FERRULE_SHUFFLE(simd_shuffle, ushort lane, false, lane)
+FERRULE_SHUFFLE(simd_broadcast, ushort lane, false, lane)
+FERRULE_SHUFFLE(simd_shuffle_xor, ushort mask, false, own ^ mask)
+FERRULE_SHUFFLE(simd_shuffle_up, ushort delta, own < delta, own - delta)
+FERRULE_SHUFFLE(simd_shuffle_down, ushort delta, own + delta >= ferrule_width, own + delta)
+FERRULE_SHUFFLE(simd_shuffle_rotate_up, ushort delta, false,
+                (own + ferrule_width - delta % ferrule_width) % ferrule_width)
+FERRULE_SHUFFLE(simd_shuffle_rotate_down, ushort delta, false, (own + delta) % ferrule_width)
+#undef FERRULE_SHUFFLE
 
 // The lanes below the first one have the values of the upper lanes of `fill`.
 template <class T>
@@ -74,31 +58,29 @@ ferrule_inline T simd_shuffle_and_fill_down(T value, T fill, ushort delta, ferru
   return ferrule_host_lane() + delta >= ferrule_width ? rotated : moved;
 }
 
-#define FERRULE_SIMD(name)                                     \
-  template <class T>                                           \
-  ferrule_inline T name(T value, ferrule_place) {              \
-    static constexpr const __constant char function[] = #name; \
-    const ferrule_lanes<T> all = ferrule_meet<T>(function, value, ferrule_at);
-
-FERRULE_SIMD(simd_broadcast_first)
-return all.values[__builtin_ctz(all.present)];
-FERRULE_END
+template <class T>
+ferrule_inline T simd_broadcast_first(T value, ferrule_place) {
+  const ferrule_lanes<T> all = ferrule_meet<T>("simd_broadcast_first", value, ferrule_at);
+  return all.values[__builtin_ctz(all.present)];
+}
 
 // ---- reductions, pair by pair as a GPU does it; floating-point sums of a GPU may have another order
-#define FERRULE_REDUCTION(name, ...)                                       \
-  FERRULE_SIMD(name)                                                       \
-  T left[ferrule_width];                                                   \
-  uint present = all.present;                                              \
-  for (uint i = 0; i < ferrule_width; ++i) left[i] = all.values[i];        \
-  for (uint step = ferrule_width / 2; step > 0; step /= 2)                 \
-    for (uint i = 0; i < step; ++i) {                                      \
-      if ((present >> (i + step) & 1) == 0) continue;                      \
-      const T x = left[i], y = left[i + step];                             \
-      left[i] = (present >> i & 1) == 0 ? y : static_cast<T>(__VA_ARGS__); \
-      present |= 1u << i;                                                  \
-    }                                                                      \
-  return left[0];                                                          \
-  FERRULE_END
+#define FERRULE_REDUCTION(name, ...)                                         \
+  template <class T>                                                         \
+  ferrule_inline T name(T value, ferrule_place) {                            \
+    const ferrule_lanes<T> all = ferrule_meet<T>(#name, value, ferrule_at);  \
+    T left[ferrule_width];                                                   \
+    uint present = all.present;                                              \
+    for (uint i = 0; i < ferrule_width; ++i) left[i] = all.values[i];        \
+    for (uint step = ferrule_width / 2; step > 0; step /= 2)                 \
+      for (uint i = 0; i < step; ++i) {                                      \
+        if ((present >> (i + step) & 1) == 0) continue;                      \
+        const T x = left[i], y = left[i + step];                             \
+        left[i] = (present >> i & 1) == 0 ? y : static_cast<T>(__VA_ARGS__); \
+        present |= 1u << i;                                                  \
+      }                                                                      \
+    return left[0];                                                          \
+  }
 FERRULE_REDUCTION(simd_sum, x + y)
 FERRULE_REDUCTION(simd_product, x* y)
 FERRULE_REDUCTION(simd_min, min(x, y))
@@ -108,21 +90,21 @@ FERRULE_REDUCTION(simd_or, x | y)
 FERRULE_REDUCTION(simd_xor, x ^ y)
 #undef FERRULE_REDUCTION
 
-#define FERRULE_SCAN(name, start, last, ...)                                          \
-  FERRULE_SIMD(name)                                                                  \
-  const uint own = ferrule_host_lane();                                               \
-  T y = start;                                                                        \
-  for (uint i = 0; i < last; ++i)                                                     \
-    if ((all.present >> i & 1) != 0) y = static_cast<T>(y __VA_ARGS__ all.values[i]); \
-  return y;                                                                           \
-  FERRULE_END
-FERRULE_SCAN(simd_prefix_inclusive_sum, T(0), own + 1, +)
-FERRULE_SCAN(simd_prefix_exclusive_sum, T(0), own, +)
-FERRULE_SCAN(simd_prefix_inclusive_product, T(1), own + 1, *)
-FERRULE_SCAN(simd_prefix_exclusive_product, T(1), own, *)
+#define FERRULE_SCAN(name, start, more, ...)                                            \
+  template <class T>                                                                    \
+  ferrule_inline T name(T value, ferrule_place) {                                       \
+    const ferrule_lanes<T> all = ferrule_meet<T>(#name, value, ferrule_at);             \
+    const uint end = ferrule_host_lane() + more;                                        \
+    T y = static_cast<T>(start);                                                        \
+    for (uint i = 0; i < end; ++i)                                                      \
+      if ((all.present >> i & 1) != 0) y = static_cast<T>(y __VA_ARGS__ all.values[i]); \
+    return y;                                                                           \
+  }
+FERRULE_SCAN(simd_prefix_inclusive_sum, 0, 1, +)
+FERRULE_SCAN(simd_prefix_exclusive_sum, 0, 0, +)
+FERRULE_SCAN(simd_prefix_inclusive_product, 1, 1, *)
+FERRULE_SCAN(simd_prefix_exclusive_product, 1, 0, *)
 #undef FERRULE_SCAN
-#undef FERRULE_SIMD
-#undef FERRULE_END
 
 // ---- votes
 class simd_vote {

@@ -103,6 +103,7 @@ Library::~Library() {
 
 std::vector<std::string> Library::function_names() const {
   std::vector<std::string> names;
+  names.reserve(functions_.size());
   for (const Function& function : functions_) names.push_back(function.name());
   return names;
 }
