@@ -35,6 +35,20 @@ inline std::string definition(std::string_view name, uint64_t value) {
   return definition(name, std::to_string(value));
 }
 
+// A dispatch of a kernel of the file kernels/<file>.metal, with a thread for each of `count` elements.
+template <class Parameters>
+Dispatch kernel_dispatch(const std::string& file, const std::string& function, const std::string& definitions,
+                         const Parameters& p, std::vector<uint32_t> reads, std::vector<uint32_t> writes,
+                         uint64_t count, uint32_t threads = 256) {
+  Dispatch dispatch;
+  dispatch.kernel = {.text = definitions + "#include \"" + file + ".metal\"\n", .function = function};
+  dispatch.set_parameters(p);
+  dispatch.reads = std::move(reads);
+  dispatch.writes = std::move(writes);
+  set_grid(dispatch, count, threads);
+  return dispatch;
+}
+
 // The text of element_at(from, at), the element as it is computed.
 inline std::string element_access(const Format& format) {
   const std::string stored(format.stored), computed(format.computed);
