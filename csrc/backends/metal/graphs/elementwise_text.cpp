@@ -10,12 +10,18 @@
 namespace ferrule::metal {
 namespace {
 
-constexpr Format formats[] = {
-    {"bool", "bool", "uchar", "bool"},       {"int8", "i8", "char", "char"},       {"int16", "i16", "short", "short"},
-    {"int32", "i32", "int", "int"},          {"int64", "i64", "long", "long"},     {"uint8", "u8", "uchar", "uchar"},
-    {"uint16", "u16", "ushort", "ushort"},   {"uint32", "u32", "uint", "uint"},    {"uint64", "u64", "ulong", "ulong"},
-    {"float16", "f16", "ushort", "float", true}, {"bfloat16", "bf16", "ushort", "float", true},
-    {"float32", "f32", "float", "float"}};
+constexpr Format formats[] = {{"bool", "bool", "uchar", "bool"},
+                              {"int8", "i8", "char", "char"},
+                              {"int16", "i16", "short", "short"},
+                              {"int32", "i32", "int", "int"},
+                              {"int64", "i64", "long", "long"},
+                              {"uint8", "u8", "uchar", "uchar"},
+                              {"uint16", "u16", "ushort", "ushort"},
+                              {"uint32", "u32", "uint", "uint"},
+                              {"uint64", "u64", "ulong", "ulong"},
+                              {"float16", "f16", "ushort", "float", true},
+                              {"bfloat16", "bf16", "ushort", "float", true},
+                              {"float32", "f32", "float", "float"}};
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
@@ -37,9 +43,8 @@ class Writer {
   Value load(uint32_t input, const Format& format) {
     const std::string number = std::to_string(add_operand(node_.input_value(input), node_.input(input), format, false));
     const bool is_converted = format.is_half || format.name == "bool";
-    return variable(format, is_converted
-                                ? joined({"load_", format.name, "(array", number, ", at", number, ")"})
-                                : joined({"array", number, "[at", number, "]"}));
+    return variable(format, is_converted ? joined({"load_", format.name, "(array", number, ", at", number, ")"})
+                                         : joined({"array", number, "[at", number, "]"}));
   }
   void store(uint32_t output, const Value& value) {
     const Format& format = *value.format;

@@ -15,7 +15,9 @@ inline std::string key_definitions(const sdk::Operand& x) {
                      std::string(bits_of(x.item_size()).stored) + " Stored;\n";
   if (kind == FE_CLASS_FLOAT)
     return text + definition("KEYS_OF_FLOATS", 1) +
-           definition("MANTISSA", x.is("float16") ? 10 : x.is("bfloat16") ? 7 : 23);
+           definition("MANTISSA", x.is("float16")    ? 10
+                                  : x.is("bfloat16") ? 7
+                                                     : 23);
   return text + definition(kind == FE_CLASS_BOOL     ? "KEYS_OF_BOOLS"
                            : kind == FE_CLASS_SIGNED ? "KEYS_OF_SIGNED"
                                                      : "KEYS_OF_UNSIGNED",

@@ -67,8 +67,8 @@ class Reduction {
   void add(const std::string& kernel, std::string definitions, const Parameters& p, uint32_t reads, uint64_t parts,
            uint64_t groups, uint32_t threads) {
     const bool is_whole = parts == 1;
-    const ElementFunction function = is_whole ? element_function(epilogue_, node_.output(0).shape(), 1)
-                                              : partial_function("Value", 1);
+    const ElementFunction function =
+        is_whole ? element_function(epilogue_, node_.output(0).shape(), 1) : partial_function("Value", 1);
     Dispatch dispatch;
     definitions += family_.definitions + definition("IS_WHOLE", is_whole) + definition("THREADS", threads);
     // Partial values have a type of the kernel's, so the function that stores them follows its definitions.
@@ -98,7 +98,8 @@ class Reduction {
     const uint64_t room = capabilities_.threadgroup_memory / (lanes * family_.value_bytes);
     const uint64_t most = std::bit_floor(std::clamp<uint64_t>(room, teams, uint64_t{64}));
     const uint64_t leaves = std::max<uint64_t>(1, quotient_up(length_, leaf));
-    // Leaves that a threadgroup has of one result: as many as it can, unless most of the device would have nothing to do.
+    // Leaves that a threadgroup has of one result: as many as it can, unless most of the device would have nothing to
+    // do.
     uint64_t own = std::min(most, std::bit_ceil(leaves));
     while (own > teams && results_ * quotient_up(leaves, own) < busy && quotient_up(leaves, own / 2) <= row_threads)
       own /= 2;
@@ -129,20 +130,16 @@ class Reduction {
   uint64_t results_, length_ = 1, from_part_ = 0;
 };
 
-std::string type_definition(std::string_view name, std::string_view type) {
-  return "typedef " + std::string(type) + " " + std::string(name) + ";\n";
-}
-
 // Keys of the elements of a dtype (sorting_keys.metal), and the elements that they stand for.
 Family family_of_keys(const sdk::Operand& x, bool is_reversed, bool finds_place) {
   const Format& format = format_of(x.dtype());
   std::string definitions = definition("REVERSED", is_reversed) +
                             definition(finds_place ? "FINDS_PLACE" : "FINDS_EXTREME", 1) + key_definitions(x) +
                             type_definition("Own", format.computed);
-  const std::string value = format.is_half             ? "widened_" + std::string(format.name) + "(stored)"
-                            : format.name == "f32"     ? "as_type<float>(stored)"
-                            : format.name == "bool"    ? "stored != 0"
-                                                       : "Own(stored)";
+  const std::string value = format.is_half          ? "widened_" + std::string(format.name) + "(stored)"
+                            : format.name == "f32"  ? "as_type<float>(stored)"
+                            : format.name == "bool" ? "stored != 0"
+                                                    : "Own(stored)";
   definitions += "inline Own own_of_stored(Stored stored) { return " + value + "; }\n";
   return {definitions, "Value", finds_place ? uint64_t{16} : key_bytes(x)};
 }

@@ -50,7 +50,7 @@ kernel void topk(device const Stored* x [[buffer(0)]], device Stored* values [[b
                  constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   FERRULE_THREADGROUP(atomic_uint, histogram, [256]);
   FERRULE_THREADGROUP(atomic_uint, taken, [1]);
-  FERRULE_THREADGROUP(uint, missing, [1]);     // elements still to be taken, of those that match the digits found so far
+  FERRULE_THREADGROUP(uint, missing, [1]);     // elements still to be taken, of those with the digits found so far
   FERRULE_THREADGROUP(Key, found_key, [1]);    // the key of the k-th element
   FERRULE_THREADGROUP(uint, found_turn, [1]);  // the least turn taken, of the elements with that key
   FERRULE_THREADGROUP(uint, has_ties, [1]);    // whether elements with that key are not taken
