@@ -4,8 +4,8 @@
 //
 // Also defined in front: QUERIES, a multiple of ROWS; HEAD and VALUE_HEAD, the elements of a query and of a value,
 // rounded up to multiples of BLOCK; MASK: 0 none, 1 keeps where it holds, 2 is added; MaskItem, its type in memory;
-// IS_CAUSAL; IS_CHUNKED, whether there is more than one chunk; IS_SPLIT, whether a threadgroup has one chunk, whose state
-// goes to scratch memory; RESULT_PLACE, the index of the last buffer.
+// IS_CAUSAL; IS_CHUNKED, whether there is more than one chunk; IS_SPLIT, whether a threadgroup has one chunk, whose
+// state goes to scratch memory; RESULT_PLACE, the index of the last buffer.
 #pragma once
 #include "attention/attention_state.metal"
 
