@@ -57,3 +57,30 @@ for dtype in ("float32", "int16", "uint64"):
         show(fe.searchsorted(on_metal(x), on_metal(wanted), side=side), np.searchsorted(x, wanted, side))
 """
     assert run(PRELUDE + program).split() == ["True"] * 6
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8"])
+def test_sorts_are_stable(dtype: str, run: Run) -> None:
+    program = f"""
+x = random.integers(0, 90, (3, 700)).astype("{dtype}")
+for descending in (False, True):
+    order = np.argsort(-x.astype(int) if descending else x, axis=-1, kind="stable")
+    show(fe.argsort(on_metal(x), descending=descending), order)
+    show(fe.sort(on_metal(x), descending=descending), np.take_along_axis(x, order, -1))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 4
+
+
+def test_distinct_elements_of_many(run: Run) -> None:
+    program = """
+for dtype in ("float32", "int64", "uint8"):
+    for size in (700, 0):
+        x = random.integers(0, 200, size).astype(dtype)
+        values, indices, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+        found = fe.unique_all(on_metal(x))
+        print(all(np.array_equal(np.asarray(one), other)
+                  for one, other in zip(found, (values, indices, inverse, counts), strict=True)))
+        show(fe.unique_values(on_metal(x)), values)
+show(fe.unique_counts(on_metal(np.full(3, np.nan, np.float32))).counts, np.ones(3, int))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 13

@@ -1,6 +1,6 @@
 // The elements that a condition chooses, in the node's scratch memory: how many there are up to the end of each
-// segment, then the number of each of them, in C order. The owner of the condition's memory may write to it meanwhile, so that a
-// number may be missing: readers limit the numbers.
+// segment, then the number of each of them, in C order. The owner of the condition's memory may write to it meanwhile,
+// so that a number may be missing: readers limit the numbers.
 #pragma once
 #include "interface.metal"
 

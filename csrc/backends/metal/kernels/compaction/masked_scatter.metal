@@ -1,5 +1,6 @@
 // Values in the place of the chosen slices, after copy.metal has copied x to the result. If there are not as many
-// values, it is an error, and nothing is written. The including text defines `Item`, an unsigned integer of an element's size.
+// values, it is an error, and nothing is written. The including text defines `Item`, an unsigned integer of an
+// element's size.
 #pragma once
 #include "compaction/chosen.metal"
 
