@@ -85,6 +85,19 @@ class Writer {
     return variable(format, rounded(call + ")", format));
   }
 
+  // The number of an element, in C order.
+  Value number() { return variable(format_named("uint64"), "element"); }
+  Value cast(const Value& value, const Format& to) {
+    if (value.format == &to) return value;
+    note("elementwise/conversion.metal");
+    return variable(to, joined({"op_astype_", to.dtype, "(", value.name, ")"}));
+  }
+  // start + number * step, which wraps.
+  Value evenly_spaced(const Value& start, const Value& step) {
+    const Value product = binary("op_multiply", cast(number(), *start.format), step);
+    return binary("op_add", start, product);
+  }
+
   ElementCode take() { return std::move(code_); }
 
  private:
@@ -106,10 +119,9 @@ class Writer {
     return made;
   }
 
-  Value cast(const Value& value, const Format& to) {
-    if (value.format == &to) return value;
-    note("elementwise/conversion.metal");
-    return variable(to, joined({"op_astype_", to.dtype, "(", value.name, ")"}));
+  Value binary(std::string_view function, const Value& a, const Value& b) {
+    note("elementwise/arithmetic.metal");
+    return variable(*a.format, joined({function, "(", a.name, ", ", b.name, ")"}));
   }
 
   size_t add_operand(uint32_t value, const sdk::Operand& operand, const Format& format, bool is_written) {
@@ -169,6 +181,19 @@ ElementCode code_of(const PlannedNode& node) {
     return writer.take();
   }
   write_body(node, writer, std::move(values));
+  return writer.take();
+}
+
+ElementCode counting_code_of(const PlannedNode& node) {
+  Writer writer(node);
+  const Format& format = format_of(node.output(0).dtype());
+  if (node.input_count() == 0) {
+    writer.store(0, writer.cast(writer.number(), format));
+    return writer.take();
+  }
+  const Format& wide = format_of(node.input(0).dtype());
+  const Value start = writer.load(0, wide), step = writer.load(1, wide);
+  writer.store(0, writer.cast(writer.evenly_spaced(start, step), format));
   return writer.take();
 }
 

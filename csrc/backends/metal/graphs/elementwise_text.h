@@ -48,6 +48,9 @@ struct ElementCode {
 // The code of a node, which is one elementwise op or `fused`. Throws FE_UNSUPPORTED if a function is missing.
 ElementCode code_of(const PlannedNode& node);
 
+// iota, the number of each element; or arange, whose inputs are the first element and the step.
+ElementCode counting_code_of(const PlannedNode& node);
+
 // The epilogue of an op that is not elementwise: its body, if the node has one, and the stores. `own` is the element of
 // the result, unrounded, in the type that its dtype is computed in; it is rounded first, so that fused equals unfused.
 // The node's inputs from `own_inputs` on are the body's values from 1 on.

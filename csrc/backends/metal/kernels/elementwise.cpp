@@ -11,11 +11,11 @@ constexpr uint32_t threads = 256, items = 4;  // as in elementwise.metal
 
 }  // namespace
 
-Plan plan_elementwise(const PlannedNode& node, const Capabilities&) {
+Plan plan_code(const PlannedNode& node, const ElementCode& code) {
   Plan plan;
   plan.support.kernel = "elementwise";
   const sdk::Operand out = node.output(0);
-  const ElementFunction function = element_function(code_of(node), out.shape(), 0);
+  const ElementFunction function = element_function(code, out.shape(), 0);
   Dispatch dispatch;
   dispatch.kernel = {.text = "#include \"elementwise.metal\"\n", .function = "elementwise", .threads = threads};
   const auto count = static_cast<uint64_t>(out.count());
@@ -25,6 +25,8 @@ Plan plan_elementwise(const PlannedNode& node, const Capabilities&) {
   plan.dispatches.push_back(std::move(dispatch));
   return plan;
 }
+
+Plan plan_elementwise(const PlannedNode& node, const Capabilities&) { return plan_code(node, code_of(node)); }
 
 KERNEL(fused, plan_elementwise)
 

@@ -33,12 +33,40 @@ inline std::string definition(std::string_view name, const std::string& value) {
 }
 inline std::string definition(std::string_view name, uint64_t value) { return definition(name, std::to_string(value)); }
 
+// A dispatch of a kernel of the file kernels/<file>.metal, with a thread for each of `count` elements.
+template <class Parameters>
+Dispatch kernel_dispatch(const std::string& file, const std::string& function, const std::string& definitions,
+                         const Parameters& p, std::vector<uint32_t> reads, std::vector<uint32_t> writes, uint64_t count,
+                         uint32_t threads = 256) {
+  Dispatch dispatch;
+  dispatch.kernel = {.text = definitions + "#include \"" + file + ".metal\"\n", .function = function};
+  dispatch.set_parameters(p);
+  dispatch.reads = std::move(reads);
+  dispatch.writes = std::move(writes);
+  set_grid(dispatch, count, threads);
+  return dispatch;
+}
+
 // The text of element_at(from, at), the element as it is computed.
 inline std::string element_access(const Format& format) {
   const std::string stored(format.stored), computed(format.computed);
   const std::string value =
       format.is_half || format.name == "bool" ? "load_" + std::string(format.name) + "(from, at)" : "from[at]";
   return "inline " + computed + " element_at(device const " + stored + "* from, long at) { return " + value + "; }\n";
+}
+
+// The text of store_element(to, at, x), which rounds to the dtype.
+inline std::string element_store(const Format& format) {
+  const std::string stored(format.stored), computed(format.computed), name(format.name);
+  const std::string store = format.is_half          ? "store_" + name + "(to, at, rounded_" + name + "(x))"
+                            : format.name == "bool" ? "store_bool(to, at, x)"
+                                                    : "to[at] = x";
+  return "inline void store_element(device " + stored + "* to, long at, " + computed + " x) { " + store + "; }\n";
+}
+
+// "typedef type name;", as a line of a kernel's text.
+inline std::string type_definition(std::string_view name, std::string_view type) {
+  return "typedef " + std::string(type) + " " + std::string(name) + ";\n";
 }
 
 }  // namespace ferrule::metal

@@ -20,13 +20,7 @@ template <class Parameters>
 Dispatch movement_dispatch(const std::string& file, const std::string& function, const std::string& definitions,
                            const Parameters& p, std::vector<uint32_t> reads, std::vector<uint32_t> writes,
                            uint64_t count) {
-  Dispatch dispatch;
-  dispatch.kernel = {.text = definitions + "#include \"movement/" + file + ".metal\"\n", .function = function};
-  dispatch.set_parameters(p);
-  dispatch.reads = std::move(reads);
-  dispatch.writes = std::move(writes);
-  set_grid(dispatch, count);
-  return dispatch;
+  return kernel_dispatch("movement/" + file, function, definitions, p, std::move(reads), std::move(writes), count);
 }
 
 inline int64_t product_of(std::span<const int64_t> sizes) {

@@ -6,6 +6,7 @@
 
 #include "graphs/element_function.h"
 #include "kernels/planning.h"
+#include "kernels/sorting_keys.h"
 
 namespace ferrule::metal {
 namespace {
@@ -129,36 +130,18 @@ class Reduction {
   uint64_t results_, length_ = 1, from_part_ = 0;
 };
 
-std::string type_definition(std::string_view name, std::string_view type) {
-  return "typedef " + std::string(type) + " " + std::string(name) + ";\n";
-}
-
 // Keys of the elements of a dtype (sorting_keys.metal), and the elements that they stand for.
 Family family_of_keys(const sdk::Operand& x, bool is_reversed, bool finds_place) {
   const Format& format = format_of(x.dtype());
-  const fe_dtype_class kind = static_cast<fe_dtype_class>(x.dtype_info().dtype_class);
-  const bool is_wide = x.item_size() == 8;
-  std::string definitions =
-      definition("REVERSED", is_reversed) + definition(finds_place ? "FINDS_PLACE" : "FINDS_EXTREME", 1);
-  definitions += type_definition("Key", is_wide ? "ulong" : "uint");
-  if (kind == FE_CLASS_FLOAT)
-    definitions += definition("KEYS_OF_FLOATS", 1) + definition("MANTISSA", x.is("float16")    ? 10
-                                                                            : x.is("bfloat16") ? 7
-                                                                                               : 23);
-  else
-    definitions += definition(kind == FE_CLASS_BOOL     ? "KEYS_OF_BOOLS"
-                              : kind == FE_CLASS_SIGNED ? "KEYS_OF_SIGNED"
-                                                        : "KEYS_OF_UNSIGNED",
-                              1);
-  // Keys are made of bits: those of unsigned integers.
-  constexpr std::string_view bits[] = {"uchar", "ushort", "", "uint", "", "", "", "ulong"};
-  definitions += type_definition("Stored", bits[x.item_size() - 1]) + type_definition("Own", format.computed);
+  std::string definitions = definition("REVERSED", is_reversed) +
+                            definition(finds_place ? "FINDS_PLACE" : "FINDS_EXTREME", 1) + key_definitions(x) +
+                            type_definition("Own", format.computed);
   const std::string value = format.is_half          ? "widened_" + std::string(format.name) + "(stored)"
                             : format.name == "f32"  ? "as_type<float>(stored)"
                             : format.name == "bool" ? "stored != 0"
                                                     : "Own(stored)";
   definitions += "inline Own own_of_stored(Stored stored) { return " + value + "; }\n";
-  return {definitions, "Value", finds_place ? uint64_t{16} : is_wide ? uint64_t{8} : uint64_t{4}};
+  return {definitions, "Value", finds_place ? uint64_t{16} : key_bytes(x)};
 }
 
 std::vector<bool> reduced_axes(const PlannedNode& node) {

@@ -1,0 +1,27 @@
+// Keys with the order of the elements of a dtype, for kernels that compare (sorting_keys.metal).
+#pragma once
+
+#include "kernels/planning.h"
+
+namespace ferrule::metal {
+
+inline uint64_t key_bytes(const sdk::Operand& x) { return x.item_size() == 8 ? 8 : 4; }
+
+// The definitions that stand in front of sorting_keys.metal. Elements are `Stored` as unsigned integers.
+inline std::string key_definitions(const sdk::Operand& x) {
+  format_of(x.dtype());  // refuses dtypes that kernels do not compute
+  const auto kind = static_cast<fe_dtype_class>(x.dtype_info().dtype_class);
+  std::string text = "typedef " + std::string(key_bytes(x) == 8 ? "ulong" : "uint") + " Key;\ntypedef " +
+                     std::string(bits_of(x.item_size()).stored) + " Stored;\n";
+  if (kind == FE_CLASS_FLOAT)
+    return text + definition("KEYS_OF_FLOATS", 1) +
+           definition("MANTISSA", x.is("float16")    ? 10
+                                  : x.is("bfloat16") ? 7
+                                                     : 23);
+  return text + definition(kind == FE_CLASS_BOOL     ? "KEYS_OF_BOOLS"
+                           : kind == FE_CLASS_SIGNED ? "KEYS_OF_SIGNED"
+                                                     : "KEYS_OF_UNSIGNED",
+                           1);
+}
+
+}  // namespace ferrule::metal

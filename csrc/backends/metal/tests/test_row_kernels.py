@@ -1,0 +1,86 @@
+"""Kernels that process rows in parts: NumPy's results for rows that are longer than a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+Run = Callable[..., str]
+
+PRELUDE = """
+import warnings
+warnings.simplefilter("error")  # an op that runs on the CPU instead
+
+random = np.random.default_rng(5)
+def on_metal(x):
+    return fe.asarray(x, device="metal:0")
+def show(one, other):
+    print(np.array_equal(np.asarray(one), other))
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_topk_takes_the_first_of_equal_elements(dtype: str, run: Run) -> None:
+    program = f"""
+x = random.integers(0, 9, (2, 700, 3)).astype("{dtype}")
+for k in (1, 5, 700):
+    for largest in (True, False):
+        values, indices = fe.topk(on_metal(x), k, axis=1, largest=largest)
+        order = np.argsort(-x.astype(int) if largest else x, axis=1, kind="stable")[:, :k]
+        show(indices, order)
+        show(values, np.take_along_axis(x, order, 1))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 12
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_cumulative_sums_and_products_of_long_rows(dtype: str, run: Run) -> None:
+    # Small whole numbers, so that float32 is exact.
+    program = f"""
+for shape, axis in (((700,), 0), ((2, 600, 3), 1)):
+    x = random.integers(-3, 4, shape).astype("{dtype}")
+    signs = np.where(random.random(shape) < 0.01, -2, 1).astype("{dtype}")
+    show(fe.cumulative_sum(on_metal(x), axis=axis), np.cumsum(x, axis))
+    show(fe.cumulative_prod(on_metal(signs), axis=axis), np.cumprod(signs, axis))
+    with_zero = np.concatenate([np.zeros_like(x.take([0], axis)), np.cumsum(x, axis)], axis)
+    show(fe.cumulative_sum(on_metal(x), axis=axis, include_initial=True), with_zero)
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 6
+
+
+def test_searchsorted_finds_both_sides(run: Run) -> None:
+    program = """
+for dtype in ("float32", "int16", "uint64"):
+    x, wanted = np.sort(random.integers(0, 50, 700).astype(dtype)), random.integers(0, 50, (3, 4)).astype(dtype)
+    for side in ("left", "right"):
+        show(fe.searchsorted(on_metal(x), on_metal(wanted), side=side), np.searchsorted(x, wanted, side))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 6
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8"])
+def test_sorts_are_stable(dtype: str, run: Run) -> None:
+    program = f"""
+x = random.integers(0, 90, (3, 700)).astype("{dtype}")
+for descending in (False, True):
+    order = np.argsort(-x.astype(int) if descending else x, axis=-1, kind="stable")
+    show(fe.argsort(on_metal(x), descending=descending), order)
+    show(fe.sort(on_metal(x), descending=descending), np.take_along_axis(x, order, -1))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 4
+
+
+def test_distinct_elements_of_many(run: Run) -> None:
+    program = """
+for dtype in ("float32", "int64", "uint8"):
+    for size in (700, 0):
+        x = random.integers(0, 200, size).astype(dtype)
+        values, indices, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+        found = fe.unique_all(on_metal(x))
+        print(all(np.array_equal(np.asarray(one), other)
+                  for one, other in zip(found, (values, indices, inverse, counts), strict=True)))
+        show(fe.unique_values(on_metal(x)), values)
+show(fe.unique_counts(on_metal(np.full(3, np.nan, np.float32))).counts, np.ones(3, int))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 13
