@@ -8,10 +8,8 @@ struct ferrule_place { /* of a call in the text */
 };
 
 struct ferrule_host {
-  unsigned version; /* of this structure and of the entries */
   void (*threadgroup_barrier)(const struct ferrule_place* at);
-  /* All lanes of the SIMD-group give `bytes` bytes, up to 32; `all` gets 32 values. Returns the lanes that took part.
-   */
+  /* All lanes of the SIMD-group give `bytes` bytes, up to 32; `all` gets 32 values. Returns who took part. */
   unsigned (*meet)(const struct ferrule_place* at, const void* value, unsigned bytes, void* all);
   void (*poll)(const struct ferrule_place* at);
   void* (*threadgroup_memory)(unsigned declaration, unsigned long bytes);
@@ -19,4 +17,6 @@ struct ferrule_host {
   unsigned (*lane)(void);
 };
 
-#define FERRULE_HOST_VERSION 1
+/* Of this structure and of ferrule_call (msl/ferrule/entries.h): a program that was built before they changed cannot
+   run libraries of the new headers. */
+#define FERRULE_HOST_VERSION 2u

@@ -59,8 +59,7 @@ KernelCallData::Position product(const Index& x, const Index& y) { return {x.x *
 }  // namespace
 
 const ferrule_host& host() {
-  static constexpr ferrule_host made = {
-      FERRULE_HOST_VERSION, threadgroup_barrier, meet, ask, threadgroup_memory, fail, lane};
+  static constexpr ferrule_host made = {threadgroup_barrier, meet, ask, threadgroup_memory, fail, lane};
   return made;
 }
 

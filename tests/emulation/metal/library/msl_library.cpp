@@ -37,7 +37,10 @@ void* open_copy(const std::string& path) {
 // Says to a loaded library which emulator runs it. False if it belongs to another one.
 bool connect(void* handle) {
   auto* const place = static_cast<const ferrule_host**>(::dlsym(handle, "ferrule_host"));
-  if (place == nullptr) return false;
+  const auto* const version = static_cast<const unsigned*>(::dlsym(handle, "ferrule_version"));
+  if (place == nullptr || version == nullptr) return false;
+  if (*version != FERRULE_HOST_VERSION)
+    throw CompileError("the emulator of Metal was built before its headers changed: build this program again");
   if (*place != nullptr && *place != &host()) return false;
   *place = &host();
   return true;

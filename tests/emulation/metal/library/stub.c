@@ -4,6 +4,7 @@
 #include <string.h>
 
 __attribute__((visibility("default"))) const struct ferrule_host* ferrule_host;
+__attribute__((visibility("default"))) const unsigned ferrule_version = FERRULE_HOST_VERSION;
 
 void ferrule_host_barrier(const char* function, unsigned line, unsigned column) {
   const struct ferrule_place at = {function, line, column};
