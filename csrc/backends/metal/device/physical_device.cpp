@@ -56,6 +56,7 @@ std::vector<PhysicalDevice> find_devices() {
   std::vector<PhysicalDevice> devices;
   const auto count = send<Unsigned>(all.get(), Message::count);
   if (count == 0) throw sdk::Error(FE_NOT_FOUND, "Metal lists no GPU on this machine");
+  devices.reserve(count);
   for (Unsigned i = 0; i < count; ++i) devices.push_back(described(send<Id>(all.get(), Message::object_at_index, i)));
   return devices;
 }

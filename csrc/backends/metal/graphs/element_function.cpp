@@ -51,6 +51,7 @@ bool is_near(std::span<const int64_t> shape, std::span<const int64_t> strides) {
 std::string offsets_text(const JoinedAxes& axes, bool are_near) {
   const std::string integer = are_near ? "int" : "long";
   std::vector<Access> accesses;
+  accesses.reserve(axes.strides.size());
   for (const auto& strides : axes.strides) accesses.push_back(access_of(axes.shape, strides));
   std::string text;
   if (std::find(accesses.begin(), accesses.end(), Access::strided) != accesses.end()) {
@@ -65,7 +66,7 @@ std::string offsets_text(const JoinedAxes& axes, bool are_near) {
   for (size_t i = 0; i < axes.strides.size(); ++i) {
     const std::string number = std::to_string(i);
     text += joined({"  const ", accesses[i] == Access::flat ? "long" : integer, " at", number, " = "});
-    if (accesses[i] == Access::single) text += "0";
+    if (accesses[i] == Access::single) text += '0';
     if (accesses[i] == Access::flat) text += "long(element)";
     for (size_t axis = 0; axis < axes.shape.size() && accesses[i] == Access::strided; ++axis) {
       const std::string at = std::to_string(axis);
@@ -133,9 +134,8 @@ ElementFunction element_function(const ElementCode& code, std::span<const int64_
 ElementFunction partial_function(std::string_view type, uint32_t first_buffer) {
   ElementFunction function;
   function.text =
-      joined({"#include \"interface.metal\"\nstruct ElementLayouts {\n  long unused;\n};\n"
-              "#define OPERAND_PARAMETERS device ",
-              type, "* partials [[buffer(", std::to_string(first_buffer),
+      joined({"#include \"interface.metal\"\nstruct ElementLayouts {\n  long unused;\n};\n",
+              "#define OPERAND_PARAMETERS device ", type, "* partials [[buffer(", std::to_string(first_buffer),
               ")]]\n#define OPERANDS {partials}\nstruct Operands {\n  device ", type,
               "* partials;\n};\ninline void compute(thread const Operands& o, ulong element, ", type,
               " own) { o.partials[element] = own; }\n"});

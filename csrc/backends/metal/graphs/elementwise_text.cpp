@@ -175,6 +175,7 @@ ElementCode code_of(const PlannedNode& node) {
   if (node.body() == nullptr) {
     const void* const attributes = node.view().nodes[node.index()]->attributes;
     std::vector<Value> results;
+    results.reserve(node.output_count());
     for (uint32_t i = 0; i < node.output_count(); ++i)
       results.push_back(writer.apply(node.id(), values, node.output(i).dtype(), attributes, i));
     for (uint32_t i = 0; i < node.output_count(); ++i) writer.store(i, results[i]);

@@ -105,6 +105,7 @@ std::vector<Program::Place> Program::places_of(const fe_execution& execution, co
 
 std::vector<MemoryPointer> Program::touched_by(const fe_execution& execution) const {
   std::vector<MemoryPointer> touched;
+  touched.reserve(bindings_.size() + 4);
   for (const uint32_t binding : bindings_)
     touched.push_back(buffer_of(fe_binding_at(&execution, binding)->buffer).memory());
   for (fe_module_buffer* const buffer : {execution.workspace, execution.scratch})

@@ -98,6 +98,7 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
     p.mask_column = stride_of(node.input(3), 1);
   }
   std::vector<uint32_t> reads;
+  reads.reserve(node.input_count());
   for (uint32_t i = 0; i < node.input_count(); ++i) reads.push_back(node.input_value(i));
 
   const bool has_room = threadgroup_bytes(16, padded(head)) <= capabilities.threadgroup_memory;
