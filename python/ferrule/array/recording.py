@@ -208,6 +208,8 @@ def _operand(caller: str, value: object, others: Sequence[object], dtype: np.dty
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         if dtype is None and isinstance(value, float):
             dtype = np.dtype("float32")
+        if dtype is not None and dtype.isbuiltin != 1 and isinstance(value, int):
+            value = float(value)  # ml_dtypes takes no ints beyond int64
         with np.errstate(over="ignore"):  # large floats are infinite, as they are beside arrays
             value = np.asarray(value, dtype=dtype)
     return _array(caller, value, others)
