@@ -20,7 +20,7 @@ struct Memory {
 };
 using MemoryPointer = std::shared_ptr<const Memory>;
 
-// Who can access new memory.
+// Whether new memory is for the device alone, or also for the host.
 enum class Place { device, shared };
 
 // Throws FE_OUT_OF_MEMORY.

@@ -31,7 +31,6 @@ PhysicalDevice described(Id device) {
   PhysicalDevice found;
   found.device = Owned::shared(device);
   found.is_unified = is_true(device, Message::has_unified_memory);
-  found.capabilities.has_matrices = supports(device, GpuFamily::apple7);
   found.capabilities.threadgroup_memory =
       static_cast<uint32_t>(send<Unsigned>(device, Message::max_threadgroup_memory_length));
   sdk::DeviceDescription& description = found.description;

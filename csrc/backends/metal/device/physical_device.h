@@ -9,11 +9,9 @@
 
 namespace ferrule::metal {
 
-// What plans of kernels depend on.
+// The properties of a device that the plans of kernels depend on.
 struct Capabilities {
-  bool has_matrices = false;            // simdgroup_matrix: Apple7 and later
   uint32_t threadgroup_memory = 32768;  // bytes
-  uint32_t simd_width = 32;             // lanes
 };
 
 struct PhysicalDevice {

@@ -11,7 +11,7 @@
 
 namespace ferrule::metal {
 
-// What the text of a kernel gets from the host, in front of it:
+// The host writes these definitions in front of the text of a kernel:
 //   OPERAND_PARAMETERS  the arrays, as parameters of the kernel
 //   Operands            a struct; `const Operands operands = OPERANDS;` in the kernel, whose parameters are `p`
 //   ElementLayouts      the type of `p.layouts`, the last field of the kernel's parameters
@@ -25,7 +25,7 @@ struct ElementFunction {
   void finish(Dispatch& dispatch) const;
 };
 
-// Of elements in this shape.
+// Writes the function for elements of outputs of this shape.
 ElementFunction element_function(const ElementCode& code, std::span<const int64_t> shape, uint32_t first_buffer);
 
 // The function of a kernel that leaves parts of results in scratch memory: it stores `own` at place `element`.

@@ -33,7 +33,7 @@ class Program : public std::enable_shared_from_this<Program> {
   void run(Queue& queue, const fe_execution& execution);
 
  private:
-  // Where a value lies: in a binding, the workspace or the scalars.
+  // The place of a value in memory: in a binding, the workspace or the scalars.
   struct Value {
     fe_storage_kind kind;
     uint32_t binding;

@@ -34,7 +34,6 @@
   S(set_compute_function, "setComputeFunction:")                                                     \
   S(set_max_total_threads_per_threadgroup, "setMaxTotalThreadsPerThreadgroup:")                      \
   S(max_total_threads_per_threadgroup, "maxTotalThreadsPerThreadgroup")                              \
-  S(thread_execution_width, "threadExecutionWidth")                                                  \
   /* MTLCommandQueue, MTLCommandBuffer */                                                            \
   S(command_buffer, "commandBuffer")                                                                 \
   S(compute_encoder_with_dispatch_type, "computeCommandEncoderWithDispatchType:")                    \
@@ -50,7 +49,6 @@
   /* MTLComputeCommandEncoder, MTLBlitCommandEncoder */                                              \
   S(set_compute_pipeline_state, "setComputePipelineState:")                                          \
   S(set_buffer, "setBuffer:offset:atIndex:")                                                         \
-  S(set_bytes, "setBytes:length:atIndex:")                                                           \
   S(dispatch_threadgroups, "dispatchThreadgroups:threadsPerThreadgroup:")                            \
   S(memory_barrier_with_scope, "memoryBarrierWithScope:")                                            \
   S(end_encoding, "endEncoding")                                                                     \

@@ -53,7 +53,5 @@ constexpr Unsigned storage_shared = 0 << 4, storage_private = 2 << 4;  // MTLRes
 constexpr Unsigned dispatch_concurrent = 1;                            // MTLDispatchType
 constexpr Unsigned barrier_of_buffers = 1;                             // MTLBarrierScope
 constexpr Unsigned language_version_2_3 = (2 << 16) + 3;               // MTLLanguageVersion: macOS 11
-constexpr Unsigned most_buffers = 31;                                  // of a function
-constexpr Unsigned most_set_bytes = 4096;                              // of setBytes:length:atIndex:
 
 }  // namespace ferrule::metal

@@ -52,11 +52,6 @@ std::list<Pipelines::Entry> Pipelines::take_idle() {
   return taken;
 }
 
-size_t Pipelines::count() const {
-  const std::lock_guard lock(mutex_);
-  return entries_.size();
-}
-
 PipelinePointer Pipelines::make(const KernelSource& source) const {
   const AutoreleasePool pool;
   const auto refuse = [&](const std::string& what) {

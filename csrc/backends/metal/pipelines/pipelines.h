@@ -32,7 +32,6 @@ class Pipelines {
   // Throws FE_INTERNAL, with the log of Metal's compiler, if the text does not compile, and FE_UNSUPPORTED if the
   // device cannot run it with so many threads.
   PipelinePointer get(const KernelSource& source);
-  size_t count() const;
 
  private:
   struct Entry {
@@ -45,7 +44,7 @@ class Pipelines {
 
   const PhysicalDevice& device_;
   const size_t max_idle_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
 };
