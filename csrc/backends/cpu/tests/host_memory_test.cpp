@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
 
 namespace ferrule::test {
@@ -33,8 +34,8 @@ class CpuHostMemory : public testing::Test {
   }
 
  private:
-  const fs::path root_ =
-      fs::path(testing::TempDir()) / ("host-memory-" + std::to_string(reinterpret_cast<uintptr_t>(this)));
+  // Tests of this file run at once in several processes, in which `this` may be the same address.
+  const fs::path root_ = fs::path(testing::TempDir()) / ("host-memory-" + std::to_string(std::random_device()()));
 };
 
 TEST_F(CpuHostMemory, SystemCountAppliesIfMeminfoIsEmpty) {
