@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "metal/library/kernel_text.h"
-#include "metal/library/process.h"
+#include "metal/library/compiler_process.h"
 #include "metal/library/strict_checks.h"
 
 namespace emulation::metal {
@@ -30,7 +30,7 @@ constexpr const char* compiler = FERRULE_EMULATION_METAL_COMPILER;
 constexpr const char* folder = FERRULE_EMULATION_METAL_FOLDER;  // this one's parent
 constexpr const char* stub = FERRULE_EMULATION_METAL_STUB;      // the object file of stub.c
 
-constexpr const char* linker = FERRULE_EMULATION_METAL_LINKER;  // an option of clang
+constexpr const char* linker = "-fuse-ld=bfd";  // starts faster than lld
 
 // ---- names of compiled libraries
 using Digest = std::array<std::uint64_t, 2>;
@@ -66,25 +66,36 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// Of a folder of the emulator, sorted.
+std::vector<fs::path> files_in(const char* part) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(folder) / part))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The size and the time of the last change.
+std::string stamp_of(const std::string& path) {
+  struct stat status {};
+  static_cast<void>(::stat(path.c_str(), &status));
+  return std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec);
+}
+
 // Of the headers, the emulator's part in C, and the compiler.
 const std::string& identity_of_tools() {
   static const std::string made = [] {
     Hash hash;
-    std::vector<fs::path> files;
     for (const char* const part : {"msl", "library"})
-      for (const auto& entry : fs::recursive_directory_iterator(fs::path(folder) / part))
-        if (entry.is_regular_file()) files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    for (const fs::path& path : files) {
-      hash.add(path.filename().string());
-      hash.add(bytes_of(path));
-    }
+      for (const fs::path& path : files_in(part)) {
+        hash.add(path.filename().string());
+        hash.add(bytes_of(path));
+      }
     hash.add(bytes_of(stub));
     std::error_code none;
     const fs::path program = fs::canonical(compiler, none);
-    struct stat status {};
-    static_cast<void>(::stat(compiler, &status));
-    hash.add(program.string() + " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtime));
+    hash.add(program.string() + " " + stamp_of(compiler));
     return hexadecimal(hash.digest());
   }();
   return made;
@@ -179,35 +190,70 @@ std::vector<std::string> joined(std::vector<std::string> first, const Lists&... 
   return first;
 }
 
+// The headers of msl/, compiled with these options: reading them takes longer than reading most texts. clang refuses
+// them when the headers have changed, or are in another folder.
+std::string compiled_headers(const std::vector<std::string>& options, const fs::path& parent) {
+  const std::string all = std::string(folder) + "/msl/ferrule/all.h";
+  Hash hash;
+  hash.add(identity_of_tools());
+  for (const std::string& option : options) hash.add(option);
+  for (const fs::path& file : files_in("msl")) hash.add(file.string() + " " + stamp_of(file.string()));
+  const fs::path own = parent / "headers", path = own / (hexadecimal(hash.digest()) + ".pch");
+  if (fs::exists(path)) return path.string();
+  fs::create_directories(own);
+  const TemporaryFolder place(own);
+  const fs::path made = place / "headers.pch";
+  const CompilerResult result =
+      run_compiler(joined(options, std::vector<std::string>{"-c", "-Xclang", "-emit-pch", "-o", made.string(), all}));
+  if (!fs::exists(made)) throw CompileError(result.errors);
+  fs::rename(made, path);
+  return path.string();
+}
+
+std::vector<std::string> with_headers(const std::vector<std::string>& options, const fs::path& parent) {
+  return joined(options,
+                std::vector<std::string>{"-Xclang", "-include-pch", "-Xclang", compiled_headers(options, parent)});
+}
+
 // The text after the preprocessor.
 std::string preprocess(std::string_view text, const TemporaryFolder& place, const CompileOptions& options) {
   const fs::path file = place / "source.metal";
   write(file, "# 1 \"" + std::string(source_name) + "\"\n" + std::string(text));
   std::vector<std::string> command = joined(language(), std::vector<std::string>{"-E", file.string()});
   if (options.fast_math) command.push_back("-D__FAST_MATH__=1");
-  const ProcessResult result = run_process(command);
+  const CompilerResult result = run_compiler(command);
   if (!result.succeeded) throw CompileError(result.errors);
   return result.output;
+}
+
+// Compiles to LLVM's language first, in which recursion can be seen, and then to a library.
+CompilerResult generate(const std::string& code, const TemporaryFolder& place, const CompileOptions& options,
+                        const fs::path& parent, const fs::path& made) {
+  const fs::path file = place / "code.ll";
+  CompilerResult result = run_compiler(joined(
+      with_headers(joined(language(), code_options(options)), parent),
+      std::vector<std::string>{"-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", file.string(), code}));
+  if (!result.succeeded) return result;
+  if (const std::string refused = recursion_in(bytes_of(file)); !refused.empty()) return {false, {}, refused};
+  return run_compiler(joined(std::vector<std::string>{compiler, "-target", "x86_64-linux-gnu"}, code_options(options),
+                             std::vector<std::string>{"-Wno-unused-command-line-argument", "-shared", "-nostdlib",
+                                                      linker, "-o", made.string(), file.string(), "-x", "none", stub}));
 }
 
 void compile(std::string_view text, const CompileOptions& options, const fs::path& parent, const fs::path& target) {
   const TemporaryFolder place(parent);
   const LibraryText prepared = library_text(preprocess(text, place, options));
   const fs::path code = place / "code.cl", checked = place / "checked.cl", made = place / "library.so";
-  const std::string shim = "#include <ferrule/all.h>\n";
-  write(code, shim + prepared.text + entries_of(prepared.kernels));
-  write(checked, "#define FERRULE_STRICT\n" + shim + prepared.text);
+  write(code, prepared.text + entries_of(prepared.kernels));
+  write(checked, prepared.text);
   auto refusal = std::async(std::launch::async, [&] {
-    const std::string spaces = refusal_of_address_spaces(language(), checked.string());
-    return spaces.empty() ? refusal_of_recursion(language(), code.string()) : spaces;
+    return refusal_of_address_spaces(with_headers(joined(language(), options_of_strict_checks()), parent),
+                                     checked.string());
   });
-  const ProcessResult result =
-      run_process(joined(language(), code_options(options),
-                         std::vector<std::string>{"-shared", "-nostdlib", linker, "-o", made.string(), code.string(),
-                                                  "-x", "none", stub}));
+  const CompilerResult result = generate(code.string(), place, options, parent, made);
   const std::string refused = refusal.get();
-  if (!result.succeeded) throw CompileError(result.errors);
   if (!refused.empty()) throw CompileError(refused);
+  if (!result.succeeded) throw CompileError(result.errors);
   const std::string bytes = bytes_of(made);
   std::ofstream(made, std::ios::binary | std::ios::app) << trailer_of(bytes);
   fs::rename(made, target);

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "metal/library/kernel_text.h"
-#include "metal/library/process.h"
+#include "metal/library/compiler_process.h"
 
 namespace emulation::metal {
 namespace {
@@ -137,13 +137,17 @@ std::string refusals_in_log(std::string_view log) {
   return out;
 }
 
+std::vector<std::string> options_of_strict_checks() {
+  // The headers have such refused lines that do not count.
+  return {"-DFERRULE_STRICT", "-Xclang", "-fallow-pch-with-compiler-errors", "-Xclang",
+          "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
+          "-__opencl_c_program_scope_global_variables"};
+}
+
 std::string refusal_of_address_spaces(std::vector<std::string> command, const std::string& file) {
-  const std::string features =
-      "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
-      "-__opencl_c_program_scope_global_variables";
   command.insert(command.end(), {"-fsyntax-only", "-ferror-limit=0", "-Wimplicit-float-conversion",
-                                 "-Wimplicit-int-float-conversion", "-Xclang", features, file});
-  return refusals_in_log(run_process(command).errors);
+                                 "-Wimplicit-int-float-conversion", file});
+  return refusals_in_log(run_compiler(command).errors);
 }
 
 // ---- recursion
@@ -212,12 +216,6 @@ std::string recursion_in(std::string_view code) {
       at == std::string_view::npos ? "0" : description.substr(at + 6, description.find_first_of(",)", at) - at - 6);
   return std::string(source_name) + ":" + std::string(line) +
          ": error: recursive function calls are not supported in " + "Metal: '" + demangled(found) + "'\n";
-}
-
-std::string refusal_of_recursion(std::vector<std::string> command, const std::string& file) {
-  command.insert(command.end(),
-                 {"-S", "-emit-llvm", "-O0", "-gline-tables-only", "-Xclang", "-disable-llvm-passes", "-o", "-", file});
-  return recursion_in(run_process(command).output);
 }
 
 }  // namespace emulation::metal

@@ -7,19 +7,17 @@
 
 namespace emulation::metal {
 
-// Both return the message of the first thing to refuse; empty if there is none. `command` is the compiler with the
-// options of the language.
-
-// `file` has the text with FERRULE_STRICT in front (msl/ferrule/language.h).
+// The options of clang for the strict address spaces.
+std::vector<std::string> options_of_strict_checks();
+// The message of the first thing to refuse in the file; empty if there is none. `command` is the compiler with the
+// options of the language, the strict checks and the compiled headers.
 std::string refusal_of_address_spaces(std::vector<std::string> command, const std::string& file);
-// `file` has the text as it is compiled.
-std::string refusal_of_recursion(std::vector<std::string> command, const std::string& file);
 
 // Of the compiler's log with the strict address spaces: those messages that Metal's compiler has, too. C++ for OpenCL
 // without the generic address space also refuses copies of structures, which Metal makes.
 std::string refusals_in_log(std::string_view log);
 
-// Of a text in LLVM's language: the name and the line of a function that calls itself, by way of others or not.
+// The message for a function that calls itself, by way of others or not, in a text in LLVM's language.
 std::string recursion_in(std::string_view code);
 
 }  // namespace emulation::metal
