@@ -35,6 +35,7 @@ class Subject:
     declared: tuple[str, ...] = ()
     error: ChildEnded | ChildError | None = None
     ops: Iterable[str] | None = None  # the ops to test; None means all
+    first: float = 0.0  # which op is asked about first, as a fraction of all ops
 
     def module_record(self, check: str, state: str, message: str, repeat: str = "") -> Record:
         """The record of a check of the module's file or slots."""
@@ -51,16 +52,22 @@ class Subject:
 
     @functools.cached_property
     def support(self) -> dict[str, Support]:
-        """The device's support of each case, by the case's name."""
-        found: dict[str, Support] = {}
-        for op in op_rows() if self.ops is None else self.ops:
+        """The device's support of each case, by the case's name.
+
+        Processes that ask at the same time begin at different ops: each finds in the driver's cache what the others have
+        compiled.
+        """
+        ops = list(op_rows() if self.ops is None else self.ops)
+        begin = int(self.first * len(ops))
+        found: dict[str, dict[str, Support]] = {}
+        for op in ops[begin:] + ops[:begin]:
             names = [case.name for case in all_cases().values() if case.op == op]
             try:
                 answers = self.child.ask(do="support", device=self.device, op=op)["cases"]
-                found.update({name: Support(**answers[name]) for name in names})
+                found[op] = {name: Support(**answers[name]) for name in names}
             except (ChildEnded, ChildError) as end:
-                found.update({name: Support(supported=False, ended=end) for name in names})
-        return found
+                found[op] = {name: Support(supported=False, ended=end) for name in names}
+        return {name: answer for op in ops for name, answer in found[op].items()}
 
     def supported(self, op: str, whole: bool = False) -> bool:
         """Whether the device supports any case of an op; with `whole`, whether it supports all."""
@@ -154,8 +161,9 @@ class Item:
         return [self.record(state, message=message, **reply), *refused[:REFUSALS_KEPT]]
 
 
-def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
-    """The devices of the targets. A target that cannot be opened gives a subject with its error."""
+def subjects_of(targets: list[Target], limit: float, first: float = 0.0) -> list[Subject]:
+    """The devices of the targets. A target that cannot be opened gives a subject with its error. `first` is
+    `Subject.first`."""
     found = []
     for target in targets:
         child = Child(target, limit)
@@ -177,6 +185,7 @@ def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
                     device["module"],
                     device["variant"],
                     tuple(device["declared"]),
+                    first=first,
                 )
             )
     return found

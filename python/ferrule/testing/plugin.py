@@ -60,6 +60,7 @@ class Kit:
         given: dict[str, Any] | None = getattr(config, "workerinput", None)  # only in a worker of pytest-xdist
         self._folder = None if given is not None else tempfile.mkdtemp(prefix="ferrule-kit-")
         self._turns = Turns(None if given is None else given[TURNS])
+        self._first_op = 0.0 if given is None else int(given["workerid"].removeprefix("gw")) / given["workercount"]
 
     def _path(self, name: str) -> Path:
         """Resolve a path relative to the folder in which pytest was called."""
@@ -89,7 +90,7 @@ class Kit:
 
     @cached_property
     def subjects(self) -> list[Subject]:
-        return subjects_of(self.targets or [Target("device", "cpu", self.level)], self.limit)
+        return subjects_of(self.targets or [Target("device", "cpu", self.level)], self.limit, self._first_op)
 
     def items(self) -> Iterator[Item]:
         for subject in self.subjects:

@@ -43,6 +43,19 @@ def test_cpu_module_supports_every_case(cpu: Subject) -> None:
     assert {name: answer.reason for name, answer in cpu.support.items() if not answer.supported} == {}
 
 
+def test_the_order_of_cases_does_not_depend_on_the_op_that_is_asked_about_first() -> None:
+    found = []
+    for first in (0.0, 0.5, 0.9):
+        (subject,) = subjects_of([Target("device", "cpu")], 60.0, first)
+        subject.ops = ["exp", "neg", "add", "astype", "copy"]
+        found.append(list(subject.support.items()))
+        subject.child.close()
+    assert found[0] == found[1] == found[2]
+    assert [name.partition("-")[0] for name, _ in found[0]] == sorted(
+        (name.partition("-")[0] for name, _ in found[0]), key=subject.ops.index
+    )
+
+
 def test_cpu_device_reports_support_for_every_case(cpu: Subject) -> None:
     """fe_supports finds a call of each op, whatever shapes its rule requires."""
     denied = {name for name, answer in cpu.support.items() if all_cases()[name].dtypes and not answer.promised}

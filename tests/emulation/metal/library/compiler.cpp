@@ -235,9 +235,14 @@ CompilerResult generate(const std::string& code, const TemporaryFolder& place, c
       std::vector<std::string>{"-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", file.string(), code}));
   if (!result.succeeded) return result;
   if (const std::string refused = recursion_in(bytes_of(file)); !refused.empty()) return {false, {}, refused};
-  return run_compiler(joined(std::vector<std::string>{compiler, "-target", "x86_64-linux-gnu"}, code_options(options),
-                             std::vector<std::string>{"-Wno-unused-command-line-argument", "-shared", "-nostdlib",
-                                                      linker, "-o", made.string(), file.string(), "-x", "none", stub}));
+  // Separately: clang does a single step without another process.
+  const std::vector<std::string> common = {compiler, "-target", "x86_64-linux-gnu",
+                                           "-Wno-unused-command-line-argument"};
+  const std::string object = place / "code.o";
+  result = run_compiler(joined(common, code_options(options), std::vector<std::string>{"-c", "-o", object, file}));
+  if (!result.succeeded) return result;
+  return run_compiler(
+      joined(common, std::vector<std::string>{"-shared", "-nostdlib", linker, "-o", made.string(), object, stub}));
 }
 
 void compile(std::string_view text, const CompileOptions& options, const fs::path& parent, const fs::path& target) {
