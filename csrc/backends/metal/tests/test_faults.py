@@ -77,3 +77,19 @@ for attempt in (lambda: fe.take(x, i, axis=0), lambda: fe.pow(x, x - 5)):
     first, second = run(program, FERRULE_LOG="error").splitlines()
     assert "index 3 is out of bounds for axis 0 with size 3" in first
     assert "int32 to a negative integer power" in second
+
+
+def test_a_graph_that_failed_computes_when_it_is_called_again(run: Run) -> None:
+    program = """
+@fe.graph
+def rows(x, i):
+    return fe.take(x, i, axis=0) * 2
+
+x = fe.asarray(np.arange(12, dtype=np.float32).reshape(3, 4), device="metal:0")
+for last in (3, 2, 3, 2):
+    try:
+        print(np.asarray(rows(x, fe.asarray(np.array([0, last]), device="metal:0")))[:, 0].tolist())
+    except fe.errors.Error as error:
+        print(str(error).partition(":")[0])
+"""
+    assert run(program, FERRULE_LOG="error") == "take\n[0.0, 16.0]\n" * 2
