@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from .backends import ROOT, Backend
 from .trial import Step, failure_of
-from .workspace import BuildError, KernelWorkspace
+from .workspace import BuildError, KernelWorkspace, Workspace
 
 LIMIT = 300.0  # seconds for a check
 
@@ -50,7 +50,8 @@ def run(backend: Backend, words: list[str], console: Console) -> int:
     chosen = [fault for fault in faults if all(word in f"{fault} {fault.check}" for word in words)]
     missed = 0
     for sanitizer in sorted({fault.sanitizer for fault in chosen}):
-        workspace = KernelWorkspace(backend.name, "x64", sanitizer=sanitizer)
+        made = KernelWorkspace if any(fault.unit for fault in faults) else Workspace
+        workspace = made(backend.name, "x64", sanitizer=sanitizer)
         workspace.prepare()
         passed: set[str] = set()
         for fault in chosen:
@@ -61,7 +62,7 @@ def run(backend: Backend, words: list[str], console: Console) -> int:
 
 
 def _is_caught(
-    fault: PlantedFault, backend: Backend, workspace: KernelWorkspace, passed: set[str], console: Console
+    fault: PlantedFault, backend: Backend, workspace: Workspace, passed: set[str], console: Console
 ) -> bool:
     """Tries the fault. `passed` are checks that pass without a fault."""
     file = f"{backend.folder}/{fault.file}"
@@ -77,7 +78,7 @@ def _is_caught(
     start = time.perf_counter()
     with workspace.planted(file, text.replace(fault.before, fault.after)):
         try:
-            if fault.unit:
+            if isinstance(workspace, KernelWorkspace) and fault.unit:
                 workspace.build_unit(fault.unit)
             else:
                 workspace.build()
@@ -92,7 +93,7 @@ def _is_caught(
     return bool(failure)
 
 
-def _step_of(fault: PlantedFault, backend: Backend, workspace: KernelWorkspace) -> Step:
+def _step_of(fault: PlantedFault, backend: Backend, workspace: Workspace) -> Step:
     pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
     module = str(workspace.product)
     if fault.test:
