@@ -27,7 +27,8 @@ def packed_blocks(name, *shape, scales=None):
     elements, _ = BLOCKS[name]
     counts = (*shape[:-1], shape[-1] // elements, 2)
     scales = random.uniform(-0.05, 0.05, counts) if scales is None else np.broadcast_to(scales, counts)
-    return np.frombuffer(blocks_with_scales(random, name, scales).tobytes(), np.uint8).reshape(*shape[:-1], -1)
+    blocks = np.ascontiguousarray(blocks_with_scales(random, name, scales))
+    return blocks.view(np.uint8).reshape(*shape[:-1], -1)
 def weights(name, *shape, scales=None):
     return fe.from_packed(packed_blocks(name, *shape, scales=scales), name).to_device("metal:0")
 def kind_of(name):
@@ -160,3 +161,150 @@ for make in (lambda: w.astype("float16"), lambda: on_metal(np.ones((1, 256), np.
         print("float32" in str(error))
 """
     assert run(PRELUDE + program).split() == ["True"] * 2
+
+
+PRODUCTS = """
+import json
+def rows(dtype, *shape):
+    x = on_metal(random.standard_normal(shape).astype(np.float32)).astype(dtype)
+    fe.eval(x)
+    return x
+def dense(w, dtype):
+    w = w.astype("float32")
+    return w if dtype == "float32" else w.astype(dtype)
+def product_of(function, dtype, x, w):
+    # `function` of x and the decoded weights; alone, a graph of their own decodes the weights.
+    got = fe.graph(lambda x, w: function(x, dense(w, dtype)))(x, w)
+    there = dense(w, dtype)
+    fe.eval(there)
+    show(got, function(x, there))
+    return got
+def ops_of(function, *arrays):
+    # The ops that the device ran in a call, which is no longer the first.
+    graph = fe.graph(function)
+    fe.eval(graph(*arrays))
+    with fe.trace("trace.json"):
+        fe.eval(graph(*arrays))
+    with open("trace.json") as file:
+        events = json.load(file)["traceEvents"]
+    return sorted({event["name"].split(":")[0] for event in events if event.get("cat") == "kernel"})
+"""
+ORDERS = pytest.mark.parametrize("order", ["forward", "reverse", "3"])
+
+
+@ORDERS
+@pytest.mark.parametrize("name", BLOCKS)
+def test_products_have_the_bits_of_decoded_weights_for_any_number_of_rows(name: str, order: str, run: Run) -> None:
+    # One column and one block, columns that fill no tile, and more segments of K than one.
+    program = f"""
+name = "{name}"
+elements, _ = BLOCKS[name]
+for dtype, n, k in (("float32", 1, elements), ("float32", 33, 3 * elements), ("bfloat16", 70, 1280)):
+    w, x = weights(name, n, k), rows(dtype, 37, k)
+    whole = product_of(lambda x, w: x @ w.T, dtype, x, w)
+    for m in (1, 5, 16, 17):
+        print(bits(fe.graph(lambda x, w: x @ dense(w, dtype).T)(x[:m], w)) == bits(whole[:m]))
+"""
+    orders = {"FERRULE_EMULATION_METAL_ORDER": order, "FERRULE_EMULATION_ORDER": order}
+    words = run(PRELUDE + PRODUCTS + program, **orders).split()
+    assert words == ["True"] * 15
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_products_are_those_of_numpy(dtype: str, run: Run) -> None:
+    # Whole numbers, whose sums float32 has exactly.
+    program = f"""
+dtype = "{dtype}"
+for name in ("q8_0", "q4_0", "q6_K"):
+    packed = packed_blocks(name, 45, 1024, scales=np.float32(1))
+    if name == "q6_K":
+        packed.reshape(45, -1, 210)[..., 192:208] = 1  # the scales of the parts
+    w = fe.from_packed(packed, name).to_device("metal:0")
+    for m in (2, 40):
+        x = random.integers(-3, 4, (m, 1024)).astype(np.float32)
+        got = fe.graph(lambda x, w: x @ dense(w, dtype).T)(on_metal(x).astype(dtype), w)
+        want = on_metal((x @ decoded(packed, name).T).astype(np.float32)).astype(dtype)
+        show_numbers(got.astype("float32"), want.astype("float32"))
+"""
+    assert run(PRELUDE + PRODUCTS + program).split() == ["True"] * 6
+
+
+def test_products_do_not_decode_weights_to_memory(run: Run) -> None:
+    program = """
+for name, dtype in (("q4_0", "float32"), ("q4_K", "bfloat16")):
+    w = weights(name, 40, 512)
+    for m in (1, 20):
+        x = rows(dtype, m, 512)
+        print(*ops_of(lambda x, w: x @ dense(w, dtype).T, x, w))
+    # The decoded weights are computed where something else reads them.
+    print(*ops_of(lambda x, w: (x @ (y := dense(w, dtype)).T, y), x, w))
+# Blocks that the graph computes are decoded, as their memory may serve for something else when they are read.
+x, y = rows("float32", 3, 64), rows("float32", 40, 64)
+print(*ops_of(lambda x, y: x @ y.astype("q8_0").astype("float32").T, x, y))
+show(fe.graph(lambda x, y: x @ y.astype("q8_0").astype("float32").T)(x, y), x @ y.astype("q8_0").astype("float32").T)
+"""
+    lines = run(PRELUDE + PRODUCTS + program).split("\n")
+    alone, shared = ["matmul", "matmul"], "astype matmul"
+    assert lines[:8] == [*alone, shared, *alone, shared, shared, "True"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_weights_may_be_stacks_and_parts_of_others(dtype: str, run: Run) -> None:
+    program = f"""
+dtype = "{dtype}"
+for name in ("q4_0", "q6_K"):
+    stack, x = weights(name, 3, 40, 1024), rows(dtype, 3, 5, 1024)
+    w = stack[1]
+    product_of(lambda x, w: x @ fe.permute_dims(w, (0, 2, 1)), dtype, x, stack)
+    product_of(lambda x, w: x[0] @ fe.permute_dims(w, (0, 2, 1)), dtype, x, stack)
+    product_of(lambda x, w: x[:, 1:2, :] @ w[1].T, dtype, x, stack)
+    product_of(lambda x, w: x[0] @ w[7:].T, dtype, x, w)
+    product_of(lambda x, w: x[0] @ w[::-3].T, dtype, x, w)
+    product_of(lambda x, w: x[0, :, 256:768] @ w[:, 256:768].T, dtype, x, w)
+    product_of(lambda x, w: x[0, :, ::2] @ w[:, :512].T, dtype, x, w)
+    product_of(lambda x, w: fe.permute_dims(x, (0, 2, 1))[0, :5, :] @ w[:5, :5].T, dtype, x, w)
+    # These have no whole blocks along K.
+    product_of(lambda x, w: x[0, :, :1000] @ w[:, 16:1016].T, dtype, x, w)
+    product_of(lambda x, w: x[0, :, :40] @ w, dtype, x, w)
+    # Parts of blocks in memory: of another base, by rows.
+    fe.eval(stack)
+    product_of(lambda x, w: x[0] @ w.T, dtype, x, stack[2])
+    product_of(lambda x, w: x[0, :, 256:768] @ w.T, dtype, x, stack[2, :, 256:768])
+"""
+    assert run(PRELUDE + PRODUCTS + program).split() == ["True"] * 24
+
+
+def test_fused_ops_have_the_bits_of_separate_ones(run: Run) -> None:
+    program = """
+for name, dtype, m, k in (("q8_0", "float32", 3, 256), ("q4_K", "bfloat16", 20, 1024), ("q4_0", "float16", 2, 1024)):
+    w, x, bias, more = weights(name, 40, k), rows(dtype, m, k), rows(dtype, 40), rows(dtype, m, 40)
+    def layer(x, w, bias, more):
+        return fe.silu(x @ dense(w, dtype).T + bias) * more
+    fused = fe.graph(layer)(x, w, bias, more)
+    product = fe.graph(lambda x, w: x @ dense(w, dtype).T)(x, w)
+    fe.eval(product)
+    show(fused, fe.silu(product + bias) * more)
+    print(*ops_of(layer, x, w, bias, more))
+"""
+    assert run(PRELUDE + PRODUCTS + program).split() == ["True", "matmul"] * 3
+
+
+@FLUSH
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_scales_that_are_not_finite_give_what_decoded_weights_give(dtype: str, flush: str, run: Run) -> None:
+    program = f"""
+dtype = "{dtype}"
+for name in BLOCKS:
+    scales = np.full((20, 768 // BLOCKS[name][0], 2), 0.01, np.float32)
+    scales[3], scales[5], scales[7, 0], scales[9] = np.inf, np.nan, -np.inf, 2.0**-24
+    w = weights(name, 20, 768, scales=scales)
+    there = dense(w, dtype)
+    fe.eval(there)
+    for m in (2, 18):
+        x = rows(dtype, m, 768)
+        got = fe.graph(lambda x, w: x @ dense(w, dtype).T)(x, w).astype("float32")
+        show_numbers(got, (x @ there.T).astype("float32"))
+        print(np.isfinite(np.delete(np.asarray(got), [3, 5, 7], axis=1)).all())
+"""
+    words = run(PRELUDE + PRODUCTS + program, FERRULE_EMULATION_METAL_FLUSH=flush).split()
+    assert words == ["True"] * 16
