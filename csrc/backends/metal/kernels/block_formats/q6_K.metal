@@ -1,5 +1,5 @@
-// q6_K: sixteen parts of 16 elements of 6 bits, of which 4 are in one place and 2 in another. Each part has a scale of 8
-// bits, and the block a scale for these.
+// q6_K: sixteen parts of 16 elements of 6 bits, of which 4 are in one place and 2 in another. Each part has a scale of
+// 8 bits, and the block a scale for these.
 #pragma once
 #include "block_formats/bytes.metal"
 

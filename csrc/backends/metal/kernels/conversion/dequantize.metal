@@ -1,4 +1,5 @@
-// Decodes blocks to float32. A thread converts eight adjacent elements. The including text has a file of block_formats/.
+// Decodes blocks to float32. A thread converts eight adjacent elements. The including text has a file of
+// block_formats/.
 #include "interface.metal"
 
 #define ITEMS 8

@@ -2,8 +2,9 @@
 // decoded, and rounded if A is a half, and an element is added up in the order of products.metal: the bits are those of
 // the product with the decoded B, whatever the tile.
 //
-// Defined in front: what products.metal has, but for STEP; SEGMENT; a file of block_formats/; WEIGHT(x), the decoded x in
-// the dtype of A; A_ALONG_K; TILE_M and TILE_N, the size of a tile of the result.
+// Defined in front: Stored and element_at, for A; IS_SEGMENTED and IS_SPLIT, as in products.metal; SEGMENT; a file of
+// block_formats/; WEIGHT(x), the decoded x in the dtype of A; A_ALONG_K, whether elements of A that are adjacent in
+// memory are adjacent along K; TILE_M and TILE_N, the size of a tile of the result.
 #pragma once
 #include "interface.metal"
 
