@@ -210,6 +210,15 @@ for dtype, n, k in (("float32", 1, elements), ("float32", 33, 3 * elements), ("b
     assert words == ["True"] * 15
 
 
+def test_many_large_products_have_the_bits_of_decoded_weights(run: Run) -> None:
+    # Enough of them for the largest tile.
+    program = """
+w, x = weights("q4_0", 128, 130, 32), rows("float32", 128, 129, 32)
+product_of(lambda x, w: x @ fe.permute_dims(w, (0, 2, 1)), "float32", x, w)
+"""
+    assert run(PRELUDE + PRODUCTS + program).split() == ["True"]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_products_are_those_of_numpy(dtype: str, run: Run) -> None:
     # Whole numbers, whose sums float32 has exactly.

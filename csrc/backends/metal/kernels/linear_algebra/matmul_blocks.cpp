@@ -23,6 +23,7 @@ struct Parameters {
 struct Tile {
   const char* kernel;
   uint32_t m, n, own_m, own_n, threads;
+  uint32_t depth;  // along K, in threadgroup memory
 };
 
 constexpr uint32_t few = 16;  // rows that one lane adds up
@@ -31,9 +32,12 @@ uint64_t tiles(const Parameters& p, const Tile& tile) {
   return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
 }
 
+// As for products without blocks (matmul.cpp).
 Tile tile_for(const Parameters& p) {
-  if (p.m <= few) return {"matmul_blocks_few", std::bit_ceil(p.m), 32, 1, 1, 32};
-  constexpr Tile medium = {"matmul_blocks", 64, 64, 4, 4, 256}, small = {"matmul_blocks", 32, 32, 2, 4, 128};
+  if (p.m <= few) return {"matmul_blocks_few", std::bit_ceil(p.m), 32, 1, 1, 32, 256};
+  constexpr Tile large = {"matmul_blocks", 128, 128, 8, 8, 256, 16}, medium = {"matmul_blocks", 64, 64, 4, 4, 256, 32},
+                 small = {"matmul_blocks", 32, 32, 2, 4, 128, 32};
+  if (p.m >= large.m && p.n >= large.n && tiles(p, large) >= busy) return large;
   return p.m > 32 && tiles(p, medium) >= busy / 4 ? medium : small;
 }
 
@@ -75,8 +79,8 @@ std::optional<Plan> plan_block_product(const PlannedNode& node) {
   const std::string definitions =
       types.definitions + block_format(blocks->dtype) + definition("WEIGHT(x)", weight_of(a)) +
       definition("SEGMENT", segment) + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) +
-      definition("OWN_M", tile.own_m) + definition("OWN_N", tile.own_n) + definition("A_ALONG_K", is_along_k) +
-      definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
+      definition("OWN_M", tile.own_m) + definition("OWN_N", tile.own_n) + definition("DEPTH", tile.depth) +
+      definition("A_ALONG_K", is_along_k) + definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
   const ElementCode epilogue = epilogue_of(node, 2);
   Plan plan = plan_named(tile.kernel);
   plan.unread = {1};

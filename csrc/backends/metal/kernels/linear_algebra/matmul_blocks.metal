@@ -1,12 +1,12 @@
 // Products of many rows with weights in blocks: tiles through threadgroup memory, into which the weights are decoded.
-// Also defined in front: OWN_M and OWN_N, the size of the part that one thread computes.
+// Also defined in front: OWN_M and OWN_N, the size of the part that one thread computes; DEPTH, the elements of K in
+// threadgroup memory, of which K is a multiple.
 #include "linear_algebra/block_products.metal"
 
 #define ACROSS (TILE_N / OWN_N)
 #define DOWN (TILE_M / OWN_M)
 #define THREADS (ACROSS * DOWN)
-#define DEPTH 32  // elements of K in threadgroup memory: K is a multiple of it
-#define ITEMS 8   // weights that a thread decodes at once
+#define ITEMS 8  // weights that a thread decodes at once
 
 kernel void matmul_blocks(device const Stored* a [[buffer(0)]], device const ushort* b [[buffer(1)]],
                           OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
