@@ -58,23 +58,6 @@ std::optional<LoadedKernel> generated_kernel(const OpenDevice& device, Generated
   return kernel;
 }
 
-// Which nodes have results that another needed node, or the caller, reads.
-std::vector<bool> needed_nodes(const fe_graph_view& view, const std::vector<Plan>& plans) {
-  const auto storage_of = [&](uint32_t value) { return view.values[value]->storage; };
-  std::vector<bool> needed(view.node_count, true), is_read(view.storage_count, false);
-  for (uint32_t i = view.node_count; i-- > 0;) {
-    const fe_node& node = *view.nodes[i];
-    const auto is_needed = [&](uint32_t value) {
-      return view.storages[storage_of(value)]->kind != FE_STORAGE_TEMPORARY || is_read[storage_of(value)];
-    };
-    needed[i] = std::any_of(node.outputs, node.outputs + node.output_count, is_needed);
-    const std::vector<uint32_t>& unread = plans[i].unread;
-    for (uint32_t k = 0; needed[i] && k < node.input_count; ++k)
-      if (std::find(unread.begin(), unread.end(), k) == unread.end()) is_read[storage_of(node.inputs[k])] = true;
-  }
-  return needed;
-}
-
 }  // namespace
 
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
@@ -95,15 +78,17 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, GeneratedKernels& generated,
                                                LibraryProducts& products, const fe_graph_view& view) {
   const auto use = device->use();
-  const StorageWriters writers(view);
+  const sdk::StorageWriters writers(view);
   std::vector<Plan> plans;
   plans.reserve(view.node_count);
+  std::vector<std::vector<uint32_t>> unread;
   for (uint32_t i = 0; i < view.node_count; ++i) {
     const PlannedNode node(view, i, &writers);
     const Plan& plan = plans.emplace_back(plan_of(node, device->capabilities()));
     if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
+    unread.push_back(plan.unread);
   }
-  const std::vector<bool> needed = needed_nodes(view, plans);
+  const std::vector<bool> needed = sdk::needed_nodes(view, unread);
   std::vector<Step> steps;
   bool has_generated = false;
   uint64_t scratch = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ferrule/backend.hpp>
+#include <ferrule/cpp/storage_writers.hpp>
 
 #include <array>
 #include <cstddef>
@@ -16,7 +17,6 @@
 #include "device/physical_device.h"
 #include "device/stream_call.h"
 #include "device/tensor_maps.h"
-#include "graphs/storage_writers.h"
 #include "parameters/common.h"
 
 namespace ferrule::cuda {
@@ -109,24 +109,18 @@ inline Plan refusal(std::string reason) { return {.support = {.supported = false
 // A node with the indices of its operands in the view. Only a node of a whole graph knows the nodes before it.
 class PlannedNode : public sdk::Node {
  public:
-  PlannedNode(const fe_graph_view& view, uint32_t index, const StorageWriters* writers = nullptr)
+  PlannedNode(const fe_graph_view& view, uint32_t index, const sdk::StorageWriters* writers = nullptr)
       : Node(view, index), writers_(writers) {}
   uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
   uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
   bool is_scalar_input(uint32_t i) const {
     return view().storages[view().values[input_value(i)]->storage]->kind == FE_STORAGE_SCALAR;
   }
-  // Whether it is planned with its graph, and not only to find out whether it is supported.
-  bool is_of_graph() const { return writers_ != nullptr; }
-  // The node that writes the storage of a value, if it is before this one and is the only one.
-  std::optional<PlannedNode> writer_of(uint32_t value) const {
-    const auto node = writers_ == nullptr ? std::nullopt : writers_->of(view().values[value]->storage);
-    if (!node || *node >= index()) return std::nullopt;
-    return PlannedNode(view(), *node, writers_);
-  }
+  // Null if the node is planned only to find out whether it is supported.
+  const sdk::StorageWriters* writers() const { return writers_; }
 
  private:
-  const StorageWriters* writers_;
+  const sdk::StorageWriters* writers_;
 };
 
 // A row of the table that is generated from the KERNEL lines of the files of kernels/.

@@ -1,6 +1,7 @@
 #include "graphs/compile_graph.h"
 
 #include <ferrule/cpp/hazards.hpp>
+#include <ferrule/cpp/storage_writers.hpp>
 
 #include "graphs/program.h"
 
@@ -58,15 +59,25 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
 }
 
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, const fe_graph_view& view) {
+  const sdk::StorageWriters writers(view);
+  std::vector<Plan> plans;
+  std::vector<std::vector<uint32_t>> unread;
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    const PlannedNode node(view, i, &writers);
+    const Plan& plan = plans.emplace_back(plan_of(node, device->physical().capabilities));
+    if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
+    unread.push_back(plan.unread);
+  }
+  const std::vector<bool> needed = sdk::needed_nodes(view, unread);
   std::vector<Step> steps;
   std::vector<std::byte> parameters;
   std::vector<std::string> names(view.value_count);
   uint64_t scratch = 0;
   sdk::Hazards hazards(view);
   for (uint32_t i = 0; i < view.node_count; ++i) {
+    if (!needed[i]) continue;
     const PlannedNode node(view, i);
-    const Plan plan = plan_of(node, device->physical().capabilities);
-    if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
+    const Plan& plan = plans[i];
     for (uint32_t k = 0; k < node.output_count(); ++k) names[node.output_value(k)] = node.op();
     scratch = std::max(scratch, plan.scratch);
     for (const Dispatch& dispatch : plan.dispatches) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ferrule/backend.hpp>
+#include <ferrule/cpp/storage_writers.hpp>
 
 #include <array>
 #include <cstdint>
@@ -41,16 +42,25 @@ struct Plan {
   sdk::Support support = {};
   std::vector<Dispatch> dispatches = {};
   uint64_t scratch = 0;  // bytes that the node's dispatches share
+  // Inputs, by number, that no dispatch reads: the dispatches read the operands of the nodes that write them. Such a
+  // node is left out if nothing else reads its results.
+  std::vector<uint32_t> unread = {};
 };
 
 inline Plan refusal(std::string reason) { return {.support = {.supported = false, .reason = std::move(reason)}}; }
 
-// A node with the indices of its operands in the view.
+// A node with the indices of its operands in the view. Only a node of a whole graph knows the nodes before it.
 class PlannedNode : public sdk::Node {
  public:
-  using Node::Node;
+  PlannedNode(const fe_graph_view& view, uint32_t index, const sdk::StorageWriters* writers = nullptr)
+      : Node(view, index), writers_(writers) {}
   uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
   uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
+  // Null if the node is planned only to find out whether it is supported.
+  const sdk::StorageWriters* writers() const { return writers_; }
+
+ private:
+  const sdk::StorageWriters* writers_;
 };
 
 // A row of the table that is generated from the KERNEL lines of the files of kernels/.

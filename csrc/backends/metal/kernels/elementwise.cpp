@@ -75,9 +75,6 @@ KERNEL(isnan, plan_elementwise)
 KERNEL(isinf, plan_elementwise)
 KERNEL(isfinite, plan_elementwise)
 
-// conversion
-KERNEL(astype, plan_elementwise)
-
 // error_function
 KERNEL(erf, plan_elementwise)
 KERNEL(erfc, plan_elementwise)

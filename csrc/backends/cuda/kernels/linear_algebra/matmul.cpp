@@ -178,7 +178,7 @@ class Product {
         then_ && p_.is_split == 0 && !blocks_ && tile_.has_then && tile_.then_memory <= capabilities_.shared_memory;
     // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be
     // laid out otherwise than those of the question.
-    if (then_ && p_.is_split == 0 && !has_then_ && !node_.is_of_graph())
+    if (then_ && p_.is_split == 0 && !has_then_ && node_.writers() == nullptr)
       return refusal("what is fused to it runs faster by itself");
     Plan plan = plan_named(kernel());
     if (blocks_) plan.unread = {1};

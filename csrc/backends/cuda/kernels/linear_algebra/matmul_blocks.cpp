@@ -2,62 +2,14 @@
 // more than decoding, and for halves on GPUs with m16n8k16. The bits are those of the product with the decoded B.
 #include "kernels/linear_algebra/matmul_blocks.h"
 
+#include <ferrule/cpp/decoded_blocks.hpp>
+
 #include "kernels/linear_algebra/matmul_blocks_plan.h"
 
 namespace ferrule::cuda {
 namespace {
 
 constexpr uint32_t few = 16;
-
-// B, and the casts that decode it.
-struct Blocks {
-  sdk::Operand operand;
-  uint32_t value;
-};
-
-// Whether nothing writes the memory of a value while the graph runs.
-bool stays(const fe_graph_view& view, uint32_t value) {
-  const uint32_t index = view.values[value]->storage;
-  const fe_storage& storage = *view.storages[index];
-  if ((storage.kind != FE_STORAGE_INPUT && storage.kind != FE_STORAGE_CONSTANT) || storage.prepared != 0) return false;
-  for (uint32_t i = 0; i < view.storage_count; ++i)
-    if (view.storages[i]->kind == FE_STORAGE_OUTPUT && view.storages[i]->reuses == static_cast<int32_t>(index))
-      return false;
-  return true;
-}
-
-// Whether a value is the whole of its storage, in order.
-bool is_whole(const PlannedNode& node, uint32_t value) {
-  const fe_value& x = *node.view().values[value];
-  return x.offset == 0 && x.offset_slot < 0 && sdk::Operand(node.view(), value).is_contiguous();
-}
-
-std::optional<Blocks> find_blocks(const PlannedNode& node) {
-  std::optional<PlannedNode> cast = node.writer_of(node.input_value(1));
-  if (!cast || cast->op() != "astype" || cast->body() != nullptr) return std::nullopt;
-  if (is_half(cast->output(0)) && cast->input(0).is("float32")) {
-    const std::optional<PlannedNode> decoding = cast->writer_of(cast->input_value(0));
-    if (!decoding || decoding->op() != "astype" || decoding->body() != nullptr) return std::nullopt;
-    if (!is_whole(*cast, cast->input_value(0)) || cast->input(0).count() != decoding->output(0).count())
-      return std::nullopt;
-    cast.emplace(*decoding);
-  }
-  const sdk::Operand blocks = cast->input(0);
-  if (blocks.dtype_info().block_elements == 1 || !cast->output(0).is("float32") || !blocks.is_contiguous() ||
-      !stays(node.view(), cast->input_value(0)))
-    return std::nullopt;
-  return Blocks{blocks, cast->input_value(0)};
-}
-
-// Whether each column of B is a row of whole blocks.
-bool has_whole_blocks(const PlannedNode& node, const MatmulParameters& p, int64_t elements) {
-  const fe_value& b = *node.view().values[node.input_value(1)];
-  bool is_whole = p.b_row == 1 && b.offset_slot < 0 && b.offset % elements == 0 && p.k % elements == 0 &&
-                  p.b_column % elements == 0;
-  for (uint32_t axis = 0; axis < p.b_batches.rank; ++axis)
-    is_whole = is_whole && p.b_batches.strides[axis] % elements == 0;
-  return is_whole;
-}
 
 template <class Block>
 void choose_few(BlockProduct& found, const MatmulParameters& p, const Capabilities& capabilities) {
@@ -105,26 +57,26 @@ std::optional<BlockProduct> block_product_of(const PlannedNode& node, const Matm
                                              const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0);
   if (!(is_tensor || (a.is("float32") && p.m <= few))) return std::nullopt;
-  const std::optional<Blocks> blocks = find_blocks(node);
+  if (node.writers() == nullptr) return std::nullopt;
+  const auto blocks = sdk::find_decoded_blocks(node, 1, static_cast<size_t>(node.input(1).rank() - 2), *node.writers());
   if (!blocks) return std::nullopt;
-  const fe_dtype_info& dtype = blocks->operand.dtype_info();
-  if (!has_whole_blocks(node, p, dtype.block_elements)) return std::nullopt;
 
   BlockProduct found{};
   found.can_split = is_tensor;
   found.value = blocks->value;
-  found.first_byte = static_cast<uint64_t>(fe_bytes_of(&dtype, node.view().values[node.input_value(1)]->offset));
-  if (blocks->operand.is("q8_0"))
+  found.first_byte = static_cast<uint64_t>(fe_bytes_of(sdk::host->dtype_info(blocks->dtype), blocks->first));
+  const std::string_view dtype = sdk::host->dtype_name(blocks->dtype);
+  if (dtype == "q8_0")
     choose<BlockQ8_0>(found, p, is_tensor, capabilities);
-  else if (blocks->operand.is("q4_0"))
+  else if (dtype == "q4_0")
     choose<BlockQ4_0>(found, p, is_tensor, capabilities);
-  else if (blocks->operand.is("q4_K"))
+  else if (dtype == "q4_K")
     choose<BlockQ4K>(found, p, is_tensor, capabilities);
-  else if (blocks->operand.is("q6_K"))
+  else if (dtype == "q6_K")
     choose<BlockQ6K>(found, p, is_tensor, capabilities);
   if (found.kernel.empty()) return std::nullopt;
   if (is_tensor) found.kernel += "." + abbreviation_of(a);
-  found.kernel += std::string("_") + sdk::host->dtype_name(blocks->operand.dtype());
+  found.kernel += "_" + std::string(dtype);
   return found;
 }
 

@@ -1,9 +1,7 @@
 // Matrix products, and the elementwise ops that are fused to them. The choice of the tile and the splitting of K among
 // threadgroups do not change the result (products.metal).
-#include <ferrule/ops.h>
-
-#include "graphs/element_function.h"
-#include "kernels/planning.h"
+#include "kernels/linear_algebra/matmul_blocks.h"
+#include "kernels/linear_algebra/product_plan.h"
 
 namespace ferrule::metal {
 namespace {
@@ -14,15 +12,6 @@ struct Parameters {
   uint64_t batches;
   uint32_t m, n, k, unused;
 };
-struct Segments {
-  uint64_t count;
-  uint32_t segments, unused;
-};
-
-constexpr uint32_t segment = 512;  // as in products.metal
-constexpr uint64_t busy = 256;     // threadgroups that keep a device busy
-constexpr uint64_t max_scratch = uint64_t{64} << 20;
-
 struct Tile {
   uint32_t m, n, own_m, own_n;
   uint32_t threads() const { return m / own_m * (n / own_n); }
@@ -52,44 +41,6 @@ void transpose(Parameters& p) {
   std::swap(p.m, p.n);
 }
 
-// The leading axes of an operand, broadcast to those of the result.
-Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
-  const auto leading = static_cast<size_t>(out.rank() - 2), missing = static_cast<size_t>(out.rank() - x.rank());
-  std::vector<int64_t> strides(leading, 0);
-  for (size_t k = missing; k < leading; ++k)
-    if (x.shape()[k - missing] != 1) strides[k] = x.strides()[k - missing];
-  return layout_of(out.shape().first(leading), strides);
-}
-
-// The types of a product's elements and sums.
-struct Types {
-  std::string value, definitions;
-  uint64_t value_bytes;
-};
-Types types_of(const sdk::Operand& a) {
-  const Format& format = format_of(a.dtype());
-  const bool is_wide = a.item_size() == 8;
-  const std::string value = computes_in_float(a) ? "float" : is_wide ? "ulong" : "uint";
-  std::string definitions = "typedef " + std::string(format.stored) + " Stored;\ntypedef " +
-                            std::string(format.computed) + " Own;\ntypedef " + value + " Value;\n";
-  if (computes_in_float(a)) definitions += definition("ADDS_FLOATS", 1);
-  return {value, definitions + element_access(format), is_wide ? uint64_t{8} : uint64_t{4}};
-}
-
-Dispatch product_dispatch(const std::string& kernel, const std::string& definitions, const ElementFunction& function,
-                          const auto& p, std::vector<uint32_t> reads, uint64_t groups, uint32_t threads) {
-  Dispatch dispatch;
-  dispatch.kernel = {
-      .text = "#include \"linear_algebra/" + kernel + ".metal\"\n", .function = kernel, .threads = threads};
-  dispatch.set_parameters(p);
-  dispatch.reads = std::move(reads);
-  function.finish(dispatch);
-  dispatch.kernel.text =
-      "#include \"interface.metal\"\n#include \"elementwise/elements.metal\"\n" + definitions + dispatch.kernel.text;
-  set_grid(dispatch, groups * threads, threads);
-  return dispatch;
-}
-
 Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
@@ -99,9 +50,9 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
   Plan plan = plan_named("matmul");
   if (out.count() == 0) return plan;
 
-  const auto from_end = [](std::span<const int64_t> list, size_t place) { return list[list.size() - place]; };
   const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
   if (std::max({m, n, k}) > INT32_MAX) return refusal("a matrix is larger than its kernel can number");
+  if (auto of_blocks = plan_block_product(node)) return *std::move(of_blocks);
   Parameters p = {.a_batches = batches_of(a, out),
                   .b_batches = batches_of(b, out),
                   .a_row = from_end(a.strides(), 2),
@@ -136,11 +87,8 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
                                              tiles(p, tile) * (is_split ? segments : 1), tile.threads()));
   if (!is_split) return plan;
   plan.scratch = scratch;
-  constexpr uint32_t threads = 256;  // as in matmul_segments.metal
-  const Segments join = {.count = count, .segments = static_cast<uint32_t>(segments), .unused = 0};
-  plan.dispatches.push_back(product_dispatch("matmul_segments", types.definitions,
-                                             element_function(epilogue, out.shape(), 1), join, {scratch_value},
-                                             quotient_up(count, uint64_t{threads}), threads));
+  plan.dispatches.push_back(
+      join_of_segments(types.definitions, element_function(epilogue, out.shape(), 1), count, segments));
   return plan;
 }
 

@@ -1,7 +1,9 @@
-// Copies: in tiles if adjacent elements of the result are far apart in the array, otherwise as an elementwise op.
+// Copies: in tiles if adjacent elements of the result are far apart in the array; block dtypes in words; others as an
+// elementwise op.
 #include <cstdlib>
 #include <utility>
 
+#include "kernels/block_formats.h"
 #include "kernels/elementwise_plan.h"
 #include "kernels/movement/movement_plan.h"
 
@@ -43,8 +45,23 @@ std::optional<Parameters> tiled(const Layout& from, size_t item_size) {
   return p;
 }
 
+Plan plan_copy_blocks(const PlannedNode& node) {
+  const sdk::Operand x = node.input(0), out = node.output(0);
+  Plan plan = plan_named("copy");
+  plan.support.row_inputs = {0};
+  const int64_t words = block_words(x.dtype());
+  const CopyParameters p = {ItemsOfBlocks(x, x.shape(), words).layout(),
+                            ItemsOfBlocks(out, out.shape(), words).layout(),
+                            static_cast<uint64_t>(out.count() / block_elements(out) * words)};
+  if (p.count > 0)
+    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", word_definition(), p, {node.input_value(0)},
+                                                {node.output_value(0)}, p.count));
+  return plan;
+}
+
 Plan plan_copy(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0), out = node.output(0);
+  if (is_block(x) && x.dtype() == out.dtype()) return plan_copy_blocks(node);
   std::optional<Parameters> p;
   if (node.body() == nullptr && x.dtype() == out.dtype()) p = tiled(layout_of(x), out.item_size());
   if (!p) return plan_elementwise(node, capabilities);

@@ -9,6 +9,8 @@ namespace ferrule::metal {
 inline std::string item_definition(const sdk::Operand& operand) {
   return "typedef " + std::string(bits_of(operand.item_size()).stored) + " Item;\n";
 }
+// The definition of `Item` for words of blocks (kernels/block_formats.h).
+inline std::string word_definition() { return "typedef ushort Item;\n"; }
 // The definition of `Index` for indices in memory, which are int32 or int64.
 inline std::string index_definition(const sdk::Operand& indices) {
   return std::string("typedef ") + (indices.item_size() == 8 ? "long" : "int") + " Index;\n";
@@ -22,6 +24,12 @@ Dispatch movement_dispatch(const std::string& file, const std::string& function,
                            uint64_t count) {
   return kernel_dispatch("movement/" + file, function, definitions, p, std::move(reads), std::move(writes), count);
 }
+
+// The parameters of copy.metal.
+struct CopyParameters {
+  Layout from, to;  // of one shape
+  uint64_t count;
+};
 
 inline int64_t product_of(std::span<const int64_t> sizes) {
   int64_t product = 1;

@@ -1,6 +1,7 @@
 // Slices whose starts are operands: dynamic_slice and update_slice.
 #include <ferrule/ops.h>
 
+#include "kernels/block_formats.h"
 #include "kernels/movement/movement_plan.h"
 
 namespace ferrule::metal {
@@ -15,10 +16,6 @@ struct Slice {
   uint64_t count;
   uint32_t result, start_count;
   Start starts[FE_MAX_RANK];
-};
-struct Copy {
-  Layout from, to;
-  uint64_t count;
 };
 
 // The starts are the inputs from `first` on, for a slice of `size` in `x`. `reads` gets a value for each start that the
@@ -41,11 +38,11 @@ std::optional<std::string> read_starts(const PlannedNode& node, uint32_t first, 
   return std::nullopt;
 }
 
-void add_slice(Plan& plan, const PlannedNode& node, const Slice& p, std::vector<uint32_t> reads, uint32_t first,
-               bool moved_is_written) {
+void add_slice(Plan& plan, const PlannedNode& node, const std::string& item, const Slice& p,
+               std::vector<uint32_t> reads, uint32_t first, bool moved_is_written) {
   if (p.count == 0) return;
-  const std::string definitions = item_definition(node.output(0)) + index_definition(node.input(first)) +
-                                  definition("MOVED_IS_WRITTEN", moved_is_written);
+  const std::string definitions =
+      item + index_definition(node.input(first)) + definition("MOVED_IS_WRITTEN", moved_is_written);
   plan.dispatches.push_back(
       movement_dispatch("slicing", "move_slice", definitions, p, std::move(reads), {p.result}, p.count));
 }
@@ -58,12 +55,22 @@ Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities&) {
   Slice p{};
   std::vector<uint32_t> reads = {node.input_value(0)};
   if (const auto reason = read_starts(node, 1, x, out.shape(), p, reads)) return refusal(*reason);
-  static_cast<void>(item_definition(out));  // refuses elements that it does not move
   p.result = node.output_value(0);
+  if (is_block(x)) {
+    plan.support.row_inputs = {0};
+    const int64_t elements = block_elements(x), words = block_words(x.dtype());
+    p.from = ItemsOfBlocks(x, out.shape(), words).layout();
+    p.to = ItemsOfBlocks(out, out.shape(), words).layout();
+    p.count = static_cast<uint64_t>(out.count() / elements * words);
+    for (Start& start : p.starts) start.stride = start.stride / elements * words;  // the last axis is taken whole
+    add_slice(plan, node, word_definition(), p, std::move(reads), 1, false);
+    return plan;
+  }
+  const std::string item = item_definition(out);
   p.from = layout_of(out.shape(), x.strides());
   p.to = layout_of(out);
   p.count = static_cast<uint64_t>(out.count());
-  add_slice(plan, node, p, std::move(reads), 1, false);
+  add_slice(plan, node, item, p, std::move(reads), 1, false);
   return plan;
 }
 
@@ -73,19 +80,20 @@ Plan plan_update_slice(const PlannedNode& node, const Capabilities&) {
   if (x.dtype() != out.dtype() || value.dtype() != out.dtype() || x.rank() != out.rank() ||
       !std::equal(x.shape().begin(), x.shape().end(), out.shape().begin()))
     return refusal("the operands differ in dtype or shape");
+  if (is_block(out)) return refusal("it writes no blocks");
   Plan plan = plan_named("slicing");
   Slice p{};
   std::vector<uint32_t> reads = {node.input_value(1)};
   if (const auto reason = read_starts(node, 2, out, value.shape(), p, reads)) return refusal(*reason);
   p.result = node.output_value(0);
-  const Copy whole = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
+  const CopyParameters whole = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
   if (whole.count > 0)
     plan.dispatches.push_back(movement_dispatch("copy", "copy_items", item_definition(out), whole,
                                                 {node.input_value(0)}, {p.result}, whole.count));
   p.from = layout_of(value);
   p.to = layout_of(value.shape(), out.strides());
   p.count = static_cast<uint64_t>(value.count());
-  add_slice(plan, node, p, std::move(reads), 2, true);
+  add_slice(plan, node, item_definition(out), p, std::move(reads), 2, true);
   return plan;
 }
 

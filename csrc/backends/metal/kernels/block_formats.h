@@ -1,0 +1,32 @@
+// Block dtypes in plans. Kernels move and read blocks in words of 2 bytes.
+#pragma once
+
+#include "kernels/planning.h"
+
+namespace ferrule::metal {
+
+inline int64_t block_elements(const sdk::Operand& x) { return x.dtype_info().block_elements; }
+inline bool is_block(const sdk::Operand& x) { return block_elements(x) != 1; }
+inline int64_t block_words(fe_dtype dtype) { return sdk::host->dtype_info(dtype)->block_bytes / 2; }
+
+// The line that includes the file of a block dtype in block_formats/.
+inline std::string block_format(fe_dtype dtype) {
+  return "#include \"block_formats/" + std::string(sdk::host->dtype_name(dtype)) + ".metal\"\n";
+}
+
+// An array of blocks as an array of items, of which `per_block` are adjacent for each block. Rows of blocks are
+// contiguous.
+struct ItemsOfBlocks {
+  std::vector<int64_t> shape, strides;
+
+  ItemsOfBlocks(const sdk::Operand& x, std::span<const int64_t> sizes, int64_t per_block)
+      : shape(sizes.begin(), sizes.end()), strides(x.strides().begin(), x.strides().end()) {
+    const int64_t elements = block_elements(x);
+    shape.back() = shape.back() / elements * per_block;
+    for (int64_t& stride : strides) stride = stride / elements * per_block;
+    strides.back() = 1;
+  }
+  Layout layout() const { return layout_of(shape, strides); }
+};
+
+}  // namespace ferrule::metal
