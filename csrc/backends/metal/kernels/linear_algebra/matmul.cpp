@@ -108,13 +108,6 @@ Dispatch product_dispatch(const std::string& kernel, const std::string& definiti
   return dispatch;
 }
 
-// The text of tile_element(from, at), the element in a tile. Apple's GPUs convert a half by one instruction, which
-// keeps subnormal numbers (docs/metal.md).
-std::string tile_access(const Format& format) {
-  const std::string value = format.name == "f16" ? "float(as_type<half>(from[at]))" : "element_at(from, at)";
-  return "inline float tile_element(device const Stored* from, long at) { return " + value + "; }\n";
-}
-
 Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
