@@ -1,5 +1,8 @@
-"""Attention in one pass over the keys, and in chunks of keys that are merged, by simdgroups and by threads: NumPy's results
-in float64, and equal bits of both, because the emulator adds up the products of 8 elements in order."""
+"""Attention in one pass over the keys, and in chunks of keys that are merged, by simdgroups and by threads.
+
+Results are compared with NumPy's in float64. The bits of both kernels are equal, because the emulator adds up the
+products of 8 elements in order.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,8 @@ def check(what, one, other, tolerance=1e-5):
 
 # Queries, keys, elements of a query, elements of a value: around the edges of matrices, blocks and chunks.
 SIZES = """
-sizes = [(1, 1, 1, 1), (7, 31, 5, 33), (8, 33, 32, 8), (9, 64, 33, 31), (16, 257, 8, 16), (17, 40, 64, 65), (33, 65, 7, 3),
-         (40, 520, 16, 40), (12, 70, 250, 200), (35, 20, 200, 256)]
+sizes = [(1, 1, 1, 1), (7, 31, 5, 33), (8, 33, 32, 8), (9, 64, 33, 31), (16, 257, 8, 16), (17, 40, 64, 65),
+         (33, 65, 7, 3), (40, 520, 16, 40), (12, 70, 250, 200), (35, 20, 200, 256)]
 """
 
 

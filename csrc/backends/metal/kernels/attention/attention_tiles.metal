@@ -28,10 +28,11 @@ inline simdgroup_float8x8 zeros() { return make_filled_simdgroup_matrix<float, S
 // columns_left on.
 inline void fill_tile(threadgroup float* tile, device const Stored* from, long at, long row, long column,
                       uint rows_left, uint columns_left, uint own) {
-  const uint j = own % BLOCK;
-  at += long(own / BLOCK) * row + long(j) * column;
+  const uint first = own / BLOCK, j = own % BLOCK;
+  at += long(first) * row + long(j) * column;
 #pragma unroll
-  for (uint i = own / BLOCK; i < BLOCK; i += SIMDGROUPS) {
+  for (uint step = 0; step < BLOCK / SIMDGROUPS; ++step) {
+    const uint i = first + step * SIMDGROUPS;
     tile[i * WIDTH + j] = i < rows_left && j < columns_left ? tile_element(from, at) : 0.0f;
     at += SIMDGROUPS * row;
   }

@@ -2,8 +2,8 @@
 // has a part; operands pass through threadgroup memory as float32. Outside of the matrices, tiles are zero along both
 // operands, so an infinity does not become NaN there.
 //
-// Also defined in front: the sizes of a tile, TILE_M and TILE_N; DOWN and ACROSS, the simdgroups of a threadgroup in each
-// direction; A_ALONG_K and B_ALONG_K, whether elements that are adjacent in memory are adjacent along K. A tile lies in
+// Also defined in front: the sizes of a tile, TILE_M and TILE_N; DOWN and ACROSS, the simdgroups of a threadgroup in
+// each direction; A_ALONG_K and B_ALONG_K, whether elements that are adjacent in memory are adjacent along K. A tile lies in
 // threadgroup memory as its matrix does in memory, and is transposed when a simdgroup loads it.
 #include "linear_algebra/products.metal"
 
@@ -24,11 +24,15 @@
 template <uint Outer, uint Inner>
 inline void fill_tile(threadgroup float* tile, device const Stored* from, long at, long outer, long inner,
                       uint outer_left, uint inner_left, uint own) {
-  const uint j = own % Inner;
-  at += long(own / Inner) * outer + long(j) * inner;
-  for (uint i = own / Inner; i < Outer; i += THREADS / Inner) {
+  constexpr uint together = THREADS / Inner;
+  static_assert(Outer % together == 0, "each thread has as many elements");
+  const uint first = own / Inner, j = own % Inner;
+  at += long(first) * outer + long(j) * inner;
+#pragma unroll
+  for (uint step = 0; step < Outer / together; ++step) {
+    const uint i = first + step * together;
     tile[i * (Inner + PADDING) + j] = i < outer_left && j < inner_left ? tile_element(from, at) : 0.0f;
-    at += long(THREADS / Inner) * outer;
+    at += long(together) * outer;
   }
 }
 
