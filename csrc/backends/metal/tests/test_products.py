@@ -99,6 +99,22 @@ for rows in (slice(5, 6), slice(5, 12), slice(0, 15), slice(3, 35), slice(0, 200
     assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS).split() == ["True"] * 5
 
 
+@pytest.mark.parametrize("order", ["forward", "11"])
+def test_segments_of_k_give_the_same_bits_in_one_threadgroup_and_in_many(order: str, run: Run) -> None:
+    # 260 matrices keep the device busy, so their threadgroups have all segments; a single matrix is split.
+    program = """
+for m, k, n in ((2, 1040, 3), (20, 530, 9), (33, 520, 35)):
+    a, b = numbers(260, m, k), numbers(k, n)
+    whole = on_metal(a) @ on_metal(b)
+    check((m, k, n), whole, a, b)
+    print(np.array_equal(np.asarray(whole)[7:9], np.asarray(on_metal(a[7:9]) @ on_metal(b))))
+"""
+    words = run(
+        PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS, FERRULE_EMULATION_ORDER=order
+    ).split()
+    assert words == ["True"] * 3
+
+
 def test_infinities_and_nans_reach_their_row_and_column_only(run: Run) -> None:
     # The edges of tiles are filled with zeros, which would make NaN of an infinity. 1100 is more than two segments.
     program = """
