@@ -33,6 +33,7 @@ PhysicalDevice described(Id device) {
   found.is_unified = is_true(device, Message::has_unified_memory);
   found.capabilities.threadgroup_memory =
       static_cast<uint32_t>(send<Unsigned>(device, Message::max_threadgroup_memory_length));
+  found.capabilities.has_simdgroup_matrices = supports(device, GpuFamily::apple7);
   sdk::DeviceDescription& description = found.description;
   description.kind = kind_of(found.is_unified, is_true(device, Message::is_low_power));
   if (found.is_unified) description.flags = FE_DEVICE_FLAG_UNIFIED_MEMORY;

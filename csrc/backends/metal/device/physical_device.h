@@ -12,6 +12,7 @@ namespace ferrule::metal {
 // The properties of a device that the plans of kernels depend on.
 struct Capabilities {
   uint32_t threadgroup_memory = 32768;  // bytes
+  bool has_simdgroup_matrices = false;  // products of 8 x 8 matrices: GPU family Apple7 and later
 };
 
 struct PhysicalDevice {

@@ -21,6 +21,8 @@ constexpr Format formats[] = {{"bool", "bool", "uchar", "bool"},
                               {"uint64", "u64", "ulong", "ulong"},
                               {"float16", "f16", "ushort", "float", true},
                               {"bfloat16", "bf16", "ushort", "float", true},
+                              {"float8_e4m3fn", "f8_e4m3fn", "uchar", "float", true},
+                              {"float8_e5m2", "f8_e5m2", "uchar", "float", true},
                               {"float32", "f32", "float", "float"}};
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }

@@ -23,7 +23,8 @@ struct Format {
   std::string_view dtype, name;  // "float16", "f16"
   std::string_view stored;       // the type of MSL of an element in memory
   std::string_view computed;     // and of a variable
-  bool is_half = false;          // loaded and stored by functions, and rounded after each op
+  // float16, bfloat16 and the float8: loaded and stored by functions, and rounded after each op.
+  bool is_half = false;
 };
 // Throws FE_UNSUPPORTED for a dtype that kernels do not compute.
 const Format& format_of(fe_dtype dtype);

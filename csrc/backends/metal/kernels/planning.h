@@ -55,6 +55,14 @@ inline std::string element_access(const Format& format) {
   return "inline " + computed + " element_at(device const " + stored + "* from, long at) { return " + value + "; }\n";
 }
 
+// The text of tile_element(from, at), the element in a tile that simdgroups multiply. Apple's GPUs convert a half by
+// one instruction, which keeps subnormal numbers (docs/metal.md).
+inline std::string tile_access(const Format& format) {
+  const std::string value = format.name == "f16" ? "float(as_type<half>(from[at]))" : "element_at(from, at)";
+  return "inline float tile_element(device const " + std::string(format.stored) + "* from, long at) { return " + value +
+         "; }\n";
+}
+
 // The text of store_element(to, at, x), which rounds to the dtype.
 inline std::string element_store(const Format& format) {
   const std::string stored(format.stored), computed(format.computed), name(format.name);

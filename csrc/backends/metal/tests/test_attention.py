@@ -1,13 +1,22 @@
-"""Attention in one pass over the keys, and in chunks of keys that are merged: NumPy's results in float64."""
+"""Attention in one pass over the keys, and in chunks of keys that are merged, by simdgroups and by threads.
+
+Results are compared with NumPy's in float64. The bits of both kernels are equal, because the emulator adds up the
+products of 8 elements in order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 Run = Callable[..., str]
 
+BY_SIMDGROUPS, BY_THREADS = "apple7,mac2,common3,metal3", "apple6,mac2,common3"
+BOTH_WAYS = pytest.mark.parametrize("families", [BY_SIMDGROUPS, BY_THREADS])
+
 PRELUDE = """
-import warnings
+import hashlib, warnings
 warnings.simplefilter("error")  # an op that runs on the CPU instead
 
 random = np.random.default_rng(5)
@@ -24,10 +33,22 @@ def expected(query, key, value, kept=None):
     return weights @ value / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
 def show(one, other):
     print(bool(np.allclose(one, other, rtol=1e-5, atol=1e-6)))
+digest = hashlib.sha256()
+def check(what, one, other, tolerance=1e-5):
+    if not np.allclose(one, other, rtol=tolerance, atol=tolerance / 10):
+        print("wrong", what, abs(one - other).max())
+    digest.update(one.astype(np.float32).tobytes())
+"""
+
+# Queries, keys, elements of a query, elements of a value: around the edges of matrices, blocks and chunks.
+SIZES = """
+sizes = [(1, 1, 1, 1), (7, 31, 5, 33), (8, 33, 32, 8), (9, 64, 33, 31), (16, 257, 8, 16), (17, 40, 64, 65),
+         (33, 65, 7, 3), (40, 520, 16, 40), (12, 70, 250, 200), (35, 20, 200, 256)]
 """
 
 
-def test_keys_are_split_into_chunks(run: Run) -> None:
+@BOTH_WAYS
+def test_keys_are_split_into_chunks(families: str, run: Run) -> None:
     program = """
 query, key, value = numbers(2, 3, 8), numbers(2, 600, 8), numbers(2, 600, 5)
 show(attention(query, key, value), expected(query, key, value))
@@ -37,10 +58,11 @@ mask[1] = False
 show(attention(query, key, value, mask), expected(query, key, value, mask))
 show(attention(query, key, value, causal=True), expected(query, key, value, np.tri(3, 600, 597)))
 """
-    assert run(PRELUDE + program).split() == ["True"] * 3
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families).split() == ["True"] * 3
 
 
-def test_bits_of_a_query_do_not_depend_on_the_batch_or_on_the_capacity_of_keys(run: Run) -> None:
+@BOTH_WAYS
+def test_bits_of_a_query_do_not_depend_on_the_batch_or_on_the_capacity_of_keys(families: str, run: Run) -> None:
     # With 130 rows there are enough threadgroups without a split.
     program = """
 query, key, value = numbers(130, 1, 8), numbers(130, 520, 8), numbers(130, 520, 8)
@@ -50,10 +72,11 @@ print(np.array_equal(whole[7:8], single))
 counted = attention(query[7:8], key[7:8], value[7:8], kv_length=200)
 print(np.array_equal(counted, attention(query[7:8], key[7:8, :200], value[7:8, :200])))
 """
-    assert run(PRELUDE + program).split() == ["True"] * 3
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families).split() == ["True"] * 3
 
 
-def test_more_keys_than_there_are_is_an_error(run: Run) -> None:
+@BOTH_WAYS
+def test_more_keys_than_there_are_is_an_error(families: str, run: Run) -> None:
     program = """
 for keys in (40, 600):
     for length in (keys + 1, -1):
@@ -63,5 +86,107 @@ for keys in (40, 600):
         except fe.errors.Error as error:
             print(length, str(length) in str(error))
 """
-    words = run(PRELUDE + program, FERRULE_LOG="error").split()
+    words = run(PRELUDE + program, FERRULE_LOG="error", FERRULE_EMULATION_METAL_FAMILIES=families).split()
     assert words == ["41", "True", "-1", "True", "601", "True", "-1", "True"]
+
+
+def test_the_family_decides_which_kernel_is_planned(run: Run) -> None:
+    program = """
+graph = fe.graph(fe.scaled_dot_product_attention).trace(*(on_metal(numbers(2, 40, 8)) for i in range(3)))
+print(*(node["kernel"] for step in graph.plan["steps"] if "nodes" in step for node in step["nodes"]))
+"""
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS) == "attention_tiles\n"
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=BY_THREADS) == "attention\n"
+
+
+def test_sizes_around_the_edges_of_blocks_give_equal_bits_in_both_kernels(run: Run) -> None:
+    program = """
+for queries, keys, head, value_head in sizes:
+    query, key, value = numbers(2, queries, head), numbers(2, keys, head), numbers(2, keys, value_head)
+    query *= 4  # the greatest score grows several times
+    check((queries, keys, head, value_head), attention(query, key, value), expected(query, key, value), 1e-4)
+    kept = np.tri(queries, keys, keys - queries)
+    found = attention(query, key, value, causal=True)
+    check(("causal", queries, keys), found, expected(query, key, value, kept), 1e-4)
+print(digest.hexdigest())
+"""
+    by_simdgroups, by_threads = (
+        run(PRELUDE + SIZES + program, FERRULE_EMULATION_METAL_FAMILIES=families)
+        for families in (BY_SIMDGROUPS, BY_THREADS)
+    )
+    assert "wrong" not in by_simdgroups
+    assert by_simdgroups == by_threads
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float16", 4e-3), ("bfloat16", 3e-2)])
+def test_halves_masks_and_grouped_heads_give_equal_bits_in_both_kernels(dtype: str, tolerance: float, run: Run) -> None:
+    program = f"""
+def halves(*shape):
+    x = on_metal(numbers(*shape)).astype("{dtype}")
+    return x, np.asarray(x.astype("float32"))
+for queries, keys in ((3, 300), (20, 45), (37, 290)):
+    (query, q), (key, k), (value, v) = halves(2, 4, queries, 24), halves(2, 2, keys, 24), halves(2, 2, keys, 40)
+    spread = lambda x: np.repeat(x, 2, 1)
+    group = lambda x: fe.repeat(x, 2, axis=1)
+    kept = random.random((2, 1, queries, keys)) < 0.7
+    kept[0, 0, 0] = False
+    for mask in (on_metal(kept), fe.where(on_metal(kept), 0.0, -np.inf).astype("{dtype}")):
+        one = fe.scaled_dot_product_attention(query, group(key), group(value), mask).astype("float32")
+        check((queries, keys, str(mask.dtype)), np.asarray(one), expected(q, spread(k), spread(v), kept), {tolerance})
+    one = fe.scaled_dot_product_attention(query, group(key), group(value), kv_length=keys - 9).astype("float32")
+    check(("shorter", keys), np.asarray(one), expected(q, spread(k)[..., :-9, :], spread(v)[..., :-9, :]), {tolerance})
+print(digest.hexdigest())
+"""
+    by_simdgroups, by_threads = (
+        run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families) for families in (BY_SIMDGROUPS, BY_THREADS)
+    )
+    assert "wrong" not in by_simdgroups
+    assert by_simdgroups == by_threads
+
+
+def test_a_query_has_the_same_bits_among_any_number_of_queries(run: Run) -> None:
+    program = """
+query, key, value = numbers(1, 40, 20), numbers(1, 600, 20), numbers(1, 600, 9)
+whole = attention(query, key, value)
+for rows in (slice(3, 4), slice(3, 10), slice(0, 12), slice(5, 38)):
+    print(np.array_equal(attention(query[:, rows], key, value), whole[:, rows]))
+"""
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS).split() == ["True"] * 4
+
+
+@BOTH_WAYS
+def test_infinities_and_nans_reach_their_query_only(families: str, run: Run) -> None:
+    program = """
+query, key, value = numbers(1, 21, 20), numbers(1, 300, 20), numbers(1, 300, 9)
+before = attention(query, key, value)
+for special in (np.inf, -np.inf, np.nan):
+    q, v = query.copy(), value.copy()
+    q[0, 13, 4] = special
+    after = attention(q, key, value)
+    others = np.arange(21) != 13
+    print(np.array_equal(after[:, others], before[:, others]), bool(np.isnan(after[0, 13]).all()))
+    v[0, 270, 3] = special
+    after = attention(query, key, v)
+    others = np.arange(9) != 3
+    print(np.array_equal(after[..., others], before[..., others]), bool((~np.isfinite(after[..., 3])).all()))
+"""
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families).split() == ["True"] * 12
+
+
+def test_bits_do_not_depend_on_the_order_of_threads(run: Run) -> None:
+    program = """
+for queries, keys, head, value_head in sizes[1::2]:
+    query, key, value = numbers(2, queries, head), numbers(2, keys, head), numbers(2, keys, value_head)
+    check((queries, keys, head, value_head), attention(query, key, value), expected(query, key, value))
+print(digest.hexdigest())
+"""
+    found = {
+        run(
+            PRELUDE + SIZES + program,
+            FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS,
+            FERRULE_EMULATION_ORDER=order,
+        )
+        for order in ("forward", "reverse", "11")
+    }
+    assert len(found) == 1
+    assert "wrong" not in found.pop()

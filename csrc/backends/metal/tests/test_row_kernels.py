@@ -84,3 +84,28 @@ for dtype in ("float32", "int64", "uint8"):
 show(fe.unique_counts(on_metal(np.full(3, np.nan, np.float32))).counts, np.ones(3, int))
 """
     assert run(PRELUDE + program).split() == ["True"] * 13
+
+
+def test_reductions_of_leaves_and_parts_do_not_depend_on_the_order_of_threads(run: Run) -> None:
+    # A leaf has 1024 elements, a threadgroup up to 32 leaves. Sums of whole numbers are exact.
+    program = """
+import hashlib
+digest = hashlib.sha256()
+for rows, width in ((1, 33), (3, 1025), (20, 2050), (1, 33_000), (2, 70_001)):
+    x = random.integers(-9, 10, (rows, width))
+    for dtype in ("float32", "int64"):
+        y = on_metal(x.astype(dtype))
+        show(fe.sum(y, axis=1), x.sum(1).astype(dtype))
+        show(fe.max(y, axis=1), x.max(1).astype(dtype))
+        show(fe.argmin(y, axis=1), x.argmin(1))
+    for result in (fe.sum, fe.prod):
+        digest.update(np.asarray(result(on_metal(random.standard_normal((rows, width)).astype(np.float32)), axis=1)))
+for width in (5, 70, 300, 2050):
+    x = on_metal(random.standard_normal((3, width)).astype(np.float32))
+    for result in (fe.softmax(x), fe.layer_norm(x), fe.rms_norm(x)):
+        digest.update(np.asarray(result))
+print(digest.hexdigest())
+"""
+    found = {run(PRELUDE + program, FERRULE_EMULATION_ORDER=order) for order in ("forward", "reverse", "11")}
+    assert len(found) == 1
+    assert found.pop().split()[:-1] == ["True"] * 30

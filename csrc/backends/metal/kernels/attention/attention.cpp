@@ -1,5 +1,7 @@
-// Scaled dot-product attention in one pass (attention.metal). Where there are too few queries to keep the device busy,
-// each threadgroup has one chunk of the keys; the result is the same.
+// Scaled dot-product attention in one pass, by 8 x 8 products of simdgroups where the GPU has them
+// (attention_tiles.metal), for any number of queries, because their order of summation is not specified; else by
+// threads (attention.metal). Where there are too few queries to keep the device busy, each threadgroup has one chunk of
+// the keys; the result is the same.
 #include <ferrule/ops.h>
 
 #include <cmath>
@@ -34,6 +36,20 @@ constexpr uint64_t threadgroup_bytes(uint64_t queries, uint64_t head) {
   return 4 * (queries * head + 1 + 32 * 33 + 32 * queries);
 }
 static_assert(threadgroup_bytes(8, longest_head) <= 16384, "every device has so much");
+constexpr uint64_t tiles_bytes(uint64_t queries, uint64_t head) {
+  return 4 * (queries * (head + 4) + 32 * 36 + 36 * queries + 2 * queries);
+}
+static_assert(tiles_bytes(16, longest_head) <= 32768, "GPUs of family Apple7 and later have so much");
+
+// The queries of a threadgroup.
+uint32_t query_block(int64_t queries, uint32_t head, const Capabilities& capabilities) {
+  if (capabilities.has_simdgroup_matrices) {
+    if (queries <= 8) return 8;
+    return queries <= 16 || tiles_bytes(32, head) > capabilities.threadgroup_memory ? 16 : 32;
+  }
+  if (queries <= 4) return 4;
+  return threadgroup_bytes(16, head) <= capabilities.threadgroup_memory ? 16 : 8;
+}
 
 // The stride of the axis at `from_end` from the end, in an operand that may be broadcast along it.
 int64_t stride_of(const sdk::Operand& x, int from_end) {
@@ -65,7 +81,9 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   const int64_t queries = size_of(q, 2), keys = size_of(k, 2), head = size_of(q, 1), value_head = size_of(v, 1);
   if (std::max(head, value_head) > longest_head) return refusal("a head is longer than 256 elements");
   if (std::max(queries, keys) > INT32_MAX) return refusal("a matrix is larger than its kernel can number");
-  Plan plan = plan_named("attention");
+  const bool by_simdgroups = capabilities.has_simdgroup_matrices;
+  const std::string kernel = by_simdgroups ? "attention_tiles" : "attention";
+  Plan plan = plan_named(kernel);
   if (out.count() == 0) return plan;
 
   const auto& attributes = node.attributes<fe_scaled_dot_product_attention_attributes>();
@@ -101,8 +119,7 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   reads.reserve(node.input_count());
   for (uint32_t i = 0; i < node.input_count(); ++i) reads.push_back(node.input_value(i));
 
-  const bool has_room = threadgroup_bytes(16, padded(head)) <= capabilities.threadgroup_memory;
-  const uint32_t block = queries <= 4 ? 4 : has_room ? 16 : 8;
+  const uint32_t block = query_block(queries, padded(head), capabilities);
   const uint64_t units = p.batches * quotient_up(p.queries, block);
   const uint64_t scratch = p.chunks * p.batches * p.queries * (p.value_head + 2) * 4;
   const bool is_split = p.chunks > 1 && units < busy && scratch <= max_scratch;
@@ -111,16 +128,16 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   const std::string stored(format.stored);
   const auto definitions = [&](uint32_t length_place) {
     return "#include \"elementwise/elements.metal\"\n" + type_definition("Stored", stored) + element_access(format) +
-           element_store(format) + type_definition("Length", counted && last.is("int64") ? "long" : "int") +
-           definition("HAS_LENGTH", counted) + definition("LENGTH_PLACE", length_place) +
-           definition("RESULT_PLACE", length_place + (counted ? 1 : 0));
+           tile_access(format) + element_store(format) +
+           type_definition("Length", counted && last.is("int64") ? "long" : "int") + definition("HAS_LENGTH", counted) +
+           definition("LENGTH_PLACE", length_place) + definition("RESULT_PLACE", length_place + (counted ? 1 : 0));
   };
   const std::string kinds =
       definition("QUERIES", block) + definition("HEAD", padded(head)) + definition("VALUE_HEAD", padded(value_head)) +
       definition("MASK", masked ? (keeps ? 1 : 2) : 0) + type_definition("MaskItem", keeps ? "uchar" : stored) +
       definition("IS_CAUSAL", attributes.causal != 0) + definition("IS_CHUNKED", p.chunks > 1) +
       definition("IS_SPLIT", is_split);
-  plan.dispatches.push_back(kernel_dispatch("attention/attention", "attention", definitions(tensors) + kinds, p,
+  plan.dispatches.push_back(kernel_dispatch("attention/" + kernel, kernel, definitions(tensors) + kinds, p,
                                             std::move(reads), {is_split ? scratch_value : p.result},
                                             units * (is_split ? p.chunks : 1) * threads, threads));
   if (!is_split) return plan;

@@ -1,42 +1,13 @@
 // Scaled dot-product attention of a block of queries, in one pass over blocks of 32 keys with a running maximum and sum
-// (Milakov & Gimelshein 2018; Dao 2022). A whole row of scores is never stored. A simdgroup has the scores of a query
-// with a block of keys, so it finds their maximum and sum by shuffles.
+// (Milakov & Gimelshein 2018; Dao 2022). A whole row of scores is never stored.
 //
-// Also defined in front: QUERIES, a multiple of ROWS; HEAD and VALUE_HEAD, the elements of a query and of a value,
-// rounded up to multiples of BLOCK; MASK: 0 none, 1 keeps where it holds, 2 is added; MaskItem, its type in memory;
-// IS_CAUSAL; IS_CHUNKED, whether there is more than one chunk; IS_SPLIT, whether a threadgroup has one chunk, whose
-// state goes to scratch memory; RESULT_PLACE, the index of the last buffer.
+// Also defined in front: QUERIES, a multiple of ROWS.
 #pragma once
-#include "attention/attention_state.metal"
+#include "attention/attention_block.metal"
 
-#define BLOCK 32  // keys, and elements of keys or values that are in threadgroup memory at a time
-#define ROWS 4    // queries that the simdgroups process in parallel
+#define ROWS 4  // queries that the simdgroups process in parallel
 #define THREADS (BLOCK * ROWS)
 #define OWN_ROWS (QUERIES / ROWS)
-#define PIECES (VALUE_HEAD / BLOCK)  // of a value
-
-#if MASK
-#define MASK_PARAMETER device const MaskItem *mask [[buffer(3)]],
-#else
-#define MASK_PARAMETER
-#endif
-#if IS_SPLIT
-#define RESULT_PARAMETER device float* parts [[buffer(RESULT_PLACE)]]
-#else
-#define RESULT_PARAMETER device Stored* to [[buffer(RESULT_PLACE)]]
-#endif
-
-inline float greatest_of_simdgroup(float x) {
-  for (uint width = BLOCK / 2; width > 0; width /= 2) {
-    const float other = simd_shuffle_xor(x, ushort(width));
-    x = other > x ? other : x;
-  }
-  return x;
-}
-inline float sum_of_simdgroup(float x) {
-  for (uint width = BLOCK / 2; width > 0; width /= 2) x += simd_shuffle_xor(x, ushort(width));
-  return x;
-}
 
 // Element (i, j) of the tile is element (first_row + i, first_column + j) of a matrix, or zero outside the matrix.
 inline void fill_tile(threadgroup float* tile, device const Stored* from, long start, uint first_row, uint rows,
@@ -66,6 +37,9 @@ kernel void attention(device const Stored* query [[buffer(0)]], device const Sto
   const uint first_query = uint(above - batch * blocks) * QUERIES;
   const long query_start = offset_in(p.query_batches, batch), key_start = offset_in(p.key_batches, batch);
   const long value_start = offset_in(p.value_batches, batch);
+#if MASK
+  const long mask_start = offset_in(p.mask_batches, batch);
+#endif
 
   for (uint i = own; i < QUERIES * HEAD; i += THREADS) {
     const uint row = first_query + i / HEAD, c = i % HEAD;
@@ -74,12 +48,9 @@ kernel void attention(device const Stored* query [[buffer(0)]], device const Sto
                         : 0.0f;
   }
   // The state of a chunk, and of those before it.
-  float greatest[OWN_ROWS], total[OWN_ROWS], sums[PIECES * OWN_ROWS];
-  float all_greatest[OWN_ROWS], all_total[OWN_ROWS], all_sums[PIECES * OWN_ROWS];
-  for (uint i = 0; i < OWN_ROWS; ++i) {
-    greatest[i] = all_greatest[i] = lowest();
-    total[i] = all_total[i] = 0.0f;
-  }
+  RowState states[OWN_ROWS], all_states[OWN_ROWS];
+  float sums[PIECES * OWN_ROWS], all_sums[PIECES * OWN_ROWS];
+  for (uint i = 0; i < OWN_ROWS; ++i) states[i] = all_states[i] = empty_row();
   for (uint i = 0; i < PIECES * OWN_ROWS; ++i) sums[i] = all_sums[i] = 0.0f;
 
   // Query i keeps keys up to i + ahead.
@@ -103,27 +74,9 @@ kernel void attention(device const Stored* query [[buffer(0)]], device const Sto
     const uint j = first_key + column;
     for (uint i = 0; i < OWN_ROWS; ++i) {
       const uint row = first_row + i * ROWS, q = first_query + row;
-      bool kept = j < keys && q < p.queries && (!IS_CAUSAL || long(j) <= long(q) + ahead);
-      float score = scores[i] * p.scale;
-#if MASK
-      if (kept) {
-        const long at = offset_in(p.mask_batches, batch) + long(q) * p.mask_row + long(j) * p.mask_column;
-#if MASK == 1
-        kept = mask[at] != 0;
-#else
-        score += element_at(mask, at);
-#endif
-      }
-#endif
-      if (!kept) score = lowest();
-      // NaN counts as infinity here, because either makes the result NaN; so a query whose scores are all NaN keeps
-      // some.
-      const float found = greatest_of_simdgroup(is_nan(score) ? signed_infinity(0) : score), before = greatest[i];
-      greatest[i] = found > before ? found : before;
-      factors[i] = factor_of(before, greatest[i]);
-      const float weight = is_lowest(score) ? 0.0f : op_exp(score - greatest[i]);
-      weights[row * BLOCK + column] = weight;
-      total[i] = total[i] * factors[i] + sum_of_simdgroup(weight);
+      const bool kept = j < keys && q < p.queries && (!IS_CAUSAL || long(j) <= long(q) + ahead);
+      const float score = kept ? masked_score(scores[i] * p.scale, MASK_AT(q, j)) : lowest();
+      weights[row * BLOCK + column] = weight_of(score, states[i], factors[i]);
     }
     for (uint piece = 0; piece < PIECES; ++piece) {
       fill_tile(tile, value, value_start, first_key, keys, p.value_row, piece * BLOCK, p.value_head, p.value_column,
@@ -139,17 +92,13 @@ kernel void attention(device const Stored* query [[buffer(0)]], device const Sto
     }
     if (IS_CHUNKED && !IS_SPLIT && ((first_key + BLOCK) % CHUNK == 0 || first_key + BLOCK >= stop)) {
       for (uint i = 0; i < OWN_ROWS; ++i) {
-        const float before = all_greatest[i], found = greatest[i], now = found > before ? found : before;
-        const float of_before = factor_of(before, now), of_chunk = factor_of(found, now);
-        all_greatest[i] = now;
-        all_total[i] = all_total[i] * of_before + total[i] * of_chunk;
+        const MergeFactors merge = merged(all_states[i], states[i]);
         for (uint piece = 0; piece < PIECES; ++piece) {
           const uint at = piece * OWN_ROWS + i;
-          all_sums[at] = all_sums[at] * of_before + sums[at] * of_chunk;
+          all_sums[at] = all_sums[at] * merge.of_before + sums[at] * merge.of_chunk;
           sums[at] = 0.0f;
         }
-        greatest[i] = lowest();
-        total[i] = 0.0f;
+        states[i] = empty_row();
       }
     }
   }
@@ -161,8 +110,8 @@ kernel void attention(device const Stored* query [[buffer(0)]], device const Sto
 #if IS_SPLIT
     const ulong place = ((unit - above * p.chunks) * p.batches * p.queries + row) * (p.value_head + 2);
     if (column == 0) {
-      parts[place + p.value_head] = greatest[i];
-      parts[place + p.value_head + 1] = total[i];
+      parts[place + p.value_head] = states[i].greatest;
+      parts[place + p.value_head + 1] = states[i].total;
     }
 #endif
     for (uint piece = 0; piece < PIECES; ++piece) {
@@ -171,8 +120,8 @@ kernel void attention(device const Stored* query [[buffer(0)]], device const Sto
 #if IS_SPLIT
       parts[place + c] = sums[at];
 #else
-      const float result = IS_CHUNKED ? result_of(all_sums[at], all_total[i], all_greatest[i])
-                                      : result_of(sums[at], total[i], greatest[i]);
+      const RowState state = IS_CHUNKED ? all_states[i] : states[i];
+      const float result = result_of(IS_CHUNKED ? all_sums[at] : sums[at], state.total, state.greatest);
       store_element(to, long(row * p.value_head + c), result);
 #endif
     }

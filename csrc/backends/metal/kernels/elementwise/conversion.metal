@@ -1,6 +1,6 @@
 // astype: conversions from each computed type to each dtype, op_astype_<dtype>(x). Integers wrap. A float outside of an
 // integer's range gives the nearest end of the range, and NaN gives 0. Conversions to floating point round once; those
-// to float16 and bfloat16 give a float that is rounded already. All of it is done by integers: MSL does not define what
+// to dtypes narrower than float32 give a float that is rounded already. All of it is done by integers: MSL does not define what
 // becomes of numbers that are out of range.
 #pragma once
 #include "elementwise/elements.metal"
@@ -89,10 +89,20 @@ template <typename T>
 float op_astype_bfloat16(T x) {
   return rounded_bf16(float_to_odd(x));
 }
+template <typename T>
+float op_astype_float8_e4m3fn(T x) {
+  return rounded_f8_e4m3fn(float_to_odd(x));
+}
+template <typename T>
+float op_astype_float8_e5m2(T x) {
+  return rounded_f8_e5m2(float_to_odd(x));
+}
 
 inline float op_astype_float32(bool x) { return x ? 1.0f : 0.0f; }
 inline float op_astype_float16(bool x) { return x ? 1.0f : 0.0f; }
 inline float op_astype_bfloat16(bool x) { return x ? 1.0f : 0.0f; }
+inline float op_astype_float8_e4m3fn(bool x) { return x ? 1.0f : 0.0f; }
+inline float op_astype_float8_e5m2(bool x) { return x ? 1.0f : 0.0f; }
 
 inline bool op_astype_bool(float x) { return !is_zero(x); }
 inline char op_astype_int8(float x) { return saturated<char>(x); }
@@ -106,3 +116,5 @@ inline ulong op_astype_uint64(float x) { return saturated<ulong>(x); }
 inline float op_astype_float32(float x) { return x; }
 inline float op_astype_float16(float x) { return rounded_f16(x); }
 inline float op_astype_bfloat16(float x) { return rounded_bf16(x); }
+inline float op_astype_float8_e4m3fn(float x) { return rounded_f8_e4m3fn(x); }
+inline float op_astype_float8_e5m2(float x) { return rounded_f8_e5m2(x); }

@@ -1,7 +1,7 @@
 // The types of elements, and float32 as bits. Included by all files of this folder.
 //
 // Elements of bool, int8 to int64, uint8 to uint64 and float32 are computed in bool, char to long, uchar to ulong and
-// float. Elements of float16 and bfloat16 are computed in float, and rounded after each op.
+// float. Elements of float16, bfloat16 and the float8 are computed in float, and rounded after each op.
 //
 // A GPU flushes subnormal floats to zero: Apple's do, and MSL allows it. Every function has the same result where that
 // happens, because it treats operands and results that may be subnormal as integers.
@@ -155,10 +155,53 @@ inline float widened_bf16(ushort stored) { return float_of_bits(uint(stored) << 
 // Requires a float that is already rounded to bfloat16.
 inline ushort narrowed_bf16(float x) { return ushort(bits_of(x) >> 16); }
 
+// float8_e4m3fn has exponents from -6 to 8 and no infinity: what would be greater than 448 is NaN.
+inline float rounded_f8_e4m3fn(float x) {
+  const uint bits = magnitude_bits(x);
+  if (bits > 0x43e80000u) return float_of_bits(sign_bit(x) | 0x7fc00000u);  // 464
+  if (bits >= 0x3c800000u) return float_of_bits(sign_bit(x) | ((bits + 0x7ffffu + (bits >> 20 & 1)) & ~0xfffffu));
+  // Subnormal numbers are multiples of 2^-9.
+  const uint shift = min(141u - (bits >> 23), 25u);
+  const uint count = shifted_to_even((bits & 0x007fffffu) | 0x00800000u, shift);
+  return with_sign_of(float(count) * 0.001953125f, x);
+}
+inline float widened_f8_e4m3fn(uchar stored) {
+  const uint sign = (stored & 0x80u) << 24, magnitude = stored & 0x7fu;
+  if (magnitude == 0x7f) return float_of_bits(sign | 0x7fc00000u);
+  if (magnitude >= 8) return float_of_bits(sign | ((magnitude << 20) + 0x3c000000u));
+  return float_of_bits(sign | bits_of(float(magnitude) * 0.001953125f));
+}
+// Requires a float that is already rounded to float8_e4m3fn.
+inline uchar narrowed_f8_e4m3fn(float x) {
+  const uint sign = sign_bit(x) >> 24, bits = magnitude_bits(x);
+  if (bits > infinity_bits) return uchar(sign | 0x7fu);
+  if (bits >= 0x3c800000u) return uchar(sign | (bits - 0x3c000000u) >> 20);
+  const uint shift = min(141u - (bits >> 23), 25u);
+  return uchar(sign | ((bits & 0x007fffffu) | 0x00800000u) >> shift);
+}
+// float8_e5m2 is the upper byte of a float16.
+inline float rounded_f8_e5m2(float x) {
+  const uint bits = magnitude_bits(x);
+  if (bits > infinity_bits) return x;
+  if (bits >= 0x47700000u) return signed_infinity(sign_bit(x));  // 61440
+  if (bits >= 0x38800000u) return float_of_bits(sign_bit(x) | ((bits + 0xfffffu + (bits >> 21 & 1)) & ~0x1fffffu));
+  // Subnormal numbers are multiples of 2^-16.
+  const uint shift = min(134u - (bits >> 23), 25u);
+  const uint count = shifted_to_even((bits & 0x007fffffu) | 0x00800000u, shift);
+  return with_sign_of(float(count) * 1.52587890625e-5f, x);
+}
+inline float widened_f8_e5m2(uchar stored) { return widened_f16(ushort(stored << 8)); }
+// Requires a float that is already rounded to float8_e5m2.
+inline uchar narrowed_f8_e5m2(float x) { return uchar(narrowed_f16(x) >> 8); }
+
 // Elements in memory whose type differs from the one they are computed in.
 inline bool load_bool(device const uchar* from, long at) { return from[at] != 0; }
 inline float load_f16(device const ushort* from, long at) { return widened_f16(from[at]); }
 inline float load_bf16(device const ushort* from, long at) { return widened_bf16(from[at]); }
+inline float load_f8_e4m3fn(device const uchar* from, long at) { return widened_f8_e4m3fn(from[at]); }
+inline float load_f8_e5m2(device const uchar* from, long at) { return widened_f8_e5m2(from[at]); }
 inline void store_bool(device uchar* to, long at, bool x) { to[at] = x ? 1 : 0; }
 inline void store_f16(device ushort* to, long at, float x) { to[at] = narrowed_f16(x); }
 inline void store_bf16(device ushort* to, long at, float x) { to[at] = narrowed_bf16(x); }
+inline void store_f8_e4m3fn(device uchar* to, long at, float x) { to[at] = narrowed_f8_e4m3fn(x); }
+inline void store_f8_e5m2(device uchar* to, long at, float x) { to[at] = narrowed_f8_e5m2(x); }

@@ -1,5 +1,6 @@
 // Matrix products, and the elementwise ops that are fused to them. The choice of the tile and the splitting of K among
-// threadgroups do not change the result (products.metal).
+// threadgroups do not change the result (products.metal). Where the GPU multiplies 8 x 8 matrices, it computes all
+// products of floats that way, because its order of summation within 8 elements is not specified.
 #include "kernels/linear_algebra/matmul_blocks.h"
 #include "kernels/linear_algebra/product_plan.h"
 
@@ -12,23 +13,40 @@ struct Parameters {
   uint64_t batches;
   uint32_t m, n, k, unused;
 };
+// A threadgroup's part of the result. Either a thread has own_m x own_n elements of it (matmul.metal), or a simdgroup
+// has m / down x n / across (matmul_tiles.metal).
 struct Tile {
-  uint32_t m, n, own_m, own_n;
-  uint32_t threads() const { return m / own_m * (n / own_n); }
+  std::string_view kernel;
+  uint32_t m, n, threads;
+  std::string definitions;
 };
+Tile tile_of_threads(uint32_t m, uint32_t n, uint32_t own_m, uint32_t own_n) {
+  return {"matmul", m, n, m / own_m * (n / own_n), definition("OWN_M", own_m) + definition("OWN_N", own_n)};
+}
+Tile tile_of_simdgroups(uint32_t m, uint32_t n, uint32_t down, uint32_t across) {
+  return {"matmul_tiles", m, n, 32 * down * across, definition("DOWN", down) + definition("ACROSS", across)};
+}
 
 uint64_t tiles(const Parameters& p, const Tile& tile) {
   return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
 }
 
 // The first tile that the matrices fill. A larger tile must also leave enough threadgroups to keep the device busy.
-Tile tile_for(const Parameters& p, uint64_t value_bytes) {
-  if (p.m == 1) return {1, 128, 1, 1};
-  if (p.m <= 4) return {4, 128, 4, 1};
-  if (p.m <= 16) return {16, 64, 4, 2};
-  constexpr Tile large = {128, 128, 8, 8}, medium = {64, 64, 4, 4}, small = {32, 32, 2, 4};
+Tile thread_tile_for(const Parameters& p, uint64_t value_bytes) {
+  if (p.m == 1) return tile_of_threads(1, 128, 1, 1);
+  if (p.m <= 4) return tile_of_threads(4, 128, 4, 1);
+  if (p.m <= 16) return tile_of_threads(16, 64, 4, 2);
+  const Tile large = tile_of_threads(128, 128, 8, 8), medium = tile_of_threads(64, 64, 4, 4);
   if (value_bytes == 4 && p.m >= 128 && p.n >= 128 && tiles(p, large) >= busy) return large;
-  return p.m > 32 && tiles(p, medium) >= busy / 4 ? medium : small;
+  return p.m > 32 && tiles(p, medium) >= busy / 4 ? medium : tile_of_threads(32, 32, 2, 4);
+}
+
+// The same with 4 simdgroups, of which each has up to 16 matrices of sums (docs/README.md says why).
+Tile simdgroup_tile_for(const Parameters& p) {
+  if (p.m <= 8) return tile_of_simdgroups(8, 128, 1, 4);
+  if (p.m <= 16) return tile_of_simdgroups(16, 64, 1, 4);
+  const Tile large = tile_of_simdgroups(64, 64, 2, 2);
+  return p.m > 32 && tiles(p, large) >= busy / 4 ? large : tile_of_simdgroups(32, 32, 2, 2);
 }
 
 // Exchanges the factors: the transpose of the result is the product of the transposes. A product of two numbers has the
@@ -41,13 +59,14 @@ void transpose(Parameters& p) {
   std::swap(p.m, p.n);
 }
 
-Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
+Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
     return refusal("the operands differ in dtype");
   const ElementCode epilogue = epilogue_of(node, 2);
   const Types types = types_of(a);
-  Plan plan = plan_named("matmul");
+  const bool by_simdgroups = capabilities.has_simdgroup_matrices && computes_in_float(a);
+  Plan plan = plan_named(by_simdgroups ? "matmul_tiles" : "matmul");
   if (out.count() == 0) return plan;
 
   const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
@@ -73,18 +92,18 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities&) {
   }
   const uint64_t segments = quotient_up(uint64_t{p.k}, uint64_t{segment}), count = static_cast<uint64_t>(out.count());
   const uint64_t scratch = segments * count * types.value_bytes;
-  const Tile tile = tile_for(p, types.value_bytes);
+  const Tile tile = by_simdgroups ? simdgroup_tile_for(p) : thread_tile_for(p, types.value_bytes);
   const bool is_split = segments > 1 && tiles(p, tile) < busy && scratch <= max_scratch;
   const auto is_along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other); };
-  const std::string definitions = types.definitions + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) +
-                                  definition("OWN_M", tile.own_m) + definition("OWN_N", tile.own_n) +
-                                  definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
-                                  definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) +
-                                  definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
+  std::string definitions = types.definitions + tile.definitions + definition("TILE_M", tile.m) +
+                            definition("TILE_N", tile.n) + definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
+                            definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) +
+                            definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
+  if (by_simdgroups) definitions += tile_access(format_of(a.dtype()));
   const ElementFunction function =
       is_split ? partial_function(types.value, 2) : element_function(epilogue, out.shape(), 2);
-  plan.dispatches.push_back(product_dispatch("matmul", definitions, function, p, std::move(reads),
-                                             tiles(p, tile) * (is_split ? segments : 1), tile.threads()));
+  plan.dispatches.push_back(product_dispatch(std::string(tile.kernel), definitions, function, p, std::move(reads),
+                                             tiles(p, tile) * (is_split ? segments : 1), tile.threads));
   if (!is_split) return plan;
   plan.scratch = scratch;
   plan.dispatches.push_back(

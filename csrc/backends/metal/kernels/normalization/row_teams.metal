@@ -1,6 +1,6 @@
 // Rows that TEAM threads share, and their sums and maxima, folded by halves. All threads of the threadgroup call these
-// functions. Within a simdgroup lanes exchange values by shuffles; the order of additions is the same. Defined in front:
-// TEAM, a power of two that divides THREADS.
+// functions. Simdgroups exchange values through threadgroup memory at once, and each folds them by itself; then lanes
+// exchange values by shuffles. Defined in front: TEAM, a power of two that divides THREADS.
 #pragma once
 #include "interface.metal"
 
@@ -14,11 +14,11 @@ inline float of_team(float value, bool adds, threadgroup float* shared, uint own
   if (TEAM > together) {
     shared[own] = value;
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint width = TEAM / 2; width >= together; width /= 2) {
-      if (lane < width) shared[own] = combined(shared[own], shared[own + width], adds);
-      threadgroup_barrier(mem_flags::mem_threadgroup);
-    }
-    value = shared[own - lane + lane % together];
+    float values[(TEAM + SIMD_WIDTH - 1) / SIMD_WIDTH];
+    for (uint i = 0; i < TEAM / together; ++i) values[i] = shared[own - lane + i * together + lane % together];
+    for (uint width = TEAM / together / 2; width > 0; width /= 2)
+      for (uint i = 0; i < width; ++i) values[i] = combined(values[i], values[i + width], adds);
+    value = values[0];
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
   for (uint width = together / 2; width > 0; width /= 2)

@@ -33,8 +33,8 @@ struct Family {
 
 class Reduction {
  public:
-  Reduction(const PlannedNode& node, const std::vector<bool>& reduced, Family family, const Capabilities& capabilities)
-      : node_(node), family_(std::move(family)), capabilities_(capabilities), epilogue_(epilogue_of(node, 1)) {
+  Reduction(const PlannedNode& node, const std::vector<bool>& reduced, Family family)
+      : node_(node), family_(std::move(family)), epilogue_(epilogue_of(node, 1)) {
     const sdk::Operand x = node.input(0);
     std::vector<int64_t> shape[2], strides[2];
     for (size_t k = 0; k < reduced.size(); ++k) {
@@ -95,8 +95,7 @@ class Reduction {
 
   uint64_t add_rows() {
     constexpr uint64_t teams = row_threads / lanes;
-    const uint64_t room = capabilities_.threadgroup_memory / (lanes * family_.value_bytes);
-    const uint64_t most = std::bit_floor(std::clamp<uint64_t>(room, teams, uint64_t{64}));
+    constexpr uint64_t most = 32;  // leaves that a simdgroup joins
     const uint64_t leaves = std::max<uint64_t>(1, quotient_up(length_, leaf));
     // Leaves that a threadgroup has of one result: as many as it can, unless most of the device would have nothing to
     // do.
@@ -123,7 +122,6 @@ class Reduction {
 
   const PlannedNode& node_;
   Family family_;
-  const Capabilities& capabilities_;
   ElementCode epilogue_;
   Plan plan_;
   Layout kept_, reduced_;
@@ -151,7 +149,7 @@ std::vector<bool> reduced_axes(const PlannedNode& node) {
   return reduced;
 }
 
-Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
+Plan plan_adding(const PlannedNode& node, const Capabilities&) {
   const sdk::Operand x = node.input(0);
   const bool is_whole_number = x.is("int64") || x.is("uint64");
   if (x.dtype() != own_dtype(node) || (!is_whole_number && !computes_in_float(x)))
@@ -162,24 +160,24 @@ Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
                             type_definition("Stored", format.stored) + type_definition("Own", format.computed);
   if (!is_whole_number) definitions += element_access(format);
   Family family = {std::move(definitions), "Value", is_whole_number ? uint64_t{8} : uint64_t{4}};
-  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
+  return Reduction(node, reduced_axes(node), std::move(family)).plan();
 }
 
-Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
+Plan plan_extreme(const PlannedNode& node, const Capabilities&) {
   const sdk::Operand x = node.input(0);
   if (x.dtype() != own_dtype(node)) return refusal("the result has another dtype");
   Family family = family_of_keys(x, node.op() == "min" || node.op() == "all", false);
-  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
+  return Reduction(node, reduced_axes(node), std::move(family)).plan();
 }
 
-Plan plan_place(const PlannedNode& node, const Capabilities& capabilities) {
+Plan plan_place(const PlannedNode& node, const Capabilities&) {
   const sdk::Operand x = node.input(0);
   if (sdk::host->dtype_id("int64") != own_dtype(node) || x.is("bool"))
     return refusal("it finds places of numbers, as int64");
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), false);
   reduced[static_cast<size_t>(node.attributes<fe_argmax_attributes>().axis)] = true;
   Family family = family_of_keys(x, node.op() == "argmin", true);
-  return Reduction(node, reduced, std::move(family), capabilities).plan();
+  return Reduction(node, reduced, std::move(family)).plan();
 }
 
 }  // namespace

@@ -57,6 +57,18 @@ inline Own result_of(Value value) { return own_of_stored(stored_key(ordered_key(
 #endif
 #endif
 
+// The value of the lane whose number differs in the bit `mask`. Shuffles of MSL have no integers of 64 bits.
+inline float value_across(float value, uint mask) { return simd_shuffle_xor(value, ushort(mask)); }
+inline uint value_across(uint value, uint mask) { return simd_shuffle_xor(value, ushort(mask)); }
+inline ulong value_across(ulong value, uint mask) {
+  return as_type<ulong>(simd_shuffle_xor(as_type<uint2>(value), ushort(mask)));
+}
+#ifdef FINDS_PLACE
+inline Value value_across(Value value, uint mask) {
+  return Value{value_across(value.key, mask), value_across(value.place, mask)};
+}
+#endif
+
 // A whole result, or a part of one for scratch memory.
 #if IS_WHOLE
 #define OUTCOME(value) result_of(value)

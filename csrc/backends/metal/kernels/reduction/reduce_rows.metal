@@ -1,6 +1,6 @@
-// Reduces each leaf (reduce.metal) with 32 lanes. The elements of a leaf are adjacent: long rows. Also defined in front:
-// LEAVES, those of one result that a threadgroup reduces, and SLOTS, those that it reduces in all (powers of two), and
-// THREADS. Part i of result r goes to place i * results + r of the scratch memory.
+// Reduces each leaf (reduce.metal) with the 32 lanes of a simdgroup. The elements of a leaf are adjacent: long rows.
+// Also defined in front: LEAVES, those of one result that a threadgroup reduces, and SLOTS, those that it reduces in all
+// (powers of two, at most 32), and THREADS. Part i of result r goes to place i * results + r of the scratch memory.
 #include "reduction/reduce.metal"
 
 struct Parameters {
@@ -23,31 +23,22 @@ inline Value value_of_lane(device const Stored* from, constant Parameters& p, ul
 kernel void reduce_rows(device const Stored* from [[buffer(0)]], OPERAND_PARAMETERS,
                         constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
-  FERRULE_THREADGROUP(Value, values, [SLOTS * LANES]);
+  FERRULE_THREADGROUP(Value, values, [SLOTS]);
   const ulong first_unit = group_number(group, groups) * (SLOTS / LEAVES);
+  const uint lane = own % LANES;
   for (uint slot = own / LANES; slot < SLOTS; slot += THREADS / LANES) {
     const ulong unit = first_unit + slot / LEAVES, result = unit / p.parts;  // a unit is a part of a result
     const ulong leaf = (unit - result * p.parts) * LEAVES + slot % LEAVES;
-    values[slot * LANES + own % LANES] = value_of_lane(from, p, result, leaf, own % LANES);
+    Value value = value_of_lane(from, p, result, leaf, lane);
+    for (uint width = LANES / 2; width > 0; width /= 2) value = combined(value, value_across(value, width));
+    if (lane == 0) values[slot] = value;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint width = LANES / 2; width > 0; width /= 2) {
-    for (uint i = own; i < SLOTS * width; i += THREADS) {
-      const uint at = i / width * LANES + i % width;
-      values[at] = combined(values[at], values[at + width]);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-  for (uint gap = 1; gap < LEAVES; gap *= 2) {
-    for (uint i = own; i < SLOTS / (2 * gap); i += THREADS) {
-      const uint at = i * 2 * gap * LANES;
-      values[at] = combined(values[at], values[at + gap * LANES]);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-  for (uint i = own; i < SLOTS / LEAVES; i += THREADS) {
-    const ulong unit = first_unit + i, result = unit / p.parts;
-    if (result < p.results)
-      compute(operands, (unit - result * p.parts) * p.results + result, OUTCOME(values[i * LEAVES * LANES]));
-  }
+  if (own >= LANES) return;  // the first simdgroup joins the leaves
+  Value value = identity();
+  if (lane < SLOTS) value = values[lane];
+  for (uint gap = 1; gap < LEAVES; gap *= 2) value = combined(value, value_across(value, gap));
+  const ulong unit = first_unit + lane / LEAVES, result = unit / p.parts;
+  if (lane < SLOTS && lane % LEAVES == 0 && result < p.results)
+    compute(operands, (unit - result * p.parts) * p.results + result, OUTCOME(value));
 }
