@@ -149,6 +149,7 @@ Settings read() {
   std::uint64_t seed = 0;
   order_of_work(seed);
   order_of_threads(seed);
+  if (const char* const system = std::getenv("FERRULE_EMULATION_METAL_SYSTEM")) made.system = system;
   if (const char* const log = std::getenv("FERRULE_EMULATION_METAL_LOG")) made.log = log;
   return made;
 }

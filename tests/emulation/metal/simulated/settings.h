@@ -43,6 +43,7 @@ struct Settings {
   std::vector<FailingCall> failing_calls;
   std::chrono::milliseconds wait_limit{10'000};  // of a wait for an event
   std::chrono::microseconds delay{0};            // before each command buffer
+  std::string system = "Version 11.0 (Build 20A0)";
   std::string log;
 };
 // Read once. Ends the process for a value that it does not understand.
