@@ -3,6 +3,8 @@ packages+=(clang-19)  # compiles the kernels for the emulator
 # Wheels are for macOS only. The tests, the kit and the demo use the module over a simulated Metal (docs/emulator_metal.md).
 no_wheel_here[metal]=yes
 other_platforms[metal]="macosx_11_0_arm64"
+# The kit looks for memory that grows, and the simulated Metal remembers freed objects.
+kit_environment[metal]="FERRULE_EMULATION_METAL_FREED=0"
 if [ "$(uname -sm)" = "Linux x86_64" ]; then  # the simulated Metal has assembly for it
   emulated_module[metal]=testing/libferrule-metal-emulated.so
 fi

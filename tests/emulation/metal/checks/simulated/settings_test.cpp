@@ -300,6 +300,22 @@ TEST(MetalSettingsDeathTest, ArchivesAreThoseOfASystem) {
   std::remove(path.c_str());
 }
 
+TEST(MetalSettingsDeathTest, FreedObjectsAreRememberedAsLongAsTheVariableSays) {
+  static const auto text_of_late_message = +[] {
+    MTLCopyAllDevices();
+    const Id object = made("MTLCompileOptions");
+    release(object);
+    send<bool>(object, "fastMathEnabled");
+    return std::string(simulated_metal_faults());
+  };
+  passes({{collect, "collect"}}, [] { EXPECT_NE(text_of_late_message().find("freed instance"), std::string::npos); });
+  passes({{collect, "collect"}, {"FERRULE_EMULATION_METAL_FREED", "0"}}, [] {
+    const std::string text = text_of_late_message();
+    EXPECT_NE(text, "");
+    EXPECT_EQ(text.find("freed instance"), std::string::npos) << text;
+  });
+}
+
 TEST(MetalSettingsDeathTest, RevokedAccessLasts) {
   passes({{"FERRULE_EMULATION_METAL_FAULT", "access_revoked:1"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
