@@ -7,4 +7,9 @@ other_platforms[metal]="macosx_11_0_arm64"
 kit_environment[metal]="FERRULE_EMULATION_METAL_FREED=0"
 if [ "$(uname -sm)" = "Linux x86_64" ]; then  # the simulated Metal has assembly for it
   emulated_module[metal]=testing/libferrule-metal-emulated.so
+  # Sanitizers see the host's code in the tests of threads, and each way of addressing memory in these kernels: with an
+  # empty cache of compiled kernels clang takes most of the time.
+  thread_tests[metal]="test_threads or test_pipeline_cache or test_memory"
+  sanitizer_kit[metal]="--ferrule-op matmul --ferrule-op softmax --ferrule-op sum --ferrule-op take --ferrule-op sort
+    --ferrule-op compress --ferrule-op exp -k float32"
 fi
