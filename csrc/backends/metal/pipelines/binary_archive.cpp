@@ -2,6 +2,8 @@
 
 #include <ferrule/cpp/cache.hpp>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
