@@ -114,13 +114,11 @@ Owned BinaryArchive::pipeline(Id descriptor, Id* error) {
 void BinaryArchive::add(Id descriptor) {
   const std::lock_guard lock(mutex_);
   if (!archive_ || !is_kept_) return;
-  const uint64_t begin = sdk::monotonic_ns();
   Id error = nullptr;
   if (send<Boolean>(archive_.get(), Message::add_pipeline, descriptor, &error) != 0)
-    is_added_ = true;
+    ++added_;
   else
     log("a pipeline is not archived: " + reason_of(error));
-  compiling_ns_ += sdk::monotonic_ns() - begin;
 }
 
 std::vector<uint8_t> BinaryArchive::bytes_of_archive() const {
@@ -135,19 +133,19 @@ std::vector<uint8_t> BinaryArchive::bytes_of_archive() const {
 
 void BinaryArchive::save() noexcept try {
   const std::lock_guard lock(mutex_);
-  if (!is_added_ || !is_kept_ || compiling_ns_ < saving_ns_) return;
-  const uint64_t begin = sdk::monotonic_ns();
-  is_added_ = is_kept_ = false;  // unless it is written
+  constexpr uint64_t unit = 1 << 20;
+  if (added_ == 0 || !is_kept_ || added_ < written_bytes_ / unit) return;
+  added_ = 0;
+  is_kept_ = false;  // unless it is written
   const AutoreleasePool pool;
   try {
     const std::vector<uint8_t> bytes = bytes_of_archive();
+    written_bytes_ = bytes.size();
     if (bytes.empty()) archive_ = empty_archive();
     is_kept_ = bytes.empty() || sdk::keep(kind, key_, bytes);
   } catch (const std::exception& error) {
     log(std::string("the archive of pipelines cannot be written: ") + error.what());
   }
-  compiling_ns_ = 0;
-  saving_ns_ = sdk::monotonic_ns() - begin;
 } catch (const std::exception&) {  // out of memory
 }
 

@@ -28,7 +28,8 @@ class BinaryArchive {
   // Null if Metal cannot make it; `error` then is the NSError. The caller has an autorelease pool.
   Owned pipeline(Id descriptor, Id* error);
   // Writes the archive to disk if code was added to it. Call it after compiling, because Metal may not be called when a
-  // process ends. Does nothing while writing has taken longer than compiling: a large archive is written less often.
+  // process ends. The first code of a process is written at once; a large archive then is written less often: after as
+  // many pipelines as it has MiB.
   void save() noexcept;
 
  private:
@@ -45,10 +46,10 @@ class BinaryArchive {
   // Metal does not say which methods of an archive may run side by side: lookups share the mutex, others hold it alone.
   std::shared_mutex mutex_;
   std::string key_;
-  Owned archive_;                              // an MTLBinaryArchive; null if there is none
-  bool is_added_ = false;                      // code was added since it was written
-  bool is_kept_ = true;                        // false when it could not be written: nothing is added any more
-  uint64_t compiling_ns_ = 0, saving_ns_ = 0;  // since the archive was written, and for writing it
+  Owned archive_;               // an MTLBinaryArchive; null if there is none
+  uint64_t added_ = 0;          // pipelines since it was written
+  uint64_t written_bytes_ = 0;  // by this process at the last time
+  bool is_kept_ = true;         // false when it could not be written: nothing is added any more
 };
 
 }  // namespace ferrule::metal

@@ -89,6 +89,18 @@ def test_kernels_of_several_processes_are_gathered(pipelines: Callable[..., Coun
         assert set(pipelines(program)) == {"of an archive"}
 
 
+def test_graphs_that_a_process_compiles_one_after_the_other_are_kept(pipelines: Callable[..., Counter[str]]) -> None:
+    program = """
+a = np.arange(16, dtype=np.float32).reshape(4, 4)
+x = fe.asarray(a, device="metal:0")
+ops = (fe.exp, fe.sort, fe.sum, fe.softmax, fe.cumulative_sum, lambda x, axis: x @ x)
+print(all(np.asarray(op(x, axis=0) if op is not fe.exp else op(x)).size in (4, 16) for op in ops))
+"""
+    first = pipelines(program)
+    assert first["archived"] > 5
+    assert set(pipelines(program)) == {"of an archive"}
+
+
 @pytest.mark.parametrize(
     "damage",
     [
