@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import ferrule as fe
     from ferrule.testing.model.case import Case
 
-_OPTIONS = ("backend", "device", "variant", "level", "seed", "report", "expect", "timeout", "benchmark", "sample")
+_OPTIONS = ("backend", "device", "variant", "level", "op", "seed", "report", "expect", "timeout", "benchmark", "sample")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--ferrule-device", action="append", metavar="NAME", help="a device to test, such as cpu or gpu:1")
     add("--ferrule-variant", action="append", metavar="NAME", help="a variant of the CPU module; `all`: each one")
     add("--ferrule-level", choices=["brief", "quick", "full", "edge"], help="how thoroughly (default: quick)")
+    add("--ferrule-op", action="append", metavar="NAME", help="an op to test (default: all); may be given again")
     add("--ferrule-seed", metavar="N", help="of the values and shapes: a number, or `random` (default: 0)")
     add("--ferrule-report", action="append", metavar="FILE", help="write the support matrix: .html, .json or .txt")
     add(

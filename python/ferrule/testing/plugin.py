@@ -23,6 +23,7 @@ from ferrule.testing.checks import runs_alone
 from ferrule.testing.exclusive_runs import Turns
 from ferrule.testing.expected_failures import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
+from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.program_parts import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
@@ -44,6 +45,10 @@ class Kit:
         self.limit: float = config.getoption("ferrule_timeout") or 60.0
         self.benchmark = bool(config.getoption("ferrule_benchmark"))
         self.sample = bool(config.getoption("ferrule_sample"))
+        self.ops: list[str] | None = config.getoption("ferrule_op")
+        for op in self.ops or ():
+            if op not in op_rows():
+                raise pytest.UsageError(f"--ferrule-op: there is no op {op}")
         self.records: list[Record] = []
         self._reports = [self._path(name) for name in config.getoption("ferrule_report") or ()]
         for path in self._reports:
@@ -90,7 +95,10 @@ class Kit:
 
     @cached_property
     def subjects(self) -> list[Subject]:
-        return subjects_of(self.targets or [Target("device", "cpu", self.level)], self.limit, self._first_op)
+        found = subjects_of(self.targets or [Target("device", "cpu", self.level)], self.limit, self._first_op)
+        for subject in found:
+            subject.ops = self.ops
+        return found
 
     def items(self) -> Iterator[Item]:
         for subject in self.subjects:
@@ -185,7 +193,7 @@ class Kit:
         if not self.records:
             return
         chosen = [argument for argument in self._config.args if "::" in argument]
-        everything = not (chosen or self._config.getoption("keyword") or self._config.getoption("markexpr"))
+        everything = not (chosen or self.ops or self._config.getoption("keyword") or self._config.getoption("markexpr"))
         pairs = {(case.op, (*case.dtypes, case.result)[0]) for case in all_cases().values()} if everything else set()
         report = Report(tuple(self.records), expected=frozenset(pairs))
         terminalreporter.section("ferrule kit")

@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             (subject, op)
             for subject in kit.subjects
             if subject.error is None
-            for op in op_rows()
+            for op in subject.ops or op_rows()
             if op in subject.declared or not subject.supported(op, whole=True)
         ]
         metafunc.parametrize(("subject", "op"), pairs, ids=[f"{subject.name}-{op}" for subject, op in pairs])

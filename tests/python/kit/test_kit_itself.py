@@ -283,6 +283,16 @@ def test_it_runs_under_xdist(faulty_modules: Path) -> None:
     assert ("exp", "unsupported") in states
 
 
+def test_chosen_ops_are_tested_and_no_others(faulty_modules: Path) -> None:
+    report = faulty_modules / "ops.json"
+    where = ("--pyargs", "ferrule.testing.test_ops", "--ferrule-backend=libferrule-faulty.so")
+    ops = ("--ferrule-op=abs", "--ferrule-op=exp", "--ferrule-level=brief", f"--ferrule-report={report}")
+    done = kit(*where, *ops, folder=faulty_modules)
+    assert done.returncode == 0, done.stdout
+    states = {(record.op, record.state) for record in json_file.read(report).records}
+    assert states == {("abs", "passed"), ("abs", "unsupported"), ("exp", "unsupported")}
+
+
 @pytest.mark.parametrize(
     ("option", "words"),
     [
@@ -294,6 +304,7 @@ def test_it_runs_under_xdist(faulty_modules: Path) -> None:
         ("--ferrule-level=high", "invalid choice"),
         ("--ferrule-device=nope", "nope"),
         ("--ferrule-variant=nope", "there is no variant 'nope'"),
+        ("--ferrule-op=nope", "there is no op nope"),
     ],
 )
 def test_invalid_options_are_reported(option: str, words: str, tmp_path: Path) -> None:

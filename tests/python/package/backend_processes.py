@@ -21,6 +21,33 @@ def tested_module(name: str) -> Path:
     return path
 
 
+# For programs that have NumPy and ferrule: `attempt` gives the error of a call as text, `in_threads` calls work(number)
+# in that many threads, and raises the first error.
+THREADS = """
+import threading
+
+def attempt(call):
+    try:
+        result = call()
+        return result.tolist() if hasattr(result, "tolist") else result
+    except (fe.Error, BufferError) as error:
+        return f"{type(error).__name__}: {error}"
+
+def in_threads(count, work):
+    errors = []
+    def run(number):
+        try:
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join(60)
+    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
+    if errors: raise errors[0]
+"""
+
+
 @dataclass(frozen=True)
 class Done:
     output: str

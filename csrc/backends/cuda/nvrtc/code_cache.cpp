@@ -14,11 +14,10 @@ namespace {
 constexpr const char* kind = "cuda_kernels";
 constexpr size_t most_bytes = size_t{16} << 20;  // some hundred kernels
 
-// FNV-1a. The headers are what a text includes: a build of the module with others has other kernels.
+// The headers are what a text includes: a build of the module with others has other kernels.
 uint64_t hash_of_headers() {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const KernelHeader& header : kernel_headers())
-    for (const char letter : header.text) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  uint64_t hash = sdk::hash_of("");
+  for (const KernelHeader& header : kernel_headers()) hash = sdk::hash_of(header.text, hash);
   return hash;
 }
 

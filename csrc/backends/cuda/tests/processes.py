@@ -7,41 +7,25 @@ from dataclasses import dataclass
 
 import backend_processes
 
-# `put` makes an array on the device, `attempt` gives the error of a call as text, `page` an array in pages of its own.
-PRELUDE = """
-import json, mmap, os, tempfile, threading
+# `put` makes an array on the device, `page` an array in pages of its own.
+PRELUDE = (
+    """
+import json, mmap, os, tempfile
 import numpy as np
 import ferrule as fe
-
+"""
+    + backend_processes.THREADS
+    + """
 def put(values, dtype=np.float32, device="cuda"):
     return fe.asarray(np.array(values, dtype), device=device)
-
-def attempt(call):
-    try:
-        result = call()
-        return result.tolist() if hasattr(result, "tolist") else result
-    except (fe.Error, BufferError) as error:
-        return f"{type(error).__name__}: {error}"
 
 def page(count, dtype=np.float32):
     size = -(-count * np.dtype(dtype).itemsize // 4096) * 4096
     return np.frombuffer(mmap.mmap(-1, size), dtype)
 
-def in_threads(count, work):
-    errors = []
-    def run(number):
-        try:
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join(60)
-    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
-    if errors: raise errors[0]
-
 [row] = [row for row in fe.load_all().candidates if row.name == "cuda"]
 """
+)
 
 
 @dataclass(frozen=True)

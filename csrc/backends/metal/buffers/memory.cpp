@@ -1,6 +1,14 @@
 #include "buffers/memory.h"
 
 namespace ferrule::metal {
+namespace {
+
+// A device that was removed makes no objects at all.
+bool is_removed(const PhysicalDevice& device) {
+  return !Owned::taken(send<Id>(device.device.get(), Message::new_shared_event));
+}
+
+}  // namespace
 
 MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place) {
   const AutoreleasePool pool;
@@ -8,6 +16,8 @@ MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place)
   auto memory = std::make_shared<Memory>();
   memory->buffer = Owned::taken(send<Id>(device.device.get(), Message::new_buffer_with_length,
                                          static_cast<Unsigned>(size), is_shared ? storage_shared : storage_private));
+  if (!memory->buffer && is_removed(device))
+    throw sdk::Error(FE_DEVICE_LOST, device.description.name + " makes no memory any more: it was removed");
   if (!memory->buffer)
     throw sdk::Error(FE_OUT_OF_MEMORY, device.description.name + " has no " + std::to_string(size) + " bytes left");
   memory->size = size;

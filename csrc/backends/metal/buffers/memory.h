@@ -23,7 +23,7 @@ using MemoryPointer = std::shared_ptr<const Memory>;
 // Whether new memory is for the device alone, or also for the host.
 enum class Place { device, shared };
 
-// Throws FE_OUT_OF_MEMORY.
+// Throws FE_OUT_OF_MEMORY, and FE_DEVICE_LOST if the device was removed.
 MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place);
 // Whole pages of host memory, which outlive the result. Throws FE_UNSUPPORTED if Metal does not take them.
 MemoryPointer borrow(const PhysicalDevice& device, void* pointer, uint64_t size);

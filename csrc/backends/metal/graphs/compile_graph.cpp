@@ -95,6 +95,7 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> devic
       parameters.insert(parameters.end(), dispatch.parameters.begin(), dispatch.parameters.end());
     }
   }
+  device->pipelines().save();
   auto program = std::make_shared<Program>(std::move(device), view, std::move(steps), parameters, std::move(names));
   return std::make_unique<Executable>(std::move(program), scratch);
 }

@@ -116,7 +116,8 @@ std::vector<MemoryPointer> Program::touched_by(const fe_execution& execution) co
 
 void Program::encode(Id commands, std::span<const Place> places, const Memory& frame, size_t begin, size_t end) const {
   // Steps run side by side but for the barriers between them.
-  const Id encoder = send<Id>(commands, Message::compute_encoder_with_dispatch_type, dispatch_concurrent);
+  const Id encoder =
+      checked_encoder(send<Id>(commands, Message::compute_encoder_with_dispatch_type, dispatch_concurrent));
   const auto bind = [&](Id buffer, Unsigned offset, Unsigned index) {
     send<void>(encoder, Message::set_buffer, buffer, offset, index);
   };

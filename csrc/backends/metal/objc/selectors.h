@@ -3,7 +3,7 @@
 
 // S(name in C++, selector)
 #define FERRULE_METAL_SELECTORS(S)                                                                   \
-  /* NSObject, NSString, NSError, NSArray, NSURL */                                                  \
+  /* NSObject, NSString, NSError, NSArray, NSURL, NSProcessInfo */                                   \
   S(new_object, "new")                                                                               \
   S(string_with_utf8_string, "stringWithUTF8String:")                                                \
   S(utf8_string, "UTF8String")                                                                       \
@@ -11,6 +11,10 @@
   S(code, "code")                                                                                    \
   S(count, "count")                                                                                  \
   S(object_at_index, "objectAtIndex:")                                                               \
+  S(array_with_object, "arrayWithObject:")                                                           \
+  S(file_url_with_path, "fileURLWithPath:")                                                          \
+  S(process_info, "processInfo")                                                                     \
+  S(operating_system_version_string, "operatingSystemVersionString")                                 \
   /* MTLDevice */                                                                                    \
   S(name, "name")                                                                                    \
   S(is_low_power, "isLowPower")                                                                      \
@@ -26,6 +30,7 @@
   S(new_buffer_with_bytes_no_copy, "newBufferWithBytesNoCopy:length:options:deallocator:")           \
   S(new_library_with_source, "newLibraryWithSource:options:error:")                                  \
   S(new_pipeline_with_descriptor, "newComputePipelineStateWithDescriptor:options:reflection:error:") \
+  S(new_binary_archive, "newBinaryArchiveWithDescriptor:error:")                                     \
   S(new_shared_event, "newSharedEvent")                                                              \
   /* MTLCompileOptions, MTLLibrary, MTLComputePipelineDescriptor, MTLComputePipelineState */         \
   S(set_fast_math_enabled, "setFastMathEnabled:")                                                    \
@@ -33,7 +38,12 @@
   S(new_function_with_name, "newFunctionWithName:")                                                  \
   S(set_compute_function, "setComputeFunction:")                                                     \
   S(set_max_total_threads_per_threadgroup, "setMaxTotalThreadsPerThreadgroup:")                      \
+  S(set_binary_archives, "setBinaryArchives:")                                                       \
   S(max_total_threads_per_threadgroup, "maxTotalThreadsPerThreadgroup")                              \
+  /* MTLBinaryArchiveDescriptor, MTLBinaryArchive */                                                 \
+  S(set_url, "setUrl:")                                                                              \
+  S(add_pipeline, "addComputePipelineFunctionsWithDescriptor:error:")                                \
+  S(serialize_to_url, "serializeToURL:error:")                                                       \
   /* MTLCommandQueue, MTLCommandBuffer */                                                            \
   S(command_buffer, "commandBuffer")                                                                 \
   S(compute_encoder_with_dispatch_type, "computeCommandEncoderWithDispatchType:")                    \

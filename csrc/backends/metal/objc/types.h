@@ -52,6 +52,7 @@ enum class GpuFamily : Integer { apple7 = 1007, apple8 = 1008, apple9 = 1009, ma
 constexpr Unsigned storage_shared = 0 << 4, storage_private = 2 << 4;  // MTLResourceOptions
 constexpr Unsigned dispatch_concurrent = 1;                            // MTLDispatchType
 constexpr Unsigned barrier_of_buffers = 1;                             // MTLBarrierScope
+constexpr Unsigned fail_on_archive_miss = 1 << 2;                      // MTLPipelineOption
 constexpr Unsigned language_version_2_3 = (2 << 16) + 3;               // MTLLanguageVersion: macOS 11
 
 }  // namespace ferrule::metal

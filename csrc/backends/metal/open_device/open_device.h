@@ -1,6 +1,7 @@
 // An open device, shared by its queues and executables.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,10 @@ struct Faults {
 class OpenDevice {
  public:
   OpenDevice(PhysicalDevice physical, const sdk::Options& options)
-      : faults_(options), physical_(std::move(physical)), pipelines_(physical_) {}
+      : faults_(options),
+        physical_(std::move(physical)),
+        pipelines_(physical_, static_cast<uint64_t>(std::max<int64_t>(
+                                  0, options.integer("archive_bytes", BinaryArchive::default_max_bytes)))) {}
 
   const PhysicalDevice& physical() const { return physical_; }
   const std::string& name() const { return physical_.description.name; }

@@ -52,7 +52,7 @@ std::list<Pipelines::Entry> Pipelines::take_idle() {
   return taken;
 }
 
-PipelinePointer Pipelines::make(const KernelSource& source) const {
+PipelinePointer Pipelines::make(const KernelSource& source) {
   const AutoreleasePool pool;
   const auto refuse = [&](const std::string& what) {
     throw sdk::Error(FE_INTERNAL, "the kernel " + source.function + " " + what);
@@ -72,8 +72,7 @@ PipelinePointer Pipelines::make(const KernelSource& source) const {
   send<void>(descriptor.get(), Message::set_compute_function, function.get());
   send<void>(descriptor.get(), Message::set_max_total_threads_per_threadgroup, static_cast<Unsigned>(source.threads));
   error = nullptr;
-  Owned pipeline = Owned::taken(send<Id>(device_.device.get(), Message::new_pipeline_with_descriptor, descriptor.get(),
-                                         Unsigned{0}, static_cast<void*>(nullptr), &error));
+  Owned pipeline = archive_.pipeline(descriptor.get(), &error);
   if (!pipeline) refuse("cannot be made for " + device_.description.name + ": " + reason_of(error));
   const auto most = send<Unsigned>(pipeline.get(), Message::max_total_threads_per_threadgroup);
   if (most < source.threads)

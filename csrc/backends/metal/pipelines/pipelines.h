@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "device/physical_device.h"
+#include "pipelines/binary_archive.h"
 
 namespace ferrule::metal {
 
@@ -25,13 +26,17 @@ struct KernelSource {
 // Makes each pipeline once, and keeps the most recently used of those that no graph uses. Thread-safe.
 class Pipelines {
  public:
-  explicit Pipelines(const PhysicalDevice& device, size_t max_idle = 256) : device_(device), max_idle_(max_idle) {}
+  // `max_archive` is the largest archive of compiled pipelines on disk, in bytes; with 0 there is none.
+  explicit Pipelines(const PhysicalDevice& device, uint64_t max_archive, size_t max_idle = 256)
+      : device_(device), archive_(device, max_archive), max_idle_(max_idle) {}
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
   // Throws FE_INTERNAL, with the log of Metal's compiler, if the text does not compile, and FE_UNSUPPORTED if the
   // device cannot run it with so many threads.
   PipelinePointer get(const KernelSource& source);
+  // Keeps the compiled code for the next process.
+  void save() noexcept { archive_.save(); }
 
  private:
   struct Entry {
@@ -39,10 +44,11 @@ class Pipelines {
     PipelinePointer pipeline;
   };
   PipelinePointer find(const std::string& key);
-  PipelinePointer make(const KernelSource& source) const;
+  PipelinePointer make(const KernelSource& source);
   std::list<Entry> take_idle();
 
   const PhysicalDevice& device_;
+  BinaryArchive archive_;
   const size_t max_idle_;
   std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first

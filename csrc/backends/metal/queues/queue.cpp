@@ -51,7 +51,7 @@ void Queue::execute(std::vector<MemoryPointer> touched, const Timeline::Encode& 
 uint64_t Queue::blit(const MemoryPointer& to, uint64_t to_offset, const MemoryPointer& from, uint64_t from_offset,
                      uint64_t size) {
   const auto encode = [&](Id commands) {
-    const Id encoder = send<Id>(commands, Message::blit_encoder);
+    const Id encoder = checked_encoder(send<Id>(commands, Message::blit_encoder));
     send<void>(encoder, Message::copy_from_buffer, from->buffer.get(), static_cast<Unsigned>(from_offset),
                to->buffer.get(), static_cast<Unsigned>(to_offset), static_cast<Unsigned>(size));
     end(encoder);
@@ -114,7 +114,7 @@ void Queue::fill(const MemoryPointer& to, uint64_t to_offset, std::span<const st
   if (size == 0) return;
   if (std::all_of(pattern.begin(), pattern.end(), [&](std::byte byte) { return byte == pattern[0]; })) {
     const auto encode = [&](Id commands) {
-      const Id encoder = send<Id>(commands, Message::blit_encoder);
+      const Id encoder = checked_encoder(send<Id>(commands, Message::blit_encoder));
       send<void>(encoder, Message::fill_buffer, to->buffer.get(),
                  Range{static_cast<Unsigned>(to_offset), static_cast<Unsigned>(size)},
                  static_cast<uint8_t>(pattern[0]));

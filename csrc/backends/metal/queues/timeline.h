@@ -20,6 +20,12 @@ struct EventSpan {
   std::optional<sdk::Error> error;
 };
 
+// An encoder that was just made, which may be null: messages to null do nothing, and results would be wrong.
+inline Id checked_encoder(Id encoder) {
+  if (encoder == nullptr) throw sdk::Error(FE_OUT_OF_MEMORY, "metal: a command buffer makes no encoder");
+  return encoder;
+}
+
 // Work is numbered in the order of its commits, and the device does it in that order. An error of a command buffer is
 // the error of the span in which it was committed; later work still runs. A lost device is lost for all of its queues:
 // all work counts as done, and the loss is the error of each span until a queue is reset.

@@ -58,6 +58,48 @@ def test_kernel_that_metal_does_not_compile_is_an_error_with_its_log(run: Run) -
     assert lines[1] == "[4.0]"
 
 
+@pytest.mark.parametrize("unified", ["0", "1"])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "newCommandQueue",
+        "newSharedEvent",
+        "commandBuffer",
+        "computeCommandEncoderWithDispatchType:",
+        "blitCommandEncoder",
+        "newFunctionWithName:",
+        "newLibraryWithSource:options:error:",
+        "newComputePipelineStateWithDescriptor:options:reflection:error:",
+        "newBufferWithBytesNoCopy:length:options:deallocator:",
+    ],
+)
+def test_object_that_metal_does_not_make_is_an_error_and_never_a_wrong_result(
+    selector: str, unified: str, run: Run
+) -> None:
+    program = """
+import gc
+def work():
+    x = fe.asarray(np.arange(12, dtype=np.float32), device="metal:0")
+    return np.asarray(fe.asarray(fe.exp(x * 0) + x, copy=True)).tolist()
+outcomes = []
+for _ in range(4):
+    try:
+        outcomes.append("right" if work() == [n + 1.0 for n in range(12)] else "wrong")
+    except fe.errors.Error as error:
+        outcomes.append("error")
+print(*outcomes)
+gc.collect()
+fe.unload("metal")
+"""
+    variables = {"FERRULE_EMULATION_METAL_UNIFIED": unified, "FERRULE_EMULATION_METAL_LEAKS": "1"}
+    for number in ("1", "2"):
+        outcomes = run(program, FERRULE_EMULATION_METAL_CALL_FAILS=f"{selector}:{number}", **variables).split()
+        assert outcomes.count("error") <= 1
+        assert outcomes.count("right") >= 3, outcomes
+    outcomes = run(program, FERRULE_EMULATION_METAL_CALL_FAILS=f"{selector}:*", **variables).split()
+    assert "wrong" not in outcomes
+
+
 def test_options_of_tests_fail_what_they_name(run: Run) -> None:
     assert "OutOfMemoryError" in run(CALCULATE, FERRULE_METAL_OUT_OF_MEMORY_AT="1", FERRULE_LOG="error")
     assert "DeviceLostError" in run(CALCULATE, FERRULE_METAL_DEVICE_LOST_AT="1", FERRULE_LOG="error")

@@ -44,4 +44,12 @@ inline bool keep(const std::string& kind, std::string_view key, std::span<const 
   return cache != nullptr && cache->put(kind.c_str(), key.data(), key.size(), bytes.data(), bytes.size()) != 0;
 }
 
+// FNV-1a of a text, or of further texts, given the hash of those before. For keys: a module that was built from other
+// texts has other entries. Entries themselves are verified by the host.
+inline uint64_t hash_of(std::string_view text, uint64_t of_earlier = 0xcbf29ce484222325) {
+  uint64_t hash = of_earlier;
+  for (const char letter : text) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  return hash;
+}
+
 }  // namespace ferrule::sdk

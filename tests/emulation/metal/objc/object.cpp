@@ -1,12 +1,15 @@
 #include "metal/objc/object.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -41,16 +44,17 @@ Part& part_of(const void* pointer) {
   return all[(address >> 5U ^ address >> 12U) % parts];
 }
 
+constinit std::atomic<std::size_t> most_freed{0};
+
 // Memory of objects that were freed. It is not given to other objects for a while.
 void keep_freed(Object* object) {
-  constexpr std::size_t most = 1 << 15;
   static constinit std::mutex mutex;
   static auto& kept = *new std::deque<Object*>();
   Object* oldest = nullptr;
   {
     const std::scoped_lock lock(mutex);
     kept.push_back(object);
-    if (kept.size() <= most) return;
+    if (kept.size() <= most_freed.load(std::memory_order_relaxed)) return;
     oldest = kept.front();
     kept.pop_front();
   }
@@ -104,6 +108,8 @@ Known known(const void* pointer) {
   if (found == part.entries.end()) return {};
   return {found->second.is_live ? Known::State::live : Known::State::freed, found->second.isa};
 }
+
+void set_most_freed(std::size_t count) { most_freed.store(count, std::memory_order_relaxed); }
 
 void set_observer(void (*call)(const Class&, bool)) { observer = call; }
 
@@ -172,9 +178,20 @@ struct Pools {
       report_fault("a thread ends with " + std::to_string(open.size()) + " open autorelease pools");
   }
 };
+// By a key, not thread_local: another thread frees the thread-local memory of an opened library, and ThreadSanitizer
+// does not see that the destructor has ended before.
 Pools& pools() {
-  thread_local Pools own;
-  return own;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    if (::pthread_key_create(&made, [](void* own) { delete static_cast<Pools*>(own); }) != 0) std::abort();
+    return made;
+  }();
+  auto* own = static_cast<Pools*>(::pthread_getspecific(key));
+  if (own == nullptr) {
+    own = std::make_unique<Pools>().release();
+    if (::pthread_setspecific(key, own) != 0) std::abort();
+  }
+  return *own;
 }
 
 }  // namespace

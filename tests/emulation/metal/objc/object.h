@@ -114,6 +114,8 @@ struct Known {
 };
 Known known(const void* pointer);
 
+// How many freed objects are remembered, so that their use is found. 0 until it is set.
+void set_most_freed(std::size_t count);
 // The ends of objects are reported to these functions, for the log.
 void set_observer(void (*observer)(const Class& isa, bool is_made));
 

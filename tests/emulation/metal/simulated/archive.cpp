@@ -22,9 +22,9 @@ constexpr const char* domain = "MTLBinaryArchiveDomain";
 constexpr long invalid_file = 1, compilation_failure = 3, internal_error = 4;  // of MTLBinaryArchiveError
 constexpr std::string_view first_line = "archive of the simulated Metal 1\n";
 
-// The lines of a file: the first one, the device, a line for each key, and a checksum of all before it.
+// The lines of a file: the first one, the device, the system, a line for each key, and a checksum of all before it.
 std::string text_of(const Device& device, const std::set<std::string>& keys) {
-  std::string text = std::string(first_line) + device.title() + "\n";
+  std::string text = std::string(first_line) + device.title() + "\n" + settings().system + "\n";
   for (const std::string& key : keys) text += key + "\n";
   return text + checksum_of(text) + "\n";
 }
@@ -43,6 +43,7 @@ std::string read(std::string_view text, const Device& device, std::set<std::stri
     return line;
   };
   if (next_line() != device.title()) return "is one of another device";
+  if (next_line() != settings().system) return "is one of another system";
   while (!rest.empty()) keys.emplace(next_line());
   return "";
 }
@@ -107,6 +108,7 @@ bool Archive::add(Object* descriptor, Object** error) {
   }
   const std::scoped_lock lock(mutex_);
   keys_.insert(own->function()->key());
+  log_line("pipeline " + own->function()->compiled().name() + " archived");
   return true;
 }
 

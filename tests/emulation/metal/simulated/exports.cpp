@@ -9,6 +9,7 @@
 #include "metal/objc/foundation.h"
 #include "metal/simulated/archive.h"
 #include "metal/simulated/encoders.h"
+#include "metal/simulated/process_info.h"
 
 using namespace simulated;
 
@@ -19,6 +20,7 @@ const std::vector<const objc::Class*>& objc::all_classes() {
                                                                 &Url::own_class(),
                                                                 &Error::own_class(),
                                                                 &AutoreleasePool::own_class(),
+                                                                &ProcessInfo::own_class(),
                                                                 &simulated::CompileOptions::own_class(),
                                                                 &PipelineDescriptor::own_class(),
                                                                 &ArchiveDescriptor::own_class(),

@@ -137,6 +137,7 @@ Settings read() {
   if (made.max_buffer == 0) made.max_buffer = made.memory / 2;
   set_number("FERRULE_EMULATION_METAL_PAGE", made.page, std::size_t{4096}, std::size_t{16384}, "4096 or 16384");
   if (made.page != 4096 && made.page != 16384) refuse("FERRULE_EMULATION_METAL_PAGE", "4096 or 16384");
+  set_number("FERRULE_EMULATION_METAL_FREED", made.freed, std::size_t{0}, most, "a number of objects");
   set_failing_buffers(made);
   set_failing_calls(made);
   long milliseconds = made.wait_limit.count();
@@ -149,6 +150,7 @@ Settings read() {
   std::uint64_t seed = 0;
   order_of_work(seed);
   order_of_threads(seed);
+  if (const char* const system = std::getenv("FERRULE_EMULATION_METAL_SYSTEM")) made.system = system;
   if (const char* const log = std::getenv("FERRULE_EMULATION_METAL_LOG")) made.log = log;
   return made;
 }
@@ -159,6 +161,7 @@ const Settings& settings() {
   // Never destroyed: threads of queues may run until the process has ended.
   static const auto& all = *new Settings([] {
     Settings made = read();
+    objc::set_most_freed(made.freed);
     if (!made.log.empty())
       objc::set_observer([](const objc::Class& isa, bool is_made) {
         if (isa.is_counted()) log_line((is_made ? "+ " : "- ") + isa.name());

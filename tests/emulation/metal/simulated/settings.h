@@ -39,10 +39,12 @@ struct Settings {
   std::size_t memory = std::size_t{4} << 30;  // of each device
   std::size_t max_buffer = 0;                 // bytes of a buffer; 0 is half of the memory
   std::size_t page = std::size_t{16} << 10;
+  std::size_t freed = std::size_t{1} << 15;  // objects that are remembered after their end
   std::map<std::uint64_t, CommandBufferError> failing_buffers;  // by their number, from 1 on, in the order of commits
   std::vector<FailingCall> failing_calls;
   std::chrono::milliseconds wait_limit{10'000};  // of a wait for an event
   std::chrono::microseconds delay{0};            // before each command buffer
+  std::string system = "Version 11.0 (Build 20A0)";
   std::string log;
 };
 // Read once. Ends the process for a value that it does not understand.

@@ -30,7 +30,7 @@ TEST_F(MetalObjects, SelectorThatIsNotRegisteredIsAFault) {
 }
 
 TEST_F(MetalObjects, ClassesAreFoundByName) {
-  for (const char* name : {"NSObject", "NSString", "NSArray", "NSURL", "NSError", "NSAutoreleasePool",
+  for (const char* name : {"NSObject", "NSString", "NSArray", "NSURL", "NSError", "NSAutoreleasePool", "NSProcessInfo",
                            "MTLCompileOptions", "MTLComputePipelineDescriptor", "MTLBinaryArchiveDescriptor"})
     EXPECT_NE(objc_getClass(name), nullptr) << name;
   // Those that implement a protocol have no name that a program may rely on.

@@ -271,6 +271,51 @@ TEST(MetalSettingsDeathTest, ArchivesAreThoseOfADevice) {
   });
 }
 
+TEST(MetalSettingsDeathTest, ArchivesAreThoseOfASystem) {
+  const auto system = [] {
+    return text_of(send<Id>(send<Id>(objc_getClass("NSProcessInfo"), "processInfo"), "operatingSystemVersionString"));
+  };
+  static const auto name_of_system = +system;
+  static const std::string path = testing::TempDir() + "ferrule_simulated_metal_system.archive";
+  static const auto archive_of_file = +[](Id* failure) {
+    const Id place = made("MTLBinaryArchiveDescriptor");
+    send<void>(place, "setUrl:", send<Id>(objc_getClass("NSURL"), "fileURLWithPath:", string(path.c_str())));
+    return send<Id>(MTLCreateSystemDefaultDevice(), "newBinaryArchiveWithDescriptor:error:", place, failure);
+  };
+  passes({}, [] {
+    EXPECT_EQ(name_of_system(), "Version 11.0 (Build 20A0)");
+    Id failure = nullptr;
+    const Id archive = send<Id>(MTLCreateSystemDefaultDevice(),
+                                "newBinaryArchiveWithDescriptor:error:", made("MTLBinaryArchiveDescriptor"), &failure);
+    const Id url = send<Id>(objc_getClass("NSURL"), "fileURLWithPath:", string(path.c_str()));
+    EXPECT_TRUE(send<bool>(archive, "serializeToURL:error:", url, &failure));
+    EXPECT_NE(archive_of_file(&failure), nullptr);
+  });
+  passes({{"FERRULE_EMULATION_METAL_SYSTEM", "Version 12.1"}}, [] {
+    EXPECT_EQ(name_of_system(), "Version 12.1");
+    Id failure = nullptr;
+    EXPECT_EQ(archive_of_file(&failure), nullptr);
+    EXPECT_NE(text_of(send<Id>(failure, "localizedDescription")).find("is one of another system"), std::string::npos);
+  });
+  std::remove(path.c_str());
+}
+
+TEST(MetalSettingsDeathTest, FreedObjectsAreRememberedAsLongAsTheVariableSays) {
+  static const auto text_of_late_message = +[] {
+    MTLCopyAllDevices();
+    const Id object = made("MTLCompileOptions");
+    release(object);
+    send<bool>(object, "fastMathEnabled");
+    return std::string(simulated_metal_faults());
+  };
+  passes({{collect, "collect"}}, [] { EXPECT_NE(text_of_late_message().find("freed instance"), std::string::npos); });
+  passes({{collect, "collect"}, {"FERRULE_EMULATION_METAL_FREED", "0"}}, [] {
+    const std::string text = text_of_late_message();
+    EXPECT_NE(text, "");
+    EXPECT_EQ(text.find("freed instance"), std::string::npos) << text;
+  });
+}
+
 TEST(MetalSettingsDeathTest, RevokedAccessLasts) {
   passes({{"FERRULE_EMULATION_METAL_FAULT", "access_revoked:1"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
