@@ -28,6 +28,7 @@ class PlantedFault:
     after: str
     what: str
     kit: str = ""  # pytest's -k: "softmax-float32 and values"
+    op: str = ""  # the only op that the kit tests; by default it asks about all
     level: str = "quick"  # of the kit
     test: str = ""  # of the backend's tests: "test_replay.py::test_numbers_that_change_are_patched"
     order: str = ""  # FERRULE_EMULATION_ORDER
@@ -102,7 +103,8 @@ def _step_of(fault: PlantedFault, backend: Backend, workspace: Workspace) -> Ste
         level = ("--ferrule-level", fault.level)
         plugin = ("-p", "ferrule_pytest") if fault.sanitizer else ()
         kit = ("--pyargs", "ferrule.testing", "--ferrule-backend", module)
-        command = (*pytest, *plugin, *kit, *level, "-k", fault.kit)
+        op = ("--ferrule-op", fault.op) if fault.op else ()
+        command = (*pytest, *plugin, *kit, *level, *op, "-k", fault.kit)
     order = {"FERRULE_EMULATION_ORDER": fault.order} if fault.order else {}
     environment = {"FERRULE_BACKEND_PATH": module, **order, **_preloaded(fault.sanitizer)}
     return Step(fault.check, command, ROOT / "tests", environment)
