@@ -54,8 +54,8 @@ class Subject:
     def support(self) -> dict[str, Support]:
         """The device's support of each case, by the case's name.
 
-        Processes that ask at the same time begin at different ops: each finds in the driver's cache what the others have
-        compiled.
+        Processes that ask at the same time begin at different ops, so that each finds in the driver's cache what the
+        others have compiled.
         """
         ops = list(op_rows() if self.ops is None else self.ops)
         begin = int(self.first * len(ops))
