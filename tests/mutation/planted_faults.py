@@ -62,9 +62,7 @@ def run(backend: Backend, words: list[str], console: Console) -> int:
     return missed
 
 
-def _is_caught(
-    fault: PlantedFault, backend: Backend, workspace: Workspace, passed: set[str], console: Console
-) -> bool:
+def _is_caught(fault: PlantedFault, backend: Backend, workspace: Workspace, passed: set[str], console: Console) -> bool:
     """Tries the fault. `passed` are checks that pass without a fault."""
     file = f"{backend.folder}/{fault.file}"
     text = (workspace.source / file).read_text()
