@@ -138,10 +138,11 @@ std::string refusals_in_log(std::string_view log) {
 }
 
 std::vector<std::string> options_of_strict_checks() {
+  const std::string extensions =
+      "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
+      "-__opencl_c_program_scope_global_variables";
   // The headers have such refused lines that do not count.
-  return {"-DFERRULE_STRICT", "-Xclang", "-fallow-pch-with-compiler-errors", "-Xclang",
-          "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
-          "-__opencl_c_program_scope_global_variables"};
+  return {"-DFERRULE_STRICT", "-Xclang", "-fallow-pch-with-compiler-errors", "-Xclang", extensions};
 }
 
 std::string refusal_of_address_spaces(std::vector<std::string> command, const std::string& file) {

@@ -36,7 +36,7 @@ Tile thread_tile_for(const Parameters& p, uint64_t value_bytes) {
   if (p.m == 1) return tile_of_threads(1, 128, 1, 1);
   if (p.m <= 4) return tile_of_threads(4, 128, 4, 1);
   if (p.m <= 16) return tile_of_threads(16, 64, 4, 2);
-  const Tile large = tile_of_threads(128, 128, 8, 8), medium = tile_of_threads(64, 64, 4, 4);
+  Tile large = tile_of_threads(128, 128, 8, 8), medium = tile_of_threads(64, 64, 4, 4);
   if (value_bytes == 4 && p.m >= 128 && p.n >= 128 && tiles(p, large) >= busy) return large;
   return p.m > 32 && tiles(p, medium) >= busy / 4 ? medium : tile_of_threads(32, 32, 2, 4);
 }
@@ -45,7 +45,7 @@ Tile thread_tile_for(const Parameters& p, uint64_t value_bytes) {
 Tile simdgroup_tile_for(const Parameters& p) {
   if (p.m <= 8) return tile_of_simdgroups(8, 128, 1, 4);
   if (p.m <= 16) return tile_of_simdgroups(16, 64, 1, 4);
-  const Tile large = tile_of_simdgroups(64, 64, 2, 2);
+  Tile large = tile_of_simdgroups(64, 64, 2, 2);
   return p.m > 32 && tiles(p, large) >= busy / 4 ? large : tile_of_simdgroups(32, 32, 2, 2);
 }
 
