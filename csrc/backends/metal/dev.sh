@@ -5,6 +5,7 @@ no_wheel_here[metal]=yes
 other_platforms[metal]="macosx_11_0_arm64"
 # The kit looks for memory that grows, and the simulated Metal remembers freed objects.
 kit_environment[metal]="FERRULE_EMULATION_METAL_FREED=0"
+kit_options[metal]="--ferrule-timeout 300"  # with an empty cache, what an op supports takes a minute to find out
 if [ "$(uname -sm)" = "Linux x86_64" ]; then  # the simulated Metal has assembly for it
   emulated_module[metal]=testing/libferrule-metal-emulated.so
   # Sanitizers see the host's code in the tests of threads, and each way of addressing memory in these kernels: with an
