@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ferrule.testing import module_slots
 
 Run = Callable[..., str]
 
@@ -119,6 +120,12 @@ fe.unload("metal")
     wrong, failed, last = run(program, FERRULE_EMULATION_METAL_UNIFIED=unified, **variables).split()
     assert (wrong, last) == ("False", "right")
     assert int(failed) > 0
+
+
+def test_copies_of_two_queues_wait_for_work_that_takes_long(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "1000")
+    result = module_slots.run(module, "queue_wait_event", seed=0, time_limit=60.0)
+    assert result.outcome == "passed", result.sentences
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse", "7"])
