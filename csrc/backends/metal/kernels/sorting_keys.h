@@ -7,17 +7,29 @@ namespace ferrule::metal {
 
 inline uint64_t key_bytes(const sdk::Operand& x) { return x.item_size() == 8 ? 8 : 4; }
 
+// Of a floating dtype: the greatest number, which is infinity where the dtype has one, and NaN, both without a sign.
+struct FloatBits {
+  uint32_t greatest, nan;
+};
+inline FloatBits float_bits(const sdk::Operand& x) {
+  if (x.is("float8_e4m3fn")) return {0x7e, 0x7f};
+  if (x.is("float8_e5m2")) return {0x7c, 0x7e};
+  if (x.is("float16")) return {0x7c00, 0x7e00};
+  if (x.is("bfloat16")) return {0x7f80, 0x7fc0};
+  return {0x7f800000, 0x7fc00000};
+}
+
 // The definitions that stand in front of sorting_keys.metal. Elements are `Stored` as unsigned integers.
 inline std::string key_definitions(const sdk::Operand& x) {
   format_of(x.dtype());  // refuses dtypes that kernels do not compute
   const auto kind = static_cast<fe_dtype_class>(x.dtype_info().dtype_class);
   std::string text = "typedef " + std::string(key_bytes(x) == 8 ? "ulong" : "uint") + " Key;\ntypedef " +
                      std::string(bits_of(x.item_size()).stored) + " Stored;\n";
-  if (kind == FE_CLASS_FLOAT)
-    return text + definition("KEYS_OF_FLOATS", 1) +
-           definition("MANTISSA", x.is("float16")    ? 10
-                                  : x.is("bfloat16") ? 7
-                                                     : 23);
+  if (kind == FE_CLASS_FLOAT) {
+    const FloatBits bits = float_bits(x);
+    return text + definition("KEYS_OF_FLOATS", 1) + definition("GREATEST_BITS", bits.greatest) +
+           definition("NAN_BITS", bits.nan);
+  }
   return text + definition(kind == FE_CLASS_BOOL     ? "KEYS_OF_BOOLS"
                            : kind == FE_CLASS_SIGNED ? "KEYS_OF_SIGNED"
                                                      : "KEYS_OF_UNSIGNED",

@@ -1,6 +1,6 @@
 // Unsigned keys with the order of the elements of a dtype. NaN has the greatest key, and both zeros have the same one.
 // The including text defines `Stored`, `Key` (uint or ulong; uint for items of up to 4 bytes) and one of KEYS_OF_FLOATS
-// (with MANTISSA, the number of its bits), KEYS_OF_SIGNED, KEYS_OF_UNSIGNED and KEYS_OF_BOOLS.
+// (with GREATEST_BITS and NAN_BITS, of elements without a sign), KEYS_OF_SIGNED, KEYS_OF_UNSIGNED and KEYS_OF_BOOLS.
 #pragma once
 #include "interface.metal"
 
@@ -10,17 +10,16 @@ constant Key key_of_nan = ~Key(0);
 constant uint key_shift = 8 * (sizeof(Key) - sizeof(Stored));
 
 #if defined KEYS_OF_FLOATS
-// The exponent of infinity: all bits between the sign and the mantissa.
-constant Key infinite_bits = (key_high - 1) & ~((Key(1) << (key_shift + MANTISSA)) - 1);
-constant Key quiet_nan_bits = infinite_bits | (Key(1) << (key_shift + MANTISSA - 1));
+constant Key greatest_bits = Key(GREATEST_BITS) << key_shift;
+constant Key nan_bits = Key(NAN_BITS) << key_shift;
 inline Key key_of(Key bits) {
   const Key magnitude = bits & ~key_high;
-  if (magnitude > infinite_bits) return key_of_nan;
+  if (magnitude > greatest_bits) return key_of_nan;
   if (magnitude == 0) return key_high;
   return (bits & key_high) != 0 ? ~bits : bits | key_high;
 }
 inline Key bits_of_key(Key key) {
-  if (key == key_of_nan) return quiet_nan_bits;
+  if (key == key_of_nan) return nan_bits;
   return (key & key_high) != 0 ? key & ~key_high : ~key;
 }
 inline Key reversed(Key key) { return key == key_of_nan ? key : ~key; }
