@@ -19,6 +19,7 @@ std::vector<sdk::OptionDescription> Device::options() {
            "the largest archive of compiled pipelines that is kept on disk (60 MiB); 0: none is read or written"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event reports it"},
+          {"execution_fails_at", "integer", "for tests: the n-th execution fails; its event reports it"},
           {"library_fails_at", "integer", "for tests: the n-th kernel that graphs ask for cannot be compiled"}};
 }
 

@@ -3,7 +3,7 @@
 namespace ferrule::metal {
 namespace {
 
-// Memory is borrowed in whole pages, of which Apple's processors have 16 KiB and Intel's 4 KiB.
+// Memory is borrowed in whole pages of Apple's processors.
 constexpr uint64_t page_size = 16384;
 
 bool is_true(Id device, Message message) { return send<Boolean>(device, message) != 0; }
@@ -57,7 +57,11 @@ std::vector<PhysicalDevice> find_devices() {
   const auto count = send<Unsigned>(all.get(), Message::count);
   if (count == 0) throw sdk::Error(FE_NOT_FOUND, "Metal lists no GPU on this machine");
   devices.reserve(count);
-  for (Unsigned i = 0; i < count; ++i) devices.push_back(described(send<Id>(all.get(), Message::object_at_index, i)));
+  for (Unsigned i = 0; i < count; ++i) {
+    const Id device = send<Id>(all.get(), Message::object_at_index, i);
+    if (supports(device, GpuFamily::apple1)) devices.push_back(described(device));
+  }
+  if (devices.empty()) throw sdk::Error(FE_NOT_FOUND, "Metal lists GPUs on this machine, but none of Apple's");
   return devices;
 }
 

@@ -22,7 +22,8 @@ struct PhysicalDevice {
   bool is_unified = false;  // the GPU and the host share their memory
 };
 
-// Makes no queue and takes no memory of a device.
+// Apple's GPUs: others have simdgroups that are not of 32 threads, and copy only multiples of 4 bytes. Makes no queue
+// and takes no memory of a device. Throws FE_NOT_FOUND if there is none.
 std::vector<PhysicalDevice> find_devices();
 
 }  // namespace ferrule::metal

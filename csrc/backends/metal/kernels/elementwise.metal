@@ -13,7 +13,8 @@ kernel void elementwise(OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]
   const Operands operands = OPERANDS;
   const ulong block = group_number(group, groups);
   for (uint item = 0; item < ITEMS; ++item) {
-    const ulong element = (block * ITEMS + item) * THREADS + own;  // neighbours in memory belong to neighbouring threads
+    // Neighbours in memory belong to neighbouring threads.
+    const ulong element = (block * ITEMS + item) * THREADS + own;
     if (element < p.count) compute(operands, element);
   }
 }

@@ -56,6 +56,8 @@
   S(error, "error")                                                                                  \
   S(gpu_start_time, "GPUStartTime")                                                                  \
   S(gpu_end_time, "GPUEndTime")                                                                      \
+  /* MTLSharedEvent */                                                                               \
+  S(set_signaled_value, "setSignaledValue:")                                                         \
   /* MTLComputeCommandEncoder, MTLBlitCommandEncoder */                                              \
   S(set_compute_pipeline_state, "setComputePipelineState:")                                          \
   S(set_buffer, "setBuffer:offset:atIndex:")                                                         \

@@ -47,7 +47,14 @@ enum class CommandBufferError : Integer {
   stack_overflow = 12
 };
 
-enum class GpuFamily : Integer { apple7 = 1007, apple8 = 1008, apple9 = 1009, mac2 = 2002, metal3 = 5001 };
+enum class GpuFamily : Integer {
+  apple1 = 1001,
+  apple7 = 1007,
+  apple8 = 1008,
+  apple9 = 1009,
+  mac2 = 2002,
+  metal3 = 5001
+};
 
 constexpr Unsigned storage_shared = 0 << 4, storage_private = 2 << 4;  // MTLResourceOptions
 constexpr Unsigned dispatch_concurrent = 1;                            // MTLDispatchType

@@ -18,10 +18,12 @@ struct Faults {
   explicit Faults(const sdk::Options& options)
       : out_of_memory_at(options.integer("out_of_memory_at", 0)),
         device_lost_at(options.integer("device_lost_at", 0)),
+        execution_fails_at(options.integer("execution_fails_at", 0)),
         library_fails_at(options.integer("library_fails_at", 0)) {}
 
   const int64_t out_of_memory_at;
   const int64_t device_lost_at;
+  const int64_t execution_fails_at;
   const int64_t library_fails_at;
   std::atomic<int64_t> allocations{0};
   std::atomic<int64_t> executions{0};

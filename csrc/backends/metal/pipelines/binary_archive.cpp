@@ -46,7 +46,11 @@ class ArchiveFile {
     fs::remove_all(folder_, ignored);
   }
   fs::path path() const { return folder_ / "pipelines.metalarchive"; }
-  Id url() const { return send<Id>(class_named("NSURL"), Message::file_url_with_path, string_of(path().string())); }
+  Id url() const {
+    const Id text = string_of(path().string());
+    if (text == nullptr) throw sdk::Error(FE_IO, "the name of the folder of temporary files is not UTF-8");
+    return send<Id>(class_named("NSURL"), Message::file_url_with_path, text);
+  }
 
  private:
   fs::path folder_;

@@ -41,6 +41,9 @@ void Queue::count_execution() {
   if (number == faults.device_lost_at)
     device_->lose(
         {FE_DEVICE_LOST, device_->name() + " was lost at execution " + std::to_string(number) + ", as requested"});
+  if (number == faults.execution_fails_at)
+    timeline_->fail_next(
+        {FE_INTERNAL, device_->name() + " failed execution " + std::to_string(number) + ", as requested"});
 }
 
 void Queue::execute(std::vector<MemoryPointer> touched, const Timeline::Encode& encode,

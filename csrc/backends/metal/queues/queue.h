@@ -22,7 +22,7 @@ class Queue final : public sdk::Queue {
   // Commits the work of a graph (Timeline::submit).
   void execute(std::vector<MemoryPointer> touched, const Timeline::Encode& encode, std::shared_ptr<void> keep_alive,
                Timeline::After after);
-  // Counts an execution, and loses the device at the one that tests choose.
+  // Counts an execution, which fails or loses the device if tests choose it.
   void count_execution();
 
   std::unique_ptr<sdk::Event> record() override;

@@ -40,9 +40,9 @@ uint64_t Timeline::submit(std::vector<MemoryPointer> touched, const Encode& enco
   std::list<Submission> submission;
   const std::lock_guard lock(mutex_);
   const uint64_t number = last_ + 1;
-  send<void>(commands.get(), Message::encode_signal_event, event_->get(), number);
+  if (!failure_) send<void>(commands.get(), Message::encode_signal_event, event_->get(), number);
   submission.push_back({number, std::move(commands), std::move(touched), std::move(keep_alive), std::move(after), open_,
-                        !awaited_.empty()});
+                        awaited_, std::exchange(failure_, std::nullopt)});
   send<void>(submission.front().commands.get(), Message::commit);
   pending_.splice(pending_.end(), submission);
   awaited_.clear();
@@ -54,7 +54,7 @@ void Timeline::note_host_work() {
   open_->host_ns = sdk::monotonic_ns();
 }
 
-void Timeline::wait_for(const Timeline& other, const EventSpan& span) {
+void Timeline::wait_for(Timeline& other, const EventSpan& span) {
   if (&other == this) return;  // a queue is in order with itself
   if (device_ != other.device_)
     throw sdk::Error(FE_UNSUPPORTED,
@@ -62,7 +62,7 @@ void Timeline::wait_for(const Timeline& other, const EventSpan& span) {
   if (is_lost() || span.end == 0) return;
   for (Awaited& awaited : awaited_)
     if (awaited.event == other.event_) return void(awaited.value = std::max(awaited.value, span.end));
-  awaited_.push_back({other.event_, span.end});
+  awaited_.push_back({other.weak_from_this(), other.event_, span.end});
 }
 
 void Timeline::submit_waits() {
@@ -86,31 +86,31 @@ uint64_t Timeline::last_use(const Memory& memory) {
   retire();
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Submission& submission) {
-    return submission.waits || std::any_of(submission.touched.begin(), submission.touched.end(),
-                                           [&](const MemoryPointer& one) { return one.get() == &memory; });
+    return !submission.awaited.empty() || std::any_of(submission.touched.begin(), submission.touched.end(),
+                                                      [&](const MemoryPointer& one) { return one.get() == &memory; });
   });
   return found != pending_.rend() ? found->number : 0;
 }
 
 bool Timeline::has_passed(uint64_t number) {
-  retire();
-  if (is_lost()) return true;
-  const std::lock_guard lock(mutex_);
-  return number <= retired_;
+  if (retire()) return true;
+  std::vector<Awaited> awaited;
+  {
+    const std::lock_guard lock(mutex_);
+    if (number <= retired_) return true;
+    awaited = pending_.front().awaited;
+  }
+  // If that work failed, its queue signals the event now.
+  for (const Awaited& one : awaited)
+    if (const auto timeline = one.timeline.lock()) timeline->has_passed(one.value);
+  return false;
 }
 
 void Timeline::pass(uint64_t number, int64_t timeout_ns) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::max<int64_t>(timeout_ns, 0));
   while (!has_passed(number)) {
     if (timeout_ns < 0) {
-      const AutoreleasePool pool;
-      Owned commands;
-      {
-        const std::lock_guard lock(mutex_);
-        for (const Submission& submission : pending_)
-          if (submission.number <= number) commands = submission.commands.another();
-      }
-      send<void>(commands.get(), Message::wait_until_completed);
+      wait_for_next(number);
       continue;
     }
     // Metal's own wait has no limit before macOS 12.
@@ -118,6 +118,23 @@ void Timeline::pass(uint64_t number, int64_t timeout_ns) {
     if (left <= left.zero()) throw sdk::Error(FE_TIMEOUT, device_->name() + " has not finished in time");
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, std::chrono::microseconds(50)));
   }
+}
+
+void Timeline::wait_for_next(uint64_t number) {
+  const AutoreleasePool pool;
+  Owned commands;
+  std::vector<Awaited> awaited;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Submission& submission : pending_) {
+      if (submission.number > number || (commands && !submission.awaited.empty())) break;
+      if (!commands) awaited = submission.awaited;
+      commands = submission.commands.another();
+    }
+  }
+  for (const Awaited& one : awaited)
+    if (const auto timeline = one.timeline.lock()) timeline->pass(one.value, -1);
+  send<void>(commands.get(), Message::wait_until_completed);
 }
 
 void Timeline::wait(const EventSpan& span, int64_t timeout_ns) {
@@ -133,11 +150,11 @@ uint64_t Timeline::time(const EventSpan& span) {
 }
 
 void Timeline::reset() {
+  const AutoreleasePool pool;
   pass(last_, -1);
   std::list<Submission> over;
   {
     // What a lost device has been given is waited for, too: it may still touch memory.
-    const AutoreleasePool pool;
     const std::lock_guard lock(mutex_);
     for (const Submission& submission : pending_) send<void>(submission.commands.get(), Message::wait_until_completed);
     retire(over);
@@ -146,17 +163,20 @@ void Timeline::reset() {
   device_->forget_loss();
 }
 
-void Timeline::retire() {
+bool Timeline::retire() {
   const AutoreleasePool pool;
   std::list<Submission> over;
   const std::lock_guard lock(mutex_);
-  retire(over);
+  return retire(over);
 }
 
-void Timeline::retire(std::list<Submission>& over) {
+bool Timeline::retire(std::list<Submission>& over) {
   while (!pending_.empty() && is_over(pending_.front().commands)) {
-    finish(pending_.front());
-    retired_ = pending_.front().number;
+    const Submission& submission = pending_.front();
+    finish(submission);
+    retired_ = submission.number;
+    // Metal need not signal events of a command buffer that failed. If other work follows, it signals a later value.
+    if (has_failed(submission) && retired_ == last_) send<void>(event_->get(), Message::set_signaled_value, retired_);
     for (const auto& span : closed_)
       if (span->end == retired_) span->device_ns = retired_ns_;
     over.splice(over.end(), pending_, pending_.begin());
@@ -165,13 +185,19 @@ void Timeline::retire(std::list<Submission>& over) {
   for (const auto& span : closed_)
     if (loss && span->end > retired_ && !span->error) span->error = *loss;
   closed_.remove_if([&](const auto& span) { return span->end <= retired_; });
+  return loss.has_value();
+}
+
+bool Timeline::has_failed(const Submission& submission) {
+  return submission.failure || status_of(submission.commands) == CommandBufferStatus::error;
 }
 
 void Timeline::finish(const Submission& submission) {
   const Id commands = submission.commands.get();
   std::optional<sdk::Error>& found = submission.span->error;
-  if (status_of(submission.commands) == CommandBufferStatus::error) {
-    const sdk::Error error = error_of(device_->name(), send<Id>(commands, Message::error));
+  if (has_failed(submission)) {
+    const sdk::Error error =
+        submission.failure ? *submission.failure : error_of(device_->name(), send<Id>(commands, Message::error));
     if (error.code() == FE_DEVICE_LOST) device_->lose(error);
     if (!found) found = error;
     return;

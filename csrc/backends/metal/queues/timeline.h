@@ -29,7 +29,7 @@ inline Id checked_encoder(Id encoder) {
 // Work is numbered in the order of its commits, and the device does it in that order. An error of a command buffer is
 // the error of the span in which it was committed; later work still runs. A lost device is lost for all of its queues:
 // all work counts as done, and the loss is the error of each span until a queue is reset.
-class Timeline {
+class Timeline : public std::enable_shared_from_this<Timeline> {
  public:
   explicit Timeline(std::shared_ptr<OpenDevice> device);
   Timeline(const Timeline&) = delete;
@@ -46,8 +46,11 @@ class Timeline {
                   After after);
   // Notes that the host has done work for the queue.
   void note_host_work();
-  // Later work begins after that span of another queue. Throws FE_UNSUPPORTED for a queue of another device.
-  void wait_for(const Timeline& other, const EventSpan& span);
+  // Later work begins after that span of another queue, also if its work fails. Throws FE_UNSUPPORTED for a queue of
+  // another device.
+  void wait_for(Timeline& other, const EventSpan& span);
+  // For tests: the next work ends with this error, as a command buffer does that fails: its event is not signaled.
+  void fail_next(sdk::Error error) { failure_ = std::move(error); }
   // Ends the open span, and begins the next.
   std::shared_ptr<const EventSpan> record();
   // The number of the last work that touches this memory, or that waits for other queues; 0 if all of it is done.
@@ -67,6 +70,11 @@ class Timeline {
   uint64_t time(const EventSpan& span);
 
  private:
+  struct Awaited {
+    std::weak_ptr<Timeline> timeline;
+    std::shared_ptr<const Owned> event;
+    uint64_t value;
+  };
   struct Submission {
     uint64_t number;
     Owned commands;
@@ -74,22 +82,24 @@ class Timeline {
     std::shared_ptr<void> keep_alive;
     After after;
     std::shared_ptr<EventSpan> span;
-    bool waits;  // for other queues
+    std::vector<Awaited> awaited;
+    std::optional<sdk::Error> failure;  // that tests ask for
   };
-  struct Awaited {
-    std::shared_ptr<const Owned> event;
-    uint64_t value;
-  };
+  static bool has_failed(const Submission& submission);
   void submit_waits();
-  void retire();
+  // Waits until some of the work up to that number is over.
+  void wait_for_next(uint64_t number);
+  // Finishes work that is over. Returns whether the device is lost; then each span that is not done has that error.
+  bool retire();
   // The caller holds the mutex. What is over is destroyed without it.
-  void retire(std::list<Submission>& over);
+  bool retire(std::list<Submission>& over);
   void finish(const Submission& submission);
 
   const std::shared_ptr<OpenDevice> device_;
   Owned queue_;                         // an MTLCommandQueue
   std::shared_ptr<const Owned> event_;  // an MTLSharedEvent, whose value is the number of the last work done
   std::vector<Awaited> awaited_;        // before the next work
+  std::optional<sdk::Error> failure_;   // of the next work
   mutable std::mutex mutex_;            // guards the members below
   uint64_t last_ = 0, retired_ = 0;
   uint64_t retired_ns_ = 0;  // when the device had done it

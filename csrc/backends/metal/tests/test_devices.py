@@ -49,6 +49,16 @@ print(np.asarray(fe.arange(3, device="cpu") * 2).tolist())
     assert computed == "[0, 2, 4]"
 
 
+def test_gpu_that_is_not_one_of_apples_is_not_used(run: Run) -> None:
+    """Its simdgroups have other sizes, so results would be wrong, and it does not copy single bytes."""
+    program = """
+[row] = [row for row in fe.load_all().candidates if row.name == "metal"]
+print(row.state, row.reason, sep=": ")
+"""
+    variables = {"FERRULE_EMULATION_METAL_FAMILIES": "mac2,common3", "FERRULE_LOG": "error"}
+    assert run(program, **variables) == "no_device: Metal lists GPUs on this machine, but none of Apple's\n"
+
+
 def test_listing_devices_makes_no_queue_and_no_buffer(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "objects"
     run("fe.devices()\n", FERRULE_EMULATION_METAL_LOG=str(log), FERRULE_PROBE="never")

@@ -103,6 +103,9 @@ fe.unload("metal")
 def test_options_of_tests_fail_what_they_name(run: Run) -> None:
     assert "OutOfMemoryError" in run(CALCULATE, FERRULE_METAL_OUT_OF_MEMORY_AT="1", FERRULE_LOG="error")
     assert "DeviceLostError" in run(CALCULATE, FERRULE_METAL_DEVICE_LOST_AT="1", FERRULE_LOG="error")
+    assert "failed execution 1, as requested" in run(
+        CALCULATE, FERRULE_METAL_EXECUTION_FAILS_AT="1", FERRULE_LOG="error"
+    )
     assert "cannot be compiled, as requested" in run(CALCULATE, FERRULE_METAL_LIBRARY_FAILS_AT="1", FERRULE_LOG="error")
 
 

@@ -210,6 +210,18 @@ def test_without_a_folder_for_temporary_files_pipelines_are_compiled(start: Proc
     assert entries(cache) == []
 
 
+def test_name_of_the_folder_for_temporary_files_that_is_not_utf8_costs_only_the_archive(
+    start: Processes, cache: Path, tmp_path: Path
+) -> None:
+    """Foundation makes no string of such a name, and ends the process if it is to make a URL of none."""
+    folder = tmp_path / os.fsdecode(b"temporary \xff")
+    folder.mkdir()
+    done = start(KERNELS, TMPDIR=str(folder), FERRULE_LOG="debug")
+    assert done.output == "True\n"
+    assert "metal: the archive of pipelines cannot be written: the name of the folder" in done.log
+    assert list(folder.iterdir()) == entries(cache) == []
+
+
 def test_full_disk_leaves_nothing_behind(pipelines: Callable[..., Counter[str]], start: Processes, cache: Path) -> None:
     pipelines(FERRULE_METAL_ARCHIVE_BYTES="0")  # the emulator's compiler may write more than the limit
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"

@@ -102,10 +102,6 @@ Plan plan_compress(const PlannedNode& node, const Capabilities&) {
   return plan;
 }
 
-struct Copy {
-  Layout from, to;
-  uint64_t count;
-};
 struct ScatterParameters {
   Layout values, to;
   Chosen chosen;
@@ -132,10 +128,7 @@ Plan plan_masked_scatter(const PlannedNode& node, const Capabilities&) {
                                .inner_count = static_cast<uint64_t>(product_of(x.shape().subspan(rank))),
                                .result = result,
                                .unused = 0};
-  const Copy whole = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
-  if (whole.count > 0)
-    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", item_definition(out), whole,
-                                                {node.input_value(0)}, {result}, whole.count));
+  add_copy(plan, node);
   plan.dispatches.push_back(kernel_dispatch("compaction/masked_scatter", "write_slices", item_definition(out), p,
                                             {node.input_value(2), scratch_value}, {result},
                                             std::max<uint64_t>(1, p.count)));

@@ -1,7 +1,7 @@
 // astype: conversions from each computed type to each dtype, op_astype_<dtype>(x). Integers wrap. A float outside of an
 // integer's range gives the nearest end of the range, and NaN gives 0. Conversions to floating point round once; those
-// to dtypes narrower than float32 give a float that is rounded already. All of it is done by integers: MSL does not define what
-// becomes of numbers that are out of range.
+// to dtypes narrower than float32 give a float that is rounded already. All of it is done by integers: MSL does not
+// define what becomes of numbers that are out of range.
 #pragma once
 #include "elementwise/elements.metal"
 

@@ -1,6 +1,6 @@
 // Matrix products through threadgroup memory. A threadgroup computes a tile of the result. Also defined in front: the
-// sizes of a tile, TILE_M and TILE_N, and of the part that one thread computes, OWN_M and OWN_N; A_ALONG_K and B_ALONG_K,
-// whether elements that are adjacent in memory are adjacent along K.
+// sizes of a tile, TILE_M and TILE_N, and of the part that one thread computes, OWN_M and OWN_N; A_ALONG_K and
+// B_ALONG_K, whether elements that are adjacent in memory are adjacent along K.
 #include "linear_algebra/products.metal"
 
 #define ACROSS (TILE_N / OWN_N)
@@ -33,7 +33,8 @@ kernel void matmul(device const Stored* a [[buffer(0)]], device const Stored* b 
     for (uint i = own; i < STEP * TILE_M; i += THREADS) {
       const uint along = A_ALONG_K ? i % STEP : i / TILE_M, row = A_ALONG_K ? i / STEP : i % TILE_M;
       const uint m = first_m + row, k = first_k + along;
-      a_tile[along * (TILE_M + 1) + row] = m < p.m && k < stop ? value_at(a, a_start, m, p.a_row, k, p.a_column) : Value(0);
+      a_tile[along * (TILE_M + 1) + row] =
+          m < p.m && k < stop ? value_at(a, a_start, m, p.a_row, k, p.a_column) : Value(0);
     }
     for (uint i = own; i < STEP * TILE_N; i += THREADS) {
       const uint along = B_ALONG_K ? i % STEP : i / TILE_N, column = B_ALONG_K ? i / STEP : i % TILE_N;

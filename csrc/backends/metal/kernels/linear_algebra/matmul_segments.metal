@@ -1,4 +1,5 @@
-// Adds up the sums of the segments of K that matmul.metal left in scratch memory, in order. Defined in front: Value, Own.
+// Adds up the sums of the segments of K that matmul.metal left in scratch memory, in order. Defined in front: Value,
+// Own.
 #include "interface.metal"
 
 #define THREADS 256

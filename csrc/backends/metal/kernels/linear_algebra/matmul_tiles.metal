@@ -3,8 +3,8 @@
 // operands, so an infinity does not become NaN there.
 //
 // Also defined in front: the sizes of a tile, TILE_M and TILE_N; DOWN and ACROSS, the simdgroups of a threadgroup in
-// each direction; A_ALONG_K and B_ALONG_K, whether elements that are adjacent in memory are adjacent along K. A tile lies in
-// threadgroup memory as its matrix does in memory, and is transposed when a simdgroup loads it.
+// each direction; A_ALONG_K and B_ALONG_K, whether elements that are adjacent in memory are adjacent along K. A tile
+// lies in threadgroup memory as its matrix does in memory, and is transposed when a simdgroup loads it.
 #include "linear_algebra/products.metal"
 
 #define SIMD_WIDTH 32

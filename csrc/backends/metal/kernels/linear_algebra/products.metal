@@ -2,9 +2,9 @@
 // each from zero and in order; then the segments in order. So the bits of a row depend on the row and the other matrix
 // alone, and any tile may be chosen.
 //
-// Defined in front: Stored and Own, the types of an element in memory and of a result; Value, the type of the sums: float,
-// or uint or ulong, in which integers wrap; element_at; IS_SEGMENTED, whether K has more than one segment; IS_SPLIT,
-// whether a threadgroup computes one segment, whose sum goes to the scratch memory.
+// Defined in front: Stored and Own, the types of an element in memory and of a result; Value, the type of the sums:
+// float, or uint or ulong, in which integers wrap; element_at; IS_SEGMENTED, whether K has more than one segment;
+// IS_SPLIT, whether a threadgroup computes one segment, whose sum goes to the scratch memory.
 #pragma once
 #include "interface.metal"
 
@@ -19,7 +19,8 @@ struct Parameters {
   ElementLayouts layouts;
 };
 
-inline Value value_at(device const Stored* from, long start, uint row, long row_stride, uint column, long column_stride) {
+inline Value value_at(device const Stored* from, long start, uint row, long row_stride, uint column,
+                      long column_stride) {
   return Value(element_at(from, start + long(row) * row_stride + long(column) * column_stride));
 }
 #ifdef ADDS_FLOATS

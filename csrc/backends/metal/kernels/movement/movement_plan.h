@@ -31,6 +31,16 @@ struct CopyParameters {
   uint64_t count;
 };
 
+// Adds the dispatch that copies x, the first input, to the first output, of the same shape and dtype. A later dispatch
+// replaces parts of it.
+inline void add_copy(Plan& plan, const PlannedNode& node) {
+  const sdk::Operand x = node.input(0), out = node.output(0);
+  const CopyParameters p = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
+  if (p.count > 0)
+    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", item_definition(out), p, {node.input_value(0)},
+                                                {node.output_value(0)}, p.count));
+}
+
 inline int64_t product_of(std::span<const int64_t> sizes) {
   int64_t product = 1;
   for (const int64_t size : sizes) product *= size;

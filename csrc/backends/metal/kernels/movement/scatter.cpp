@@ -8,10 +8,6 @@
 namespace ferrule::metal {
 namespace {
 
-struct Copy {
-  Layout from, to;
-  uint64_t count;
-};
 struct Parameters {
   Layout values, indices, outer, axis, inner;
   uint64_t count, inner_count, index_count;
@@ -38,7 +34,7 @@ Plan plan_scatter(const PlannedNode& node, const Capabilities&) {
   const auto& attributes = node.attributes<fe_scatter_attributes>();
   const auto from = static_cast<size_t>(attributes.axis), joined = static_cast<size_t>(attributes.joined);
   if (const auto reason = refused_operands(node, from, from + joined)) return refusal(*reason);
-  const sdk::Operand x = node.input(0), indices = node.input(1), values = node.input(2), out = node.output(0);
+  const sdk::Operand indices = node.input(1), values = node.input(2), out = node.output(0);
   Plan plan = plan_named("scatter");
   const uint32_t result = node.output_value(0);
   const auto part = [&](size_t begin, size_t count) {
@@ -64,10 +60,7 @@ Plan plan_scatter(const PlannedNode& node, const Capabilities&) {
       plan.dispatches.push_back(
           movement_dispatch("scatter", function, definitions, p, std::move(reads), {writes}, count));
   };
-  const Copy whole = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
-  if (whole.count > 0)
-    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", item_definition(out), whole,
-                                                {node.input_value(0)}, {result}, whole.count));
+  add_copy(plan, node);
   if (p.index_count == 0) return plan;
   add("clear_notes", static_cast<uint64_t>(p.size) + 1, {}, scratch_value);
   add("note_last", p.index_count, {node.input_value(1)}, scratch_value);

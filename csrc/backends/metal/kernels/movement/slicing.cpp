@@ -86,10 +86,7 @@ Plan plan_update_slice(const PlannedNode& node, const Capabilities&) {
   std::vector<uint32_t> reads = {node.input_value(1)};
   if (const auto reason = read_starts(node, 2, out, value.shape(), p, reads)) return refusal(*reason);
   p.result = node.output_value(0);
-  const CopyParameters whole = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
-  if (whole.count > 0)
-    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", item_definition(out), whole,
-                                                {node.input_value(0)}, {p.result}, whole.count));
+  add_copy(plan, node);
   p.from = layout_of(value);
   p.to = layout_of(value.shape(), out.strides());
   p.count = static_cast<uint64_t>(value.count());

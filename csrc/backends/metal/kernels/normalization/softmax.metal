@@ -11,7 +11,8 @@ struct Parameters {
   ElementLayouts layouts;
 };
 
-kernel void softmax(device const Stored* from [[buffer(0)]], OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
+kernel void softmax(device const Stored* from [[buffer(0)]], OPERAND_PARAMETERS,
+                    constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   FERRULE_THREADGROUP(float, shared, [THREADS]);
   const ulong row = (group_number(group, groups) * THREADS + own) / TEAM;

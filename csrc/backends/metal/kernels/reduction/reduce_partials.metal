@@ -1,5 +1,6 @@
 // Joins parts of a result pairwise, in the order of reduce.metal: up to TEAM of them, a power of two that divides
-// THREADS, by as many threads. Part i of result r is at place i * results + r of the scratch memory, from `from_part` on.
+// THREADS, by as many threads. Part i of result r is at place i * results + r of the scratch memory, from `from_part`
+// on.
 #include "reduction/reduce.metal"
 
 struct Parameters {

@@ -1,6 +1,6 @@
 // Reduces each leaf (reduce.metal) with the 32 lanes of a simdgroup. The elements of a leaf are adjacent: long rows.
-// Also defined in front: LEAVES, those of one result that a threadgroup reduces, and SLOTS, those that it reduces in all
-// (powers of two, at most 32), and THREADS. Part i of result r goes to place i * results + r of the scratch memory.
+// Also defined in front: LEAVES, those of one result that a threadgroup reduces, and SLOTS, those that it reduces in
+// all (powers of two, at most 32), and THREADS. Part i of result r goes to place i * results + r of the scratch memory.
 #include "reduction/reduce.metal"
 
 struct Parameters {
