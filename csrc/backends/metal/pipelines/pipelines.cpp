@@ -61,9 +61,11 @@ PipelinePointer Pipelines::make(const KernelSource& source) {
   // Kernels compute what they say: no reordering of sums, no flushed infinities.
   send<void>(options.get(), Message::set_fast_math_enabled, static_cast<Boolean>(false));
   send<void>(options.get(), Message::set_language_version, language_version_2_3);
+  // The header comes first: texts begin with definitions of types, whose names it may define.
   Id error = nullptr;
-  const Owned library = Owned::taken(send<Id>(device_.device.get(), Message::new_library_with_source,
-                                              string_of(flattened(source.text)), options.get(), &error));
+  const Owned library =
+      Owned::taken(send<Id>(device_.device.get(), Message::new_library_with_source,
+                            string_of("#include <metal_stdlib>\n" + flattened(source.text)), options.get(), &error));
   if (!library) refuse("cannot be compiled: " + reason_of(error));
   const Owned function =
       Owned::taken(send<Id>(library.get(), Message::new_function_with_name, string_of(source.function)));
