@@ -5,6 +5,7 @@ using namespace metal;
 #pragma METAL fp contract(off)
 
 #define MAX_RANK 8
+#define SIMD_WIDTH 32  // threads of a simdgroup of Apple's GPUs
 
 // Threadgroup memory of a kernel: FERRULE_THREADGROUP(float, tile, [8][9]). The emulator defines it otherwise.
 #ifndef FERRULE_THREADGROUP

@@ -3,12 +3,12 @@
 //
 // The four simdgroups stand in DOWN rows, of 8 queries each, and share a block of keys, and then of elements of values,
 // ACROSS a row. Sums of values stay in matrices over the blocks of a chunk. A row of them is multiplied only where the
-// greatest score has grown: elsewhere the factor is 1. It passes through threadgroup memory, because where each lane
-// finds elements of a matrix is the GPU's affair, and a product with a diagonal matrix would spread infinities as NaN.
+// greatest score has grown: elsewhere the factor is 1. It passes through a strip, because a product with a diagonal
+// matrix would spread infinities as NaN.
 #pragma once
 #include "attention/attention_block.metal"
+#include "linear_algebra/simdgroup_tiles.metal"
 
-#define SIDE 8
 #define SIMDGROUPS 4
 #define THREADS (BLOCK * SIMDGROUPS)
 #define DOWN (QUERIES / SIDE)
@@ -16,40 +16,10 @@
 #define OWN_COLUMNS (BLOCK / ACROSS)
 #define MATRICES (OWN_COLUMNS / SIDE)
 #define OWN_ROWS (QUERIES / SIMDGROUPS)  // whose scores a simdgroup turns into weights
-#define PADDING 4                        // floats between rows, so that rows do not begin in the same bank
 #define WIDTH (BLOCK + PADDING)
 #define QUERY_WIDTH (HEAD + PADDING)
 #define STRIP (SIDE * OWN_COLUMNS)  // elements of a simdgroup's part of a piece
 #define STRIP_ELEMENTS (STRIP / BLOCK)
-
-inline simdgroup_float8x8 zeros() { return make_filled_simdgroup_matrix<float, SIDE, SIDE>(0.0f); }
-
-// Element (i, j) of the tile is element (i, j) of the matrix that begins at `at`; zero from row rows_left and column
-// columns_left on.
-inline void fill_tile(threadgroup float* tile, device const Stored* from, long at, long row, long column,
-                      uint rows_left, uint columns_left, uint own) {
-  const uint first = own / BLOCK, j = own % BLOCK;
-  at += long(first) * row + long(j) * column;
-#pragma unroll
-  for (uint step = 0; step < BLOCK / SIMDGROUPS; ++step) {
-    const uint i = first + step * SIMDGROUPS;
-    tile[i * WIDTH + j] = i < rows_left && j < columns_left ? tile_element(from, at) : 0.0f;
-    at += SIMDGROUPS * row;
-  }
-}
-
-// Writes the matrices of a piece into a strip of threadgroup memory, and reads them.
-inline void store_strip(threadgroup float* strip, thread const simdgroup_float8x8* from) {
-#pragma unroll
-  for (uint j = 0; j < MATRICES; ++j) simdgroup_store(from[j], strip + j * SIDE, OWN_COLUMNS);
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-}
-inline void load_strip(thread simdgroup_float8x8* to, threadgroup const float* strip) {
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-  for (uint j = 0; j < MATRICES; ++j) simdgroup_load(to[j], strip + j * SIDE, OWN_COLUMNS);
-  simdgroup_barrier(mem_flags::mem_threadgroup);
-}
 
 kernel void attention_tiles(device const Stored* query [[buffer(0)]], device const Stored* key [[buffer(1)]],
                             device const Stored* value [[buffer(2)]], MASK_PARAMETER LENGTH_PARAMETER RESULT_PARAMETER,
@@ -106,8 +76,9 @@ kernel void attention_tiles(device const Stored* query [[buffer(0)]], device con
 #pragma unroll
     for (uint j = 0; j < MATRICES; ++j) scores[j] = zeros();
     for (uint first = 0; first < HEAD; first += BLOCK) {
-      fill_tile(tile, key, key_start + long(first_key) * p.key_row + long(first) * p.key_column, p.key_row,
-                p.key_column, keys - first_key, p.head > first ? p.head - first : 0, own);
+      const long at = key_start + long(first_key) * p.key_row + long(first) * p.key_column;
+      fill_tile<BLOCK, BLOCK, THREADS>(tile, key, at, p.key_row, p.key_column, keys - first_key,
+                                       p.head > first ? p.head - first : 0, own);
       threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
       for (uint d = 0; d < BLOCK; d += SIDE) {
@@ -154,8 +125,9 @@ kernel void attention_tiles(device const Stored* query [[buffer(0)]], device con
 #pragma unroll
     for (uint piece = 0; piece < PIECES; ++piece) {
       const uint first = piece * BLOCK;
-      fill_tile(tile, value, value_start + long(first_key) * p.value_row + long(first) * p.value_column, p.value_row,
-                p.value_column, keys - first_key, p.value_head > first ? p.value_head - first : 0, own);
+      const long at = value_start + long(first_key) * p.value_row + long(first) * p.value_column;
+      fill_tile<BLOCK, BLOCK, THREADS>(tile, value, at, p.value_row, p.value_column, keys - first_key,
+                                       p.value_head > first ? p.value_head - first : 0, own);
       threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
       for (uint k = 0; k < BLOCK; k += SIDE) {

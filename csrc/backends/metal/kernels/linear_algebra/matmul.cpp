@@ -63,7 +63,6 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
     return refusal("the operands differ in dtype");
-  const ElementCode epilogue = epilogue_of(node, 2);
   const Types types = types_of(a);
   const bool by_simdgroups = capabilities.has_simdgroup_matrices && computes_in_float(a);
   Plan plan = plan_named(by_simdgroups ? "matmul_tiles" : "matmul");
@@ -90,24 +89,16 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
     transpose(p);
     std::swap(reads[0], reads[1]);
   }
-  const uint64_t segments = quotient_up(uint64_t{p.k}, uint64_t{segment}), count = static_cast<uint64_t>(out.count());
-  const uint64_t scratch = segments * count * types.value_bytes;
+  const Segments segments(p.k, static_cast<uint64_t>(out.count()), types);
   const Tile tile = by_simdgroups ? simdgroup_tile_for(p) : thread_tile_for(p, types.value_bytes);
-  const bool is_split = segments > 1 && tiles(p, tile) < busy && scratch <= max_scratch;
+  const bool is_split = segments.may_be_split() && tiles(p, tile) < busy;
   const auto is_along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other); };
-  std::string definitions = types.definitions + tile.definitions + definition("TILE_M", tile.m) +
-                            definition("TILE_N", tile.n) + definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
-                            definition("B_ALONG_K", is_along_k(p.b_column, p.b_row)) +
-                            definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
+  std::string definitions = tile.definitions + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) +
+                            definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
+                            definition("B_ALONG_K", is_along_k(p.b_column, p.b_row));
   if (by_simdgroups) definitions += tile_access(format_of(a.dtype()));
-  const ElementFunction function =
-      is_split ? partial_function(types.value, 2) : element_function(epilogue, out.shape(), 2);
-  plan.dispatches.push_back(product_dispatch(std::string(tile.kernel), definitions, function, p, std::move(reads),
-                                             tiles(p, tile) * (is_split ? segments : 1), tile.threads));
-  if (!is_split) return plan;
-  plan.scratch = scratch;
-  plan.dispatches.push_back(
-      join_of_segments(types.definitions, element_function(epilogue, out.shape(), 1), count, segments));
+  add_product(plan, node, types, segments, is_split, std::string(tile.kernel), definitions, p, std::move(reads),
+              tiles(p, tile), tile.threads);
   return plan;
 }
 

@@ -71,27 +71,18 @@ std::optional<Plan> plan_block_product(const PlannedNode& node) {
     p.b_batches.strides[axis] = words_of(p.b_batches.strides[axis]);
 
   const Tile tile = tile_for(p);
-  const uint64_t segments = quotient_up(uint64_t{p.k}, uint64_t{segment}), count = static_cast<uint64_t>(out.count());
-  const uint64_t scratch = segments * count * sizeof(float);
-  const bool is_split = segments > 1 && tiles(p, tile) * tile.threads < busy * 128 && scratch <= max_scratch;
-  const bool is_along_k = std::abs(p.a_column) < std::abs(p.a_row);
   const Types types = types_of(a);
+  const Segments segments(p.k, static_cast<uint64_t>(out.count()), types);
+  const bool is_split = segments.may_be_split() && tiles(p, tile) * tile.threads < busy * 128;
+  const bool is_along_k = std::abs(p.a_column) < std::abs(p.a_row);
   const std::string definitions =
-      types.definitions + block_format(blocks->dtype) + definition("WEIGHT(x)", weight_of(a)) +
-      definition("SEGMENT", segment) + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) +
-      definition("OWN_M", tile.own_m) + definition("OWN_N", tile.own_n) + definition("DEPTH", tile.depth) +
-      definition("A_ALONG_K", is_along_k) + definition("IS_SEGMENTED", segments > 1) + definition("IS_SPLIT", is_split);
-  const ElementCode epilogue = epilogue_of(node, 2);
+      block_format(blocks->dtype) + definition("WEIGHT(x)", weight_of(a)) + definition("SEGMENT", segment) +
+      definition("TILE_M", tile.m) + definition("TILE_N", tile.n) + definition("OWN_M", tile.own_m) +
+      definition("OWN_N", tile.own_n) + definition("DEPTH", tile.depth) + definition("A_ALONG_K", is_along_k);
   Plan plan = plan_named(tile.kernel);
   plan.unread = {1};
-  const ElementFunction function = is_split ? partial_function("float", 2) : element_function(epilogue, out.shape(), 2);
-  plan.dispatches.push_back(product_dispatch(tile.kernel, definitions, function, p,
-                                             {node.input_value(0), blocks->value},
-                                             tiles(p, tile) * (is_split ? segments : 1), tile.threads));
-  if (!is_split) return plan;
-  plan.scratch = scratch;
-  plan.dispatches.push_back(
-      join_of_segments(types.definitions, element_function(epilogue, out.shape(), 1), count, segments));
+  add_product(plan, node, types, segments, is_split, tile.kernel, definitions, p, {node.input_value(0), blocks->value},
+              tiles(p, tile), tile.threads);
   return plan;
 }
 

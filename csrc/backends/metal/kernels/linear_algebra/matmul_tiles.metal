@@ -6,35 +6,17 @@
 // each direction; A_ALONG_K and B_ALONG_K, whether elements that are adjacent in memory are adjacent along K. A tile
 // lies in threadgroup memory as its matrix does in memory, and is transposed when a simdgroup loads it.
 #include "linear_algebra/products.metal"
+#include "linear_algebra/simdgroup_tiles.metal"
 
-#define SIMD_WIDTH 32
-#define SIDE 8
 #define THREADS (DOWN * ACROSS * SIMD_WIDTH)
 #define OWN_M (TILE_M / DOWN)
 #define OWN_N (TILE_N / ACROSS)
-#define PADDING 4  // floats between rows, so that rows do not begin in the same bank
 #define A_OUTER (A_ALONG_K ? TILE_M : STEP)
 #define A_INNER (A_ALONG_K ? STEP : TILE_M)
 #define B_OUTER (B_ALONG_K ? TILE_N : STEP)
 #define B_INNER (B_ALONG_K ? STEP : TILE_N)
 #define STRIP (SIDE * OWN_N)                // elements of the results of a row of 8 x 8 matrices
 #define STRIP_ELEMENTS (STRIP / SIMD_WIDTH)  // of a lane
-
-// Element (i, j) of the tile is at `at` + i * outer + j * inner; those from outer_left and inner_left on are zero.
-template <uint Outer, uint Inner>
-inline void fill_tile(threadgroup float* tile, device const Stored* from, long at, long outer, long inner,
-                      uint outer_left, uint inner_left, uint own) {
-  constexpr uint together = THREADS / Inner;
-  static_assert(Outer % together == 0, "each thread has as many elements");
-  const uint first = own / Inner, j = own % Inner;
-  at += long(first) * outer + long(j) * inner;
-#pragma unroll
-  for (uint step = 0; step < Outer / together; ++step) {
-    const uint i = first + step * together;
-    tile[i * (Inner + PADDING) + j] = i < outer_left && j < inner_left ? tile_element(from, at) : 0.0f;
-    at += long(together) * outer;
-  }
-}
 
 kernel void matmul_tiles(device const Stored* a [[buffer(0)]], device const Stored* b [[buffer(1)]], OPERAND_PARAMETERS,
                          constant Parameters& p [[buffer(30)]], GRID_PARAMETERS,
@@ -58,12 +40,11 @@ kernel void matmul_tiles(device const Stored* a [[buffer(0)]], device const Stor
 #pragma unroll
   for (uint i = 0; i < OWN_M / SIDE; ++i) {
 #pragma unroll
-    for (uint j = 0; j < OWN_N / SIDE; ++j) sums[i][j] = make_filled_simdgroup_matrix<float, SIDE, SIDE>(0.0f);
+    for (uint j = 0; j < OWN_N / SIDE; ++j) sums[i][j] = zeros();
 #pragma unroll
     for (uint e = 0; e < STRIP_ELEMENTS; ++e) totals[i][e] = 0.0f;
   }
-  // Where each lane finds elements of a matrix is the GPU's affair: results pass through threadgroup memory, a row of
-  // matrices at a time. Between steps the tile of b is free for that.
+  // Results pass through a strip. Between steps the tile of b is free for it.
   threadgroup float* const strip = b_tile + simd * STRIP;
   const long a_start = offset_in(p.a_batches, batch) + long(first_m) * p.a_row;
   const long b_start = offset_in(p.b_batches, batch) + long(first_n) * p.b_column;
@@ -72,13 +53,13 @@ kernel void matmul_tiles(device const Stored* a [[buffer(0)]], device const Stor
     const long a_first = a_start + long(first_k) * p.a_column, b_first = b_start + long(first_k) * p.b_row;
     const uint left = stop - first_k;
     if (A_ALONG_K)
-      fill_tile<A_OUTER, A_INNER>(a_tile, a, a_first, p.a_row, p.a_column, p.m - first_m, left, own);
+      fill_tile<A_OUTER, A_INNER, THREADS>(a_tile, a, a_first, p.a_row, p.a_column, p.m - first_m, left, own);
     else
-      fill_tile<A_OUTER, A_INNER>(a_tile, a, a_first, p.a_column, p.a_row, left, p.m - first_m, own);
+      fill_tile<A_OUTER, A_INNER, THREADS>(a_tile, a, a_first, p.a_column, p.a_row, left, p.m - first_m, own);
     if (B_ALONG_K)
-      fill_tile<B_OUTER, B_INNER>(b_tile, b, b_first, p.b_column, p.b_row, p.n - first_n, left, own);
+      fill_tile<B_OUTER, B_INNER, THREADS>(b_tile, b, b_first, p.b_column, p.b_row, p.n - first_n, left, own);
     else
-      fill_tile<B_OUTER, B_INNER>(b_tile, b, b_first, p.b_row, p.b_column, left, p.n - first_n, own);
+      fill_tile<B_OUTER, B_INNER, THREADS>(b_tile, b, b_first, p.b_row, p.b_column, left, p.n - first_n, own);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
     for (uint k = 0; k < STEP; k += SIDE) {
@@ -104,12 +85,9 @@ kernel void matmul_tiles(device const Stored* a [[buffer(0)]], device const Stor
     if (IS_SEGMENTED && !IS_SPLIT && (first_k + STEP) % SEGMENT == 0) {
 #pragma unroll
       for (uint i = 0; i < OWN_M / SIDE; ++i) {
+        store_strip(strip, sums[i]);
 #pragma unroll
-        for (uint j = 0; j < OWN_N / SIDE; ++j) {
-          simdgroup_store(sums[i][j], strip + j * SIDE, OWN_N);
-          sums[i][j] = make_filled_simdgroup_matrix<float, SIDE, SIDE>(0.0f);
-        }
-        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint j = 0; j < OWN_N / SIDE; ++j) sums[i][j] = zeros();
 #pragma unroll
         for (uint e = 0; e < STRIP_ELEMENTS; ++e) totals[i][e] += strip[e * SIMD_WIDTH + lane];
         simdgroup_barrier(mem_flags::mem_threadgroup);
@@ -121,9 +99,7 @@ kernel void matmul_tiles(device const Stored* a [[buffer(0)]], device const Stor
   const ulong part = IS_SPLIT ? segment * p.batches * p.m * p.n : 0;
 #pragma unroll
   for (uint i = 0; i < OWN_M / SIDE; ++i) {
-#pragma unroll
-    for (uint j = 0; j < OWN_N / SIDE; ++j) simdgroup_store(sums[i][j], strip + j * SIDE, OWN_N);
-    simdgroup_barrier(mem_flags::mem_threadgroup);
+    store_strip(strip, sums[i]);
 #pragma unroll
     for (uint e = 0; e < STRIP_ELEMENTS; ++e) {
       const uint at = e * SIMD_WIDTH + lane;

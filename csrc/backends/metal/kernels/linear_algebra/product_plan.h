@@ -55,17 +55,43 @@ inline Dispatch product_dispatch(const std::string& kernel, const std::string& d
   return dispatch;
 }
 
-// The dispatch that adds up the sums of the segments in scratch memory, for `count` elements.
-inline Dispatch join_of_segments(const std::string& definitions, const ElementFunction& function, uint64_t count,
-                                 uint64_t segments) {
+// The segments of K. Their sums are `scratch` bytes, if each is computed by threadgroups of its own.
+struct Segments {
+  uint64_t number, scratch;
+
+  Segments(uint32_t k, uint64_t elements, const Types& types)
+      : number(quotient_up(uint64_t{k}, uint64_t{segment})), scratch(number * elements * types.value_bytes) {}
+  bool may_be_split() const { return number > 1 && scratch <= max_scratch; }
+};
+
+// Adds the dispatch of a kernel of products, `groups` threadgroups for each segment if it is split along K, else for
+// all; and then the one that adds up the sums of the segments.
+inline void add_product(Plan& plan, const PlannedNode& node, const Types& types, const Segments& segments,
+                        bool is_split, const std::string& kernel, const std::string& definitions, const auto& p,
+                        std::vector<uint32_t> reads, uint64_t groups, uint32_t threads) {
+  const sdk::Operand out = node.output(0);
+  const ElementCode epilogue = epilogue_of(node, 2);
+  const std::string all_definitions = types.definitions + definitions +
+                                      definition("IS_SEGMENTED", segments.number > 1) +
+                                      definition("IS_SPLIT", is_split);
+  if (!is_split) {
+    plan.dispatches.push_back(product_dispatch(kernel, all_definitions, element_function(epilogue, out.shape(), 2), p,
+                                               std::move(reads), groups, threads));
+    return;
+  }
+  plan.scratch = segments.scratch;
+  plan.dispatches.push_back(product_dispatch(kernel, all_definitions, partial_function(types.value, 2), p,
+                                             std::move(reads), groups * segments.number, threads));
   struct Parameters {
     uint64_t count;
     uint32_t segments, unused;
   };
-  constexpr uint32_t threads = 256;  // as in matmul_segments.metal
-  const Parameters p = {.count = count, .segments = static_cast<uint32_t>(segments), .unused = 0};
-  return product_dispatch("matmul_segments", definitions, function, p, {scratch_value},
-                          quotient_up(count, uint64_t{threads}), threads);
+  constexpr uint32_t join_threads = 256;  // as in matmul_segments.metal
+  const Parameters join = {
+      .count = static_cast<uint64_t>(out.count()), .segments = static_cast<uint32_t>(segments.number), .unused = 0};
+  plan.dispatches.push_back(product_dispatch("matmul_segments", types.definitions,
+                                             element_function(epilogue, out.shape(), 1), join, {scratch_value},
+                                             quotient_up(join.count, uint64_t{join_threads}), join_threads));
 }
 
 }  // namespace ferrule::metal

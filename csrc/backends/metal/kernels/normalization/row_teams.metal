@@ -4,8 +4,6 @@
 #pragma once
 #include "interface.metal"
 
-#define SIMD_WIDTH 32
-
 inline float combined(float a, float b, bool adds) { return adds ? a + b : b > a ? b : a; }
 
 // `shared` has THREADS elements.

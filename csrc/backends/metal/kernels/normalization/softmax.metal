@@ -22,10 +22,8 @@ kernel void softmax(device const Stored* from [[buffer(0)]], OPERAND_PARAMETERS,
 
   float greatest = signed_infinity(sign_mask);
   for (ulong k = own % TEAM; k < width; k += TEAM) {
-    float x = element_at(from, start + long(k) * p.stride);
-    // NaN counts as infinity: either makes the whole row NaN.
-    if (is_nan(x)) x = signed_infinity(0);
-    if (x > greatest) greatest = x;
+    const float x = element_at(from, start + long(k) * p.stride);
+    if (x > greatest) greatest = x;  // a NaN is not greater: it makes the sum, and so the row, NaN
   }
   greatest = of_team(greatest, false, shared, own);
   const bool has_no_sum = is_infinite(greatest);
