@@ -81,14 +81,12 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> devic
   const sdk::StorageWriters writers(view);
   std::vector<Plan> plans;
   plans.reserve(view.node_count);
-  std::vector<std::vector<uint32_t>> unread;
   for (uint32_t i = 0; i < view.node_count; ++i) {
     const PlannedNode node(view, i, &writers);
     const Plan& plan = plans.emplace_back(plan_of(node, device->capabilities()));
     if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
-    unread.push_back(plan.unread);
   }
-  const std::vector<bool> needed = sdk::needed_nodes(view, unread);
+  const std::vector<bool> needed = sdk::needed_nodes(view, plans);
   std::vector<Step> steps;
   bool has_generated = false;
   uint64_t scratch = 0;

@@ -61,14 +61,12 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, const fe_graph_view& view) {
   const sdk::StorageWriters writers(view);
   std::vector<Plan> plans;
-  std::vector<std::vector<uint32_t>> unread;
   for (uint32_t i = 0; i < view.node_count; ++i) {
     const PlannedNode node(view, i, &writers);
     const Plan& plan = plans.emplace_back(plan_of(node, device->physical().capabilities));
     if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
-    unread.push_back(plan.unread);
   }
-  const std::vector<bool> needed = sdk::needed_nodes(view, unread);
+  const std::vector<bool> needed = sdk::needed_nodes(view, plans);
   std::vector<Step> steps;
   std::vector<std::byte> parameters;
   std::vector<std::string> names(view.value_count);

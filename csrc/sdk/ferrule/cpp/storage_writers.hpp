@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace ferrule::sdk {
@@ -43,9 +42,10 @@ inline bool stays(const fe_graph_view& view, uint32_t value) {
   return true;
 }
 
-// Whether each node has results that another needed node, or the caller, reads. `unread` lists, for each node, the
-// numbers of the inputs that its plan does not read.
-inline std::vector<bool> needed_nodes(const fe_graph_view& view, std::span<const std::vector<uint32_t>> unread) {
+// Whether each node has results that another needed node, or the caller, reads. `plans` has one for each node, whose
+// `unread` lists the numbers of the inputs that it does not read.
+template <class Plan>
+std::vector<bool> needed_nodes(const fe_graph_view& view, const std::vector<Plan>& plans) {
   const auto storage_of = [&](uint32_t value) { return view.values[value]->storage; };
   std::vector<bool> needed(view.node_count, true), is_read(view.storage_count, false);
   for (uint32_t i = view.node_count; i-- > 0;) {
@@ -55,7 +55,7 @@ inline std::vector<bool> needed_nodes(const fe_graph_view& view, std::span<const
     };
     needed[i] = std::any_of(node.outputs, node.outputs + node.output_count, is_needed);
     for (uint32_t k = 0; needed[i] && k < node.input_count; ++k)
-      if (std::find(unread[i].begin(), unread[i].end(), k) == unread[i].end())
+      if (std::find(plans[i].unread.begin(), plans[i].unread.end(), k) == plans[i].unread.end())
         is_read[storage_of(node.inputs[k])] = true;
   }
   return needed;
