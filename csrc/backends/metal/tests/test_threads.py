@@ -9,45 +9,18 @@ import json
 from collections.abc import Callable
 
 import pytest
-from backend_processes import THREADS, Processes
+import thread_programs
+from backend_processes import Processes
+from thread_programs import END
 
 Run = Callable[..., str]
 
-# `compute` runs a graph of several kernels with the numbers of a turn, and compares with NumPy.
-COMPUTE = (
-    THREADS
-    + """
-import gc, json, mmap, os, random, tempfile
-fixed = np.random.default_rng(7).integers(-3, 3, (24, 24)).astype(np.float32)
-f = fe.graph(lambda x, w: fe.sum(fe.relu(x @ w) @ w, axis=-1) + x[:, 0])
-def put(values, dtype=np.float32, device="metal:0"):
-    return fe.asarray(np.array(values, dtype), device=device)
-def right(x):
-    return (np.maximum(x @ fixed, 0) @ fixed).sum(axis=-1) + x[:, 0]
-def numbers(seed, rows=9):
-    return np.random.default_rng(seed).integers(-9, 9, (rows, 24)).astype(np.float32)
-def compute(seed, w, device="metal:0", rows=9):
-    x = numbers(seed, rows)
-    assert np.array_equal(np.asarray(f(put(x, device=device), w)), right(x)), seed
-"""
-)
-END = """
-del f
-gc.collect()
-fe.unload("metal")
-"""
+COMPUTE = thread_programs.head("metal", turns=20)
 LEAKS = {"FERRULE_EMULATION_METAL_LEAKS": "1"}  # the log must be empty
 
 
 def test_threads_share_graphs_weights_and_shapes(run: Run) -> None:
-    program = """
-w = put(fixed)
-def work(number):
-    for turn in range(20): compute(100 * number + turn, w, rows=1 + turn % 4)
-in_threads(4, work)
-del w
-"""
-    run(COMPUTE + program + END, **LEAKS)
+    run(COMPUTE + thread_programs.SHARE_GRAPHS + END, **LEAKS)
 
 
 @pytest.mark.parametrize("unified", ["0", "1"])
@@ -98,51 +71,12 @@ del w
 
 
 def test_trimming_takes_nothing_that_others_use(run: Run) -> None:
-    program = """
-w = put(fixed)
-def work(number):
-    kept = []
-    for turn in range(30):
-        if number == 0:
-            fe.trim("metal:0")
-            fe.synchronize("metal:0")
-            continue
-        compute(100 * number + turn, w)
-        kept.append(put(np.full(5000, turn)) + number)
-        if len(kept) > 5: assert np.asarray(kept.pop(0))[-1] == turn - 5 + number
-in_threads(4, work)
-del w
-"""
-    run(COMPUTE + program + END, **LEAKS)
+    run(thread_programs.head("metal", turns=30) + thread_programs.TRIM + END, **LEAKS)
 
 
 def test_threads_that_run_out_of_memory_get_an_error_and_others_right_results(run: Run) -> None:
-    program = """
-outcomes = []
-def work(number):
-    generator = random.Random(number)
-    kept = []
-    for turn in range(40):
-        size = generator.choice([1000, 100_000, 300_000])
-        try:
-            x = put(np.full(size, turn)) + number
-            fe.eval(x)
-        except fe.OutOfMemoryError:
-            outcomes.append("memory")
-            kept.clear()
-            continue
-        outcomes.append("right")
-        kept.append((x, turn))
-        x, of = generator.choice(kept)
-        try:
-            assert np.asarray(x)[[0, -1]].tolist() == [of + number] * 2
-        except fe.OutOfMemoryError:
-            outcomes.append("memory")
-in_threads(4, work)
-print(json.dumps({outcome: outcomes.count(outcome) for outcome in outcomes}))
-assert np.asarray(put(np.ones(1000)) + 1)[7] == 2
-"""
-    outcomes = json.loads(run(COMPUTE + program + END, FERRULE_EMULATION_METAL_MEMORY=str(6 << 20), **LEAKS))
+    program = COMPUTE + thread_programs.RUN_OUT_OF_MEMORY + END
+    outcomes = json.loads(run(program, FERRULE_EMULATION_METAL_MEMORY=str(6 << 20), **LEAKS))
     assert outcomes["right"] > 20
     assert outcomes["memory"] > 0
 
@@ -163,78 +97,22 @@ del x
 
 
 def test_traces_of_one_thread_leave_results_of_others_alone(run: Run) -> None:
-    program = """
-import warnings
-warnings.simplefilter("ignore", RuntimeWarning)  # work of others that is not over has no event
-w = put(fixed)
-def work(number):
-    for turn in range(10):
-        if number == 0:
-            with fe.trace(os.path.join(tempfile.mkdtemp(dir="."), "run.json")): compute(turn, w)
-        else:
-            compute(100 * number + turn, w)
-in_threads(4, work)
-del w
-"""
-    run(COMPUTE + program + END, **LEAKS)
+    # Work of others that is not over has no event.
+    quiet = 'import warnings\nwarnings.simplefilter("ignore", RuntimeWarning)\n'
+    run(quiet + thread_programs.head("metal", turns=10) + thread_programs.TRACE + END, **LEAKS)
 
 
 def test_two_devices_are_independent(run: Run) -> None:
-    program = """
-weights = [put(fixed, device=f"metal:{i}") for i in range(2)]
-def work(number):
-    own = number % 2
-    for turn in range(15):
-        compute(100 * number + turn, weights[own], f"metal:{own}")
-        if turn % 5 == 0:
-            moved = put(numbers(turn), device=f"metal:{own}").to_device(f"metal:{1 - own}")
-            assert np.array_equal(np.asarray(f(moved, weights[1 - own])), right(numbers(turn)))
-in_threads(4, work)
-del weights
-"""
-    run(COMPUTE + program + END, FERRULE_EMULATION_METAL_DEVICES="2", **LEAKS)
+    run(COMPUTE + thread_programs.TWO_DEVICES + END, FERRULE_EMULATION_METAL_DEVICES="2", **LEAKS)
 
 
 def test_module_is_unloaded_again_and_again(run: Run) -> None:
-    program = """
-def work(number):
-    for turn in range(10):
-        if number == 0: attempt(lambda: fe.unload("metal"))
-        w = None
-        try:
-            fe.load_all()
-            w = put(fixed)
-            compute(100 * number + turn, w)
-        except (fe.Error, KeyError) as error:
-            assert "metal" in str(error), error
-        del w
-        gc.collect()
-in_threads(3, work)
-del f
-gc.collect()
-attempt(lambda: fe.unload("metal"))
-assert (fe.arange(3, device="cpu") * 2).tolist() == [0, 2, 4]
-"""
-    run(COMPUTE + program, **LEAKS)
+    run(thread_programs.head("metal", turns=10) + thread_programs.LOAD_AGAIN, **LEAKS)
 
 
 @pytest.mark.parametrize("error", ["device_removed", "access_revoked"])
 def test_device_that_is_lost_below_threads_gives_each_an_error(error: str, start: Processes) -> None:
-    program = """
-lost = []
-w = put(fixed)
-def work(number):
-    for turn in range(60):
-        try:
-            compute(100 * number + turn, w)
-        except fe.DeviceLostError:
-            lost.append(number)
-            return
-in_threads(4, work)
-print(sorted(lost))
-assert (fe.arange(3, device="cpu") * 2).tolist() == [0, 2, 4]
-"""
-    done = start(COMPUTE + program, FERRULE_EMULATION_METAL_FAULT=f"{error}:40")
+    done = start(COMPUTE + thread_programs.LOSE_DEVICE, FERRULE_EMULATION_METAL_FAULT=f"{error}:40")
     assert done.output == "[0, 1, 2, 3]\n"
 
 
@@ -260,17 +138,4 @@ print(outcomes.count("right") + outcomes.count("wrong"), outcomes.count("wrong")
 
 
 def test_process_that_ends_while_threads_compute_ends_at_once(run: Run) -> None:
-    program = """
-import time
-w = put(fixed)
-compute(1, w)
-def work(number):
-    turn = 0
-    while True:
-        turn += 1
-        compute(turn, w)
-for number in range(3): threading.Thread(target=work, args=(number,), daemon=True).start()
-time.sleep(0.5)
-print("ends")
-"""
-    assert run(COMPUTE + program) == "ends\n"
+    assert run(COMPUTE + thread_programs.END_OF_PROCESS) == "ends\n"
