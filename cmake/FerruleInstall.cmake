@@ -32,6 +32,7 @@ configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake
 write_basic_package_version_file(ferruleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfigVersion.cmake
               cmake/FerruleModule.cmake cmake/module_symbols.c.in cmake/module.map
+              cmake/FerruleKernelTable.cmake cmake/kernel_table.cpp.in
         DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_PKGCONFIG_DIR}

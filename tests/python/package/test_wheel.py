@@ -88,6 +88,8 @@ def test_platform_tag_matches_auditwheel(wheel: Path) -> None:
         "ferrule/include/ferrule/ops.h",
         "ferrule/lib/cmake/ferrule/ferruleConfig.cmake",
         "ferrule/lib/cmake/ferrule/FerruleModule.cmake",
+        "ferrule/lib/cmake/ferrule/FerruleKernelTable.cmake",
+        "ferrule/lib/cmake/ferrule/kernel_table.cpp.in",
         "ferrule/lib/pkgconfig/ferrule.pc",
         "ferrule/bin/ferrule-manifest",
         "ferrule/templates/backend/CMakeLists.txt",
