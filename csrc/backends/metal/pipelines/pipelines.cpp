@@ -11,45 +11,8 @@ std::string key_of(const KernelSource& source) {
 
 }  // namespace
 
-PipelinePointer Pipelines::find(const std::string& key) {
-  const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return found->second->pipeline;
-}
-
 PipelinePointer Pipelines::get(const KernelSource& source) {
-  std::string key = key_of(source);
-  {
-    const std::lock_guard lock(mutex_);
-    if (PipelinePointer known = find(key)) return known;
-  }
-  // Compiled without the lock, as it takes milliseconds. Of two threads that race the second one drops its pipeline.
-  PipelinePointer made = make(source);
-  std::list<Entry> idle;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
-  if (PipelinePointer known = find(key)) return known;
-  std::list<Entry> entry;
-  entry.push_back({std::move(key), made});
-  by_key_.emplace(entry.front().key, entry.begin());
-  entries_.splice(entries_.begin(), entry);
-  idle = take_idle();
-  return made;
-}
-
-// Removes idle pipelines beyond the limit. Idle means that no graph holds it; graphs get pipelines only under the lock.
-std::list<Pipelines::Entry> Pipelines::take_idle() {
-  std::list<Entry> taken;
-  size_t idle = 0;
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    const auto next = std::next(entry);
-    if (entry->pipeline.use_count() == 1 && ++idle > max_idle_) {
-      by_key_.erase(entry->key);
-      taken.splice(taken.end(), entries_, entry);
-    }
-    entry = next;
-  }
-  return taken;
+  return pipelines_.get(key_of(source), [&] { return make(source); });
 }
 
 PipelinePointer Pipelines::make(const KernelSource& source) {

@@ -1,12 +1,10 @@
 // The compiled kernels of a device.
 #pragma once
 
-#include <list>
+#include <ferrule/cpp/idle_cache.hpp>
+
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "device/physical_device.h"
 #include "pipelines/binary_archive.h"
@@ -28,7 +26,7 @@ class Pipelines {
  public:
   // `max_archive` is the largest archive of compiled pipelines on disk, in bytes; with 0 there is none.
   explicit Pipelines(const PhysicalDevice& device, uint64_t max_archive, size_t max_idle = 256)
-      : device_(device), archive_(device, max_archive), max_idle_(max_idle) {}
+      : device_(device), archive_(device, max_archive), pipelines_(max_idle) {}
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
@@ -39,20 +37,11 @@ class Pipelines {
   void save() noexcept { archive_.save(); }
 
  private:
-  struct Entry {
-    std::string key;
-    PipelinePointer pipeline;
-  };
-  PipelinePointer find(const std::string& key);
   PipelinePointer make(const KernelSource& source);
-  std::list<Entry> take_idle();
 
   const PhysicalDevice& device_;
   BinaryArchive archive_;
-  const size_t max_idle_;
-  std::mutex mutex_;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
+  sdk::IdleCache<Owned> pipelines_;
 };
 
 }  // namespace ferrule::metal

@@ -43,7 +43,7 @@ FloatControls float_controls_of(const Context& context) {
 }  // namespace
 
 Pipelines::Pipelines(Context& context, size_t max_idle)
-    : context_(context), float_controls_(float_controls_of(context)), cache_(context), max_idle_(max_idle) {
+    : context_(context), float_controls_(float_controls_of(context)), cache_(context), pipelines_(max_idle) {
   const auto& vk = context.api();
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
   auto layout = typed<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
@@ -53,55 +53,16 @@ Pipelines::Pipelines(Context& context, size_t max_idle)
 }
 
 Pipelines::~Pipelines() {
-  entries_.clear();
+  pipelines_.clear();
   context_.api().DestroyPipelineLayout(context_.device(), layout_, nullptr);
 }
 
 PipelinePointer Pipelines::get(const Dispatch& dispatch) {
-  std::string key = key_of(dispatch);
-  const auto find = [&]() -> PipelinePointer {
-    const auto found = by_key_.find(key);
-    if (found == by_key_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, found->second);
-    return found->second->pipeline;
-  };
-  {
-    const std::lock_guard lock(mutex_);
-    if (PipelinePointer known = find()) return known;
-  }
-  // Compiled without the lock, because it takes milliseconds. If two threads race, the second one discards its
-  // pipeline.
-  PipelinePointer made = make(dispatch);
-  has_new_ = true;
-  std::list<Entry> idle;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
-  if (PipelinePointer known = find()) return known;
-  std::list<Entry> entry;
-  entry.push_back({std::move(key), made});
-  by_key_.emplace(entry.front().key, entry.begin());
-  entries_.splice(entries_.begin(), entry);
-  idle = take_idle();
-  return made;
-}
-
-// Removes idle pipelines beyond the limit. Idle means that no graph holds it; graphs get pipelines only under the lock.
-std::list<Pipelines::Entry> Pipelines::take_idle() {
-  std::list<Entry> taken;
-  size_t idle = 0;
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    const auto next = std::next(entry);
-    if (entry->pipeline.use_count() == 1 && ++idle > max_idle_) {
-      by_key_.erase(entry->key);
-      taken.splice(taken.end(), entries_, entry);
-    }
-    entry = next;
-  }
-  return taken;
-}
-
-size_t Pipelines::count() const {
-  const std::lock_guard lock(mutex_);
-  return entries_.size();
+  return pipelines_.get(key_of(dispatch), [&] {
+    PipelinePointer made = make(dispatch);
+    has_new_ = true;
+    return made;
+  });
 }
 
 void Pipelines::save() noexcept {

@@ -1,14 +1,11 @@
 // The compiled shaders of one device.
 #pragma once
 
+#include <ferrule/cpp/idle_cache.hpp>
+
 #include <atomic>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "device/context.h"
 #include "pipelines/dispatch.h"
@@ -52,25 +49,17 @@ class Pipelines {
   VkPipelineLayout layout() const { return layout_; }
   // Saves the compiled code for the next process.
   void save() noexcept;
-  size_t count() const;
+  size_t count() const { return pipelines_.count(); }
 
  private:
-  struct Entry {
-    std::string key;
-    PipelinePointer pipeline;
-  };
   PipelinePointer make(const Dispatch& dispatch) const;
-  std::list<Entry> take_idle();
 
   Context& context_;
   FloatControls float_controls_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   PipelineCache cache_;
   std::atomic<bool> has_new_{false};  // pipelines were made since the cache was saved
-  const size_t max_idle_;
-  mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
+  sdk::IdleCache<Pipeline> pipelines_;
 };
 
 }  // namespace ferrule::vulkan
