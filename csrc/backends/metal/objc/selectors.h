@@ -40,6 +40,7 @@
   S(set_max_total_threads_per_threadgroup, "setMaxTotalThreadsPerThreadgroup:")                      \
   S(set_binary_archives, "setBinaryArchives:")                                                       \
   S(max_total_threads_per_threadgroup, "maxTotalThreadsPerThreadgroup")                              \
+  S(thread_execution_width, "threadExecutionWidth")                                                  \
   /* MTLBinaryArchiveDescriptor, MTLBinaryArchive */                                                 \
   S(set_url, "setUrl:")                                                                              \
   S(add_pipeline, "addComputePipelineFunctionsWithDescriptor:error:")                                \

@@ -5,6 +5,8 @@
 namespace ferrule::metal {
 namespace {
 
+constexpr Unsigned simdgroup_threads = 32;  // that kernels count on when lanes exchange values
+
 std::string key_of(const KernelSource& source) {
   return source.function + ' ' + std::to_string(source.threads) + '\n' + source.text;
 }
@@ -76,6 +78,11 @@ PipelinePointer Pipelines::make(const KernelSource& source) {
   error = nullptr;
   Owned pipeline = archive_.pipeline(descriptor.get(), &error);
   if (!pipeline) refuse("cannot be made for " + device_.description.name + ": " + reason_of(error));
+  const auto width = send<Unsigned>(pipeline.get(), Message::thread_execution_width);
+  if (width != simdgroup_threads)
+    throw sdk::Error(FE_UNSUPPORTED, device_.description.name + " runs the kernel " + source.function +
+                                         " in simdgroups of " + std::to_string(width) + " threads, not " +
+                                         std::to_string(simdgroup_threads));
   const auto most = send<Unsigned>(pipeline.get(), Message::max_total_threads_per_threadgroup);
   if (most < source.threads)
     throw sdk::Error(FE_UNSUPPORTED, device_.description.name + " runs the kernel " + source.function + " with " +

@@ -137,6 +137,8 @@ Settings read() {
   if (made.max_buffer == 0) made.max_buffer = made.memory / 2;
   set_number("FERRULE_EMULATION_METAL_PAGE", made.page, std::size_t{4096}, std::size_t{16384}, "4096 or 16384");
   if (made.page != 4096 && made.page != 16384) refuse("FERRULE_EMULATION_METAL_PAGE", "4096 or 16384");
+  set_number("FERRULE_EMULATION_METAL_EXECUTION_WIDTH", made.execution_width, std::size_t{1}, std::size_t{1024},
+             "1 to 1024 threads");
   set_number("FERRULE_EMULATION_METAL_FREED", made.freed, std::size_t{0}, most, "a number of objects");
   set_failing_buffers(made);
   set_failing_calls(made);

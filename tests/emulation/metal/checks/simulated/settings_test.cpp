@@ -337,6 +337,18 @@ TEST(MetalSettingsDeathTest, PagesMayBeSmaller) {
   });
 }
 
+TEST(MetalSettingsDeathTest, PipelinesSayTheWidthOfTheVariable) {
+  passes({{"FERRULE_EMULATION_METAL_EXECUTION_WIDTH", "16"}}, [] {
+    const Id device = MTLCreateSystemDefaultDevice();
+    const Id library = send<Id>(device, "newLibraryWithSource:options:error:",
+                                string("kernel void nothing(device float* x [[buffer(0)]]) {}"), Id{}, Id{});
+    const Id function = send<Id>(library, "newFunctionWithName:", string("nothing"));
+    const Id pipeline = send<Id>(device, "newComputePipelineStateWithFunction:error:", function, Id{});
+    EXPECT_EQ(send<Number>(pipeline, "threadExecutionWidth"), 16U);
+    for (const Id object : {pipeline, function, library}) release(object);
+  });
+}
+
 TEST(MetalSettingsDeathTest, LogHasObjectsAndCommits) {
   const std::string path = testing::TempDir() + "ferrule_simulated_metal_log";
   std::remove(path.c_str());
@@ -363,6 +375,7 @@ TEST(MetalSettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_METAL_UNIFIED", "2"},
                                         {"FERRULE_EMULATION_METAL_MEMORY", "4GB"},
                                         {"FERRULE_EMULATION_METAL_PAGE", "8192"},
+                                        {"FERRULE_EMULATION_METAL_EXECUTION_WIDTH", "0"},
                                         {"FERRULE_EMULATION_METAL_FAULT", "timeout"},
                                         {"FERRULE_EMULATION_METAL_FAULT", "timeout:0"},
                                         {"FERRULE_EMULATION_METAL_FAULT", "teapot:1"},
