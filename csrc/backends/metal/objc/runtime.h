@@ -45,6 +45,12 @@ Result send(Id receiver, Message message, Arguments... arguments) {
   return method(receiver, objc::libraries.selectors[static_cast<size_t>(message)], arguments...);
 }
 
+// Whether the object has a method that older systems lack.
+inline bool understands(Id object, Message message) {
+  return send<Boolean>(object, Message::responds_to_selector,
+                       objc::libraries.selectors[static_cast<size_t>(message)]) != 0;
+}
+
 // Objects that are autoreleased on this thread during its life are released at its end. Every function that sends
 // messages to Metal has one.
 class AutoreleasePool {

@@ -60,6 +60,8 @@ constexpr Unsigned storage_shared = 0 << 4, storage_private = 2 << 4;  // MTLRes
 constexpr Unsigned dispatch_concurrent = 1;                            // MTLDispatchType
 constexpr Unsigned barrier_of_buffers = 1;                             // MTLBarrierScope
 constexpr Unsigned fail_on_archive_miss = 1 << 2;                      // MTLPipelineOption
+constexpr Integer math_mode_safe = 0;                                  // MTLMathMode
+constexpr Integer precise_functions = 1;                               // MTLMathFloatingPointFunctions
 constexpr Unsigned language_version_2_3 = (2 << 16) + 3;               // MTLLanguageVersion: macOS 11
 
 }  // namespace ferrule::metal

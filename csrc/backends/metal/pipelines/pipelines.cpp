@@ -60,8 +60,14 @@ PipelinePointer Pipelines::make(const KernelSource& source) {
     throw sdk::Error(FE_INTERNAL, "the kernel " + source.function + " " + what);
   };
   const Owned options = new_object("MTLCompileOptions");
-  // Kernels compute what they say: no reordering of sums, no flushed infinities.
-  send<void>(options.get(), Message::set_fast_math_enabled, static_cast<Boolean>(false));
+  // Kernels compute what they say: no reordering of sums, no flushed infinities, exact roots. From macOS 15 on the mode
+  // and the functions are chosen apart, and fast functions are the default.
+  if (understands(options.get(), Message::set_math_floating_point_functions)) {
+    send<void>(options.get(), Message::set_math_mode, math_mode_safe);
+    send<void>(options.get(), Message::set_math_floating_point_functions, precise_functions);
+  } else {
+    send<void>(options.get(), Message::set_fast_math_enabled, static_cast<Boolean>(false));
+  }
   send<void>(options.get(), Message::set_language_version, language_version_2_3);
   // The header comes first: texts begin with definitions of types, whose names it may define.
   Id error = nullptr;

@@ -66,6 +66,15 @@ def test_listing_devices_makes_no_queue_and_no_buffer(run: Run, tmp_path: Path) 
     assert not [name for name in made if "Queue" in name or "Buffer" in name]
 
 
+@pytest.mark.parametrize("system", ["Version 11.0 (Build 20A0)", "Version 15.0 (Build 24A0)"])
+def test_kernels_are_compiled_with_exact_functions(system: str, run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program = 'print(np.asarray(fe.sqrt(fe.asarray(np.full(3, 9, np.float32), device="metal:0"))).tolist())\n'
+    variables = {"FERRULE_EMULATION_METAL_SYSTEM": system, "FERRULE_EMULATION_METAL_LOG": str(log)}
+    assert run(program, **variables) == "[3.0, 3.0, 3.0]\n"
+    assert {line for line in log.read_text().splitlines() if "library" in line} == {"compiled a library"}
+
+
 @pytest.mark.parametrize("unified", ["0", "1"])
 def test_results_are_equal_with_and_without_unified_memory(unified: str, run: Run) -> None:
     program = """

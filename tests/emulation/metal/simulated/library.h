@@ -15,15 +15,21 @@ class CompileOptions : public Object {
   static const objc::Class& own_class();
   CompileOptions() : Object(own_class()) {}
   bool is_fast() const { return is_fast_; }
+  // MTLMathFloatingPointFunctions: before macOS 15 they follow the mode, from then on they are fast unless a program
+  // chooses precise ones.
+  bool has_fast_functions() const;
   std::size_t language() const { return language_; }
 
  private:
   void set_fast(bool is_fast) { is_fast_ = is_fast; }
-  void set_math_mode(long mode) { is_fast_ = mode != 0; }
+  void set_math_mode(long mode);
   long math_mode() const { return is_fast_ ? 2 : 0; }
+  void set_math_functions(long functions);
+  long math_functions() const { return has_fast_functions() ? 0 : 1; }
+  bool responds(const char* selector) const;
   void set_language(std::size_t version) { language_ = version; }
   Object* copy();
-  bool is_fast_ = true;
+  bool is_fast_ = true, are_functions_fast_ = true;
   std::size_t language_ = 0x30001;  // the one that a program of today gets if it sets none
 };
 

@@ -173,6 +173,12 @@ const Settings& settings() {
   return all;
 }
 
+long system_version() {
+  const std::string& text = settings().system;
+  const std::size_t digit = text.find_first_of("0123456789");
+  return digit == std::string::npos ? 0 : std::strtol(text.c_str() + digit, nullptr, 10);
+}
+
 emulation::Order order_of_work(std::uint64_t& seed) {
   return read_order("FERRULE_EMULATION_METAL_ORDER", emulation::Order::reverse, seed);
 }

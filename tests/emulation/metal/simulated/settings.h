@@ -50,6 +50,8 @@ struct Settings {
 };
 // Read once. Ends the process for a value that it does not understand.
 const Settings& settings();
+// The first number of the version of the system: 11.
+long system_version();
 
 // FERRULE_EMULATION_METAL_ORDER, the order of work that nothing orders: reverse unless it says something else. Read at
 // each call. `seed` is set for Order::random.

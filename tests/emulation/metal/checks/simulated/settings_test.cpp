@@ -337,6 +337,33 @@ TEST(MetalSettingsDeathTest, PagesMayBeSmaller) {
   });
 }
 
+TEST(MetalSettingsDeathTest, OptionsOfMathAreThoseOfTheSystem) {
+  const char* const variable = "FERRULE_EMULATION_METAL_SYSTEM";
+  static const auto understands = +[](Id options, const char* selector) {
+    return send<bool>(options, "respondsToSelector:", sel_registerName(selector));
+  };
+  passes({{collect, "collect"}, {variable, "Version 14.7 (Build 23H0)"}}, [] {
+    const Id options = made("MTLCompileOptions");
+    EXPECT_TRUE(understands(options, "setFastMathEnabled:"));
+    EXPECT_FALSE(understands(options, "setMathMode:"));
+    send<void>(options, "setMathMode:", 0L);
+    EXPECT_NE(std::string(simulated_metal_faults()).find("unrecognized selector before macOS 15"), std::string::npos);
+    release(options);
+  });
+  passes({{collect, "collect"}, {variable, "Version 15.0 (Build 24A0)"}}, [] {
+    const Id options = made("MTLCompileOptions");
+    EXPECT_TRUE(understands(options, "setMathMode:"));
+    EXPECT_FALSE(understands(options, "setMathsMode:"));
+    send<void>(options, "setFastMathEnabled:", false);
+    EXPECT_EQ(send<long>(options, "mathMode"), 0);
+    EXPECT_EQ(send<long>(options, "mathFloatingPointFunctions"), 0);
+    send<void>(options, "setMathFloatingPointFunctions:", 1L);
+    EXPECT_EQ(send<long>(options, "mathFloatingPointFunctions"), 1);
+    EXPECT_STREQ(simulated_metal_faults(), "");
+    release(options);
+  });
+}
+
 TEST(MetalSettingsDeathTest, PipelinesSayTheWidthOfTheVariable) {
   passes({{"FERRULE_EMULATION_METAL_EXECUTION_WIDTH", "16"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice();
