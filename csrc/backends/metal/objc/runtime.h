@@ -18,6 +18,8 @@ namespace ferrule::metal {
 
 // Opens the libraries at the first call. Throws FE_UNSUPPORTED, with the reason, where there is no Metal.
 void open_metal();
+// Opens CoreGraphics, without which Metal knows no default device. Nothing if that fails.
+void open_graphics();
 
 namespace objc {
 
@@ -31,6 +33,7 @@ struct Libraries {
   void (*pop_pool)(void*);
   Id (*get_class)(const char*);
   Id (*copy_all_devices)();
+  Id (*create_default_device)();
   Selector selectors[static_cast<size_t>(Message::number_of_messages)];
 };
 extern Libraries libraries;

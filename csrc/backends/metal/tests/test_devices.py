@@ -49,6 +49,17 @@ print(np.asarray(fe.arange(3, device="cpu") * 2).tolist())
     assert computed == "[0, 2, 4]"
 
 
+def test_default_device_is_used_where_the_list_of_devices_is_empty(run: Run) -> None:
+    program = """
+x = fe.asarray(np.arange(3, dtype=np.float32), device="metal:0")
+print(np.asarray(x * 2).tolist(), len([device for device in fe.devices() if device.backend.name == "metal"]))
+del x
+fe.unload("metal")
+"""
+    variables = {"FERRULE_EMULATION_METAL_UNLISTED": "1", "FERRULE_EMULATION_METAL_LEAKS": "1"}
+    assert run(program, **variables) == "[0.0, 2.0, 4.0] 1\n"
+
+
 def test_gpu_that_is_not_one_of_apples_is_not_used(run: Run) -> None:
     """Its simdgroups have other sizes, so results would be wrong, and it does not copy single bytes."""
     program = """

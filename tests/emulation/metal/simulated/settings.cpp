@@ -127,6 +127,7 @@ Settings read() {
   set_number("FERRULE_EMULATION_METAL_DEVICES", made.devices, std::size_t{0}, std::size_t{16}, "0 to 16");
   if (const char* const names = std::getenv("FERRULE_EMULATION_METAL_NAME")) made.names = split(names, ',');
   set_families(made);
+  set_choice("FERRULE_EMULATION_METAL_UNLISTED", made.is_list_empty);
   set_choice("FERRULE_EMULATION_METAL_UNIFIED", made.has_unified_memory);
   set_choice("FERRULE_EMULATION_METAL_LOW_POWER", made.is_low_power);
   set_choice("FERRULE_EMULATION_METAL_HEADLESS", made.is_headless);

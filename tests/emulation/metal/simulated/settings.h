@@ -35,6 +35,7 @@ struct Settings {
   std::size_t devices = 1;
   std::vector<std::string> names{"Simulated Metal device"};  // of the first devices; the last one is of all others, too
   std::vector<long> families;                                // numbers of MTLGPUFamily
+  bool is_list_empty = false;                                // of MTLCopyAllDevices
   bool has_unified_memory = true, is_low_power = false, is_headless = false, is_removable = false;
   std::size_t memory = std::size_t{4} << 30;  // of each device
   std::size_t max_buffer = 0;                 // bytes of a buffer; 0 is half of the memory

@@ -38,6 +38,16 @@ TEST(MetalSettingsDeathTest, MachineWithoutDevices) {
   });
 }
 
+TEST(MetalSettingsDeathTest, DeviceThatIsNotListedIsTheDefaultOne) {
+  passes({{"FERRULE_EMULATION_METAL_UNLISTED", "1"}}, [] {
+    const Id all = MTLCopyAllDevices(), device = MTLCreateSystemDefaultDevice();
+    EXPECT_EQ(send<Number>(all, "count"), 0U);
+    EXPECT_NE(device, nullptr);
+    release(all);
+    release(device);
+  });
+}
+
 TEST(MetalSettingsDeathTest, DevicesAreAsTheVariablesSay) {
   passes(
       {{"FERRULE_EMULATION_METAL_DEVICES", "3"},
