@@ -96,6 +96,17 @@ def test_host_and_private_memory_are_copied_by_the_device(run: Run, tmp_path: Pa
 
 
 @pytest.mark.parametrize("unified", ["0", "1"])
+def test_large_copies_and_fills_are_done_in_parts(unified: str, run: Run) -> None:
+    """Of a part above the limit of the simulated Metal nothing would be copied; that is a fault."""
+    run(
+        PARTS,
+        FERRULE_METAL_BLIT_BYTES="1000",
+        FERRULE_EMULATION_METAL_MOST_BLIT="1000",
+        FERRULE_EMULATION_METAL_UNIFIED=unified,
+    )
+
+
+@pytest.mark.parametrize("unified", ["0", "1"])
 def test_each_buffer_that_metal_does_not_make_is_an_error_and_later_work_is_right(unified: str, run: Run) -> None:
     program = """
 import gc

@@ -136,6 +136,7 @@ Settings read() {
   set_number("FERRULE_EMULATION_METAL_MEMORY", made.memory, std::size_t{0}, most, "a number of bytes");
   set_number("FERRULE_EMULATION_METAL_MAX_BUFFER", made.max_buffer, std::size_t{1}, most, "a number of bytes");
   if (made.max_buffer == 0) made.max_buffer = made.memory / 2;
+  set_number("FERRULE_EMULATION_METAL_MOST_BLIT", made.most_blit, std::size_t{4}, most, "a number of bytes, from 4 on");
   set_number("FERRULE_EMULATION_METAL_PAGE", made.page, std::size_t{4096}, std::size_t{16384}, "4096 or 16384");
   if (made.page != 4096 && made.page != 16384) refuse("FERRULE_EMULATION_METAL_PAGE", "4096 or 16384");
   set_number("FERRULE_EMULATION_METAL_EXECUTION_WIDTH", made.execution_width, std::size_t{1}, std::size_t{1024},

@@ -39,6 +39,7 @@ struct Settings {
   bool has_unified_memory = true, is_low_power = false, is_headless = false, is_removable = false;
   std::size_t memory = std::size_t{4} << 30;  // of each device
   std::size_t max_buffer = 0;                 // bytes of a buffer; 0 is half of the memory
+  std::size_t most_blit = 0xffffffff;         // bytes of a copy or a fill
   std::size_t page = std::size_t{16} << 10;
   std::size_t execution_width = 32;                             // what pipelines say; kernels run with 32
   std::size_t freed = std::size_t{1} << 15;                     // objects that are remembered after their end

@@ -347,6 +347,27 @@ TEST(MetalSettingsDeathTest, PagesMayBeSmaller) {
   });
 }
 
+TEST(MetalSettingsDeathTest, CopiesAndFillsHaveAGreatestSize) {
+  passes({{collect, "collect"}, {"FERRULE_EMULATION_METAL_MOST_BLIT", "8"}}, [] {
+    const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
+    const Id from = buffer_of(device, 16), to = buffer_of(device, 16);
+    const Id commands = send<Id>(queue, "commandBuffer"), encoder = send<Id>(commands, "blitCommandEncoder");
+    const auto copy = [&](Number bytes) {
+      send<void>(encoder, "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:", from, Number{0}, to,
+                 Number{0}, bytes);
+      send<void>(encoder, "fillBuffer:range:value:", from, Range{0, bytes}, std::uint8_t{1});
+    };
+    copy(8);
+    EXPECT_STREQ(simulated_metal_faults(), "");
+    copy(9);
+    const std::string text = simulated_metal_faults();
+    EXPECT_NE(text.find("size:]: 9 bytes are more than 8"), std::string::npos) << text;
+    EXPECT_NE(text.find("value:]: 9 bytes are more than 8"), std::string::npos) << text;
+    send<void>(encoder, "endEncoding");
+    for (const Id object : {from, to, queue}) release(object);
+  });
+}
+
 TEST(MetalSettingsDeathTest, OptionsOfMathAreThoseOfTheSystem) {
   const char* const variable = "FERRULE_EMULATION_METAL_SYSTEM";
   static const auto understands = +[](Id options, const char* selector) {
