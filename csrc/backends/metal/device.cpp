@@ -37,7 +37,7 @@ std::unique_ptr<sdk::Buffer> Device::allocate(uint64_t size, uint64_t alignment)
 }
 
 std::unique_ptr<sdk::Buffer> Device::borrow(void* pointer, uint64_t size, fe_access) {
-  return std::make_unique<Buffer>(metal::borrow(device_->physical(), pointer, size));
+  return std::make_unique<Buffer>(device_->borrowed_memory().lease(device_->physical(), pointer, size));
 }
 
 std::pair<uint64_t, uint64_t> Device::memory() {

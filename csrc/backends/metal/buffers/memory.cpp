@@ -1,5 +1,7 @@
 #include "buffers/memory.h"
 
+#include <functional>
+
 namespace ferrule::metal {
 namespace {
 
@@ -34,6 +36,44 @@ MemoryPointer borrow(const PhysicalDevice& device, void* pointer, uint64_t size)
   memory->size = size;
   memory->host = static_cast<char*>(pointer);
   return memory;
+}
+
+bool overlap(const Memory& a, uint64_t a_offset, const Memory& b, uint64_t b_offset, uint64_t size) {
+  if (&a == &b) return a_offset < b_offset + size && b_offset < a_offset + size;
+  if (a.host == nullptr || b.host == nullptr) return false;
+  const char *const a_begin = a.host + a_offset, *const b_begin = b.host + b_offset;
+  return std::less()(a_begin, b_begin + size) && std::less()(b_begin, a_begin + size);
+}
+
+bool overlap(const Memory& a, const Memory& b) {
+  if (&a == &b) return true;
+  return a.host != nullptr && b.host != nullptr && std::less()(a.host, b.host + b.size) &&
+         std::less()(b.host, a.host + a.size);
+}
+
+BorrowedMemory::Lease BorrowedMemory::lease(const PhysicalDevice& device, void* pointer, uint64_t size) {
+  const Pages pages(pointer, size);
+  const auto find = [&]() -> Lease {
+    const auto found = state_->leases.find(pages);
+    return found != state_->leases.end() ? found->second.lock() : nullptr;
+  };
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (Lease known = find()) return known;
+  }
+  auto memory = std::make_unique<const MemoryPointer>(borrow(device, pointer, size));
+  Lease made(memory.release(), [pages, state = state_](const MemoryPointer* ended) {
+    {
+      const std::lock_guard lock(state->mutex);
+      const auto found = state->leases.find(pages);
+      if (found != state->leases.end() && found->second.expired()) state->leases.erase(found);
+    }
+    delete ended;
+  });
+  const std::lock_guard lock(state_->mutex);
+  if (Lease known = find()) return known;
+  state_->leases[pages] = made;
+  return made;
 }
 
 void* HostAllocations::add(MemoryPointer memory) {

@@ -48,6 +48,7 @@ class OpenDevice {
   const std::string& name() const { return physical_.description.name; }
   Id device() const { return physical_.device.get(); }
   HostAllocations& host_allocations() { return host_allocations_; }
+  BorrowedMemory& borrowed_memory() { return borrowed_memory_; }
   Pipelines& pipelines() { return pipelines_; }
   Faults& faults() { return faults_; }
   // The most bytes of a copy or a fill.
@@ -72,6 +73,7 @@ class OpenDevice {
   const uint64_t blit_bytes_;
   PhysicalDevice physical_;
   HostAllocations host_allocations_;
+  BorrowedMemory borrowed_memory_;
   Pipelines pipelines_;
   mutable std::mutex mutex_;
   std::optional<sdk::Error> loss_;

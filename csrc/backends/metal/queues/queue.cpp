@@ -110,11 +110,9 @@ void Queue::copy_to_host(void* to, const MemoryPointer& from, uint64_t from_offs
 void Queue::copy(const MemoryPointer& to, uint64_t to_offset, const MemoryPointer& from, uint64_t from_offset,
                  uint64_t size) {
   if (size == 0) return;
-  const bool is_apart =
-      to->buffer.get() != from->buffer.get() || to_offset + size <= from_offset || from_offset + size <= to_offset;
-  if (is_apart) {
+  if (!overlap(*to, to_offset, *from, from_offset, size)) {
     blit(to, to_offset, from, from_offset, size);
-  } else if (to_offset != from_offset) {
+  } else if (to != from || to_offset != from_offset) {
     const MemoryPointer between = allocate(device_->physical(), size, Place::device);
     blit(between, 0, from, from_offset, size);
     blit(to, to_offset, between, 0, size);

@@ -28,6 +28,29 @@ print(int(np.asarray(fe.sum(copied))))
     assert run(program) == f"borrowed {3 * 4096}\nborrowed 24\n3\n"
 
 
+def test_buffers_over_the_same_pages_share_one_of_metals(run: Run) -> None:
+    """Metal orders the uses of one buffer, not those of two over the same memory. A second one would fail here."""
+    program = """
+import gc, mmap
+x = np.frombuffer(mmap.mmap(-1, 3 * 16384), np.float32)
+x[:] = 3
+start = -x.ctypes.data % 16384 // 4
+def borrowed(): return fe.buffer_from_host_ptr(x[start : start + 4096], device="metal:0", copy=False)
+first, second = borrowed(), borrowed()
+print(first.placement, int(np.asarray(fe.sum(first) + fe.sum(second))))
+del first
+print(second.placement, int(np.asarray(fe.sum(second))))
+del second
+gc.collect()
+try:
+    borrowed()
+except (fe.Error, ValueError, BufferError):
+    print("another")
+"""
+    variables = {"FERRULE_EMULATION_METAL_CALL_FAILS": "newBufferWithBytesNoCopy:length:options:deallocator::2"}
+    assert run(program, **variables) == f"borrowed {6 * 4096}\nborrowed {3 * 4096}\nanother\n"
+
+
 @pytest.mark.parametrize("unified", ["0", "1"])
 def test_copies_beside_running_work_see_what_they_should(unified: str, run: Run) -> None:
     program = """
