@@ -15,6 +15,9 @@ bool is_removed(const PhysicalDevice& device) {
 MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place) {
   const AutoreleasePool pool;
   const bool is_shared = place == Place::shared || device.is_unified;
+  if (const uint64_t most = device.description.max_allocation; size > most)
+    throw sdk::Error(FE_OUT_OF_MEMORY, device.description.name + " makes no buffer of " + std::to_string(size) +
+                                           " bytes, but of up to " + std::to_string(most));
   auto memory = std::make_shared<Memory>();
   memory->buffer = Owned::taken(send<Id>(device.device.get(), Message::new_buffer_with_length,
                                          static_cast<Unsigned>(size), is_shared ? storage_shared : storage_private));
@@ -29,6 +32,12 @@ MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place)
 
 MemoryPointer borrow(const PhysicalDevice& device, void* pointer, uint64_t size) {
   const AutoreleasePool pool;
+  const uint64_t page = device.description.borrow_alignment;
+  if (reinterpret_cast<uintptr_t>(pointer) % page != 0 || size % page != 0 || size == 0 ||
+      size > device.description.max_allocation)
+    throw sdk::Error(FE_UNSUPPORTED, device.description.name + " maps whole pages of " + std::to_string(page) +
+                                         " bytes, up to " + std::to_string(device.description.max_allocation) +
+                                         " bytes");
   auto memory = std::make_shared<Memory>();
   memory->buffer = Owned::taken(send<Id>(device.device.get(), Message::new_buffer_with_bytes_no_copy, pointer,
                                          static_cast<Unsigned>(size), storage_shared, static_cast<void*>(nullptr)));

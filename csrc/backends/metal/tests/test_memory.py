@@ -87,6 +87,22 @@ except (fe.Error, ValueError, BufferError) as error:
     assert refused.endswith("Error")
 
 
+@pytest.mark.parametrize("unified", ["0", "1"])
+def test_buffer_beyond_the_greatest_length_is_not_asked_of_metal(unified: str, run: Run) -> None:
+    """Metal's validation ends the process for one; so does the simulated Metal."""
+    program = """
+x = fe.asarray(np.ones(4096, np.float32), device="metal:0")
+for attempt in (lambda: fe.asarray(np.ones(20_000, np.float32), device="metal:0"), lambda: fe.concat([x] * 5)):
+    try:
+        fe.eval(attempt())
+    except fe.Error as error:
+        print(type(error).__name__)
+print(int(np.asarray(fe.sum(x))))
+"""
+    variables = {"FERRULE_EMULATION_METAL_MAX_BUFFER": "65536", "FERRULE_EMULATION_METAL_UNIFIED": unified}
+    assert run(program, FERRULE_LOG="error", **variables) == "OutOfMemoryError\nOutOfMemoryError\n4096\n"
+
+
 # Parts of arrays, large and small, are written, read and copied on the device, beside work and after it.
 PARTS = """
 generator = np.random.default_rng(3)

@@ -75,6 +75,9 @@ TEST(MetalSettingsDeathTest, DevicesAreAsTheVariablesSay) {
         EXPECT_FALSE(send<bool>(first, "supportsFamily:", long{1001}));
         EXPECT_EQ(send<std::uint64_t>(first, "recommendedMaxWorkingSetSize"), 49152U);
         EXPECT_EQ(buffer_of(first, 4097), nullptr);
+        EXPECT_NE(std::string(simulated_metal_faults()).find("the length 4097 must not exceed 4096"),
+                  std::string::npos);
+        simulated_metal_forget_faults();
         std::vector<Id> buffers;
         buffers.reserve(16);
         for (int i = 0; i < 16; ++i) buffers.push_back(buffer_of(first, 4096));
