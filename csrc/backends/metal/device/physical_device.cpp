@@ -34,6 +34,8 @@ PhysicalDevice described(Id device) {
   found.capabilities.threadgroup_memory =
       static_cast<uint32_t>(send<Unsigned>(device, Message::max_threadgroup_memory_length));
   found.capabilities.has_simdgroup_matrices = supports(device, GpuFamily::apple7);
+  found.capabilities.has_simdgroup_shuffles =
+      supports(device, GpuFamily::apple6) || supports(device, GpuFamily::mac2) || supports(device, GpuFamily::metal3);
   sdk::DeviceDescription& description = found.description;
   description.kind = kind_of(found.is_unified, is_true(device, Message::is_low_power));
   if (found.is_unified) description.flags = FE_DEVICE_FLAG_UNIFIED_MEMORY;

@@ -49,6 +49,7 @@ enum class CommandBufferError : Integer {
 
 enum class GpuFamily : Integer {
   apple1 = 1001,
+  apple6 = 1006,
   apple7 = 1007,
   apple8 = 1008,
   apple9 = 1009,

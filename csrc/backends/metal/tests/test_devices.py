@@ -70,6 +70,23 @@ print(row.state, row.reason, sep=": ")
     assert run(program, **variables) == "no_device: Metal lists GPUs on this machine, but none of Apple's\n"
 
 
+def test_gpu_of_a_virtual_machine_runs_no_kernel_that_shuffles(run: Run) -> None:
+    """Apple5, as Apple's paravirtual device says: lanes exchange values from Apple6 on, matrices are of Apple7."""
+    program = """
+x = np.random.default_rng(3).standard_normal((5, 3000)).astype(np.float32)
+a = fe.asarray(x, device="metal:0")
+print(np.allclose(np.asarray(fe.sum(a, axis=-1)), x.sum(axis=-1), atol=1e-3), np.asarray(fe.max(a)) == x.max())
+print(np.allclose(np.asarray(a @ a.T), x @ x.T, atol=1e-2))
+print(np.allclose(np.asarray(fe.softmax(a, axis=-1)).sum(axis=-1), 1))
+nodes = [node for step in fe.graph(fe.softmax).trace(a).plan["steps"] if "nodes" in step for node in step["nodes"]]
+print(*(node["kernel"] for node in nodes))
+"""
+    variables = {"FERRULE_EMULATION_METAL_FAMILIES": "apple5,common3", "FERRULE_LOG": "error"}
+    *right, kernels = run(program, **variables).splitlines()
+    assert right == ["True True", "True", "True"]
+    assert set(kernels.split()) == {"reduce_columns", "elementwise"}
+
+
 def test_listing_devices_makes_no_queue_and_no_buffer(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "objects"
     run("fe.devices()\n", FERRULE_EMULATION_METAL_LOG=str(log), FERRULE_PROBE="never")

@@ -17,6 +17,9 @@ namespace {
 
 constexpr const char* domain = "MTLLibraryErrorDomain";
 constexpr long unsupported = 1, compile_failure = 3;  // of MTLLibraryError
+constexpr std::string_view matrix_names[] = {"simdgroup_matrix", "simdgroup_float8x8", "simdgroup_half8x8",
+                                             "simdgroup_bfloat8x8"};
+
 // The methods of macOS 15.
 constexpr std::string_view math_methods[] = {"setMathMode:", "mathMode",
                                              "setMathFloatingPointFunctions:", "mathFloatingPointFunctions"};
@@ -27,6 +30,11 @@ bool needs_math_methods(const char* selector) {
   if (has_math_methods()) return true;
   objc::report_fault(std::string("-[MTLCompileOptions ") + selector + "]: unrecognized selector before macOS 15");
   return false;
+}
+
+bool names_matrices(const std::string& text) {
+  return std::any_of(std::begin(matrix_names), std::end(matrix_names),
+                     [&](std::string_view name) { return text.find(name) != std::string::npos; });
 }
 
 constexpr std::array<std::size_t, 11> languages = {0x10001, 0x10002, 0x20000, 0x20001, 0x20002, 0x20003,
@@ -97,7 +105,8 @@ Library* Library::compile(Device& device, Object* source, Object* options, Objec
   try {
     auto compiled = emulation::metal::Library::compile(text->text(), wanted);
     log_line(has_fast_functions ? "compiled a library with fast functions" : "compiled a library");
-    return create<Library>(device, std::move(compiled), checksum_of(text->text() + (wanted.fast_math ? "+" : "-")));
+    return create<Library>(device, std::move(compiled), checksum_of(text->text() + (wanted.fast_math ? "+" : "-")),
+                           names_matrices(text->text()));
   } catch (const emulation::metal::CompileError& failure) {
     objc::set_error(error, domain, compile_failure, failure.what());
     return nullptr;

@@ -38,12 +38,18 @@ class Library : public Object {
   static const objc::Class& own_class();
   // newLibraryWithSource:options:error:
   static Library* compile(Device& device, Object* source, Object* options, Object** error);
-  Library(Device& device, std::shared_ptr<const emulation::metal::Library> compiled, std::string key)
-      : Object(own_class()), device_(&device), compiled_(std::move(compiled)), key_(std::move(key)) {}
+  Library(Device& device, std::shared_ptr<const emulation::metal::Library> compiled, std::string key, bool has_matrices)
+      : Object(own_class()),
+        device_(&device),
+        compiled_(std::move(compiled)),
+        key_(std::move(key)),
+        has_matrices_(has_matrices) {}
   const std::shared_ptr<const emulation::metal::Library>& compiled() const { return compiled_; }
   // Stands for the text and the options.
   const std::string& key() const { return key_; }
   Device& device() const { return *device_; }
+  // Whether its text names matrices of SIMD-groups.
+  bool has_matrices() const { return has_matrices_; }
 
  private:
   Object* new_function(Object* name);
@@ -52,6 +58,7 @@ class Library : public Object {
   const Owned<Device> device_;
   const std::shared_ptr<const emulation::metal::Library> compiled_;
   const std::string key_;
+  const bool has_matrices_;
 
  public:
   Label label;

@@ -398,6 +398,28 @@ TEST(MetalSettingsDeathTest, OptionsOfMathAreThoseOfTheSystem) {
   });
 }
 
+TEST(MetalSettingsDeathTest, MatricesOfSimdgroupsNeedFamilyApple7) {
+  static const auto pipeline_error = +[] {
+    const Id device = MTLCreateSystemDefaultDevice();
+    const Id library = send<Id>(device, "newLibraryWithSource:options:error:", string(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void store(device float* x [[buffer(0)]]) {
+  simdgroup_float8x8 zeros = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  simdgroup_store(zeros, x, 8);
+})"),
+                                Id{}, Id{});
+    const Id function = send<Id>(library, "newFunctionWithName:", string("store"));
+    Id error = nullptr;
+    const Id pipeline = send<Id>(device, "newComputePipelineStateWithFunction:error:", function, &error);
+    for (const Id object : {pipeline, function, library}) release(object);
+    return error == nullptr ? std::string() : text_of(send<Id>(error, "localizedDescription"));
+  };
+  passes({{"FERRULE_EMULATION_METAL_FAMILIES", "apple7"}}, [] { EXPECT_EQ(pipeline_error(), ""); });
+  passes({{"FERRULE_EMULATION_METAL_FAMILIES", "apple6,mac2,metal3"}},
+         [] { EXPECT_NE(pipeline_error().find("Apple7"), std::string::npos); });
+}
+
 TEST(MetalSettingsDeathTest, PipelinesSayTheWidthOfTheVariable) {
   passes({{"FERRULE_EMULATION_METAL_EXECUTION_WIDTH", "16"}}, [] {
     const Id device = MTLCreateSystemDefaultDevice();
