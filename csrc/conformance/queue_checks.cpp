@@ -188,6 +188,76 @@ void errors_stay(const Subject& subject, Report& report, const void*) {
   expect_error(report, with_error.wait(), "a wait for an event for which another queue waited");
 }
 
+// ---- memory of several buffers
+
+// A buffer over memory of the host.
+class BorrowedBuffer {
+ public:
+  BorrowedBuffer(const Device& device, std::span<char> bytes) : table_(&device.backend().table()) {
+    const Outcome outcome =
+        take(table_->buffer_borrow(device.handle(), bytes.data(), bytes.size(), FE_ACCESS_READ_WRITE, &handle_));
+    if (outcome.code == FE_UNSUPPORTED) throw NotApplicable{"it does not borrow this memory: " + outcome.message};
+    expect(outcome, "buffer_borrow");
+  }
+  BorrowedBuffer(const BorrowedBuffer&) = delete;
+  BorrowedBuffer& operator=(const BorrowedBuffer&) = delete;
+  ~BorrowedBuffer() { table_->buffer_free(handle_); }
+  fe_module_buffer* handle() const { return handle_; }
+
+ private:
+  const fe_backend* table_;
+  fe_module_buffer* handle_ = nullptr;
+};
+
+// Copies to and from one memory, in turn through buffers over all of it and over its second half.
+void order_of_one_memory(const Subject& subject, Report& report, const void*) {
+  const Opened opened(subject);
+  const Device& device = opened.device;
+  const fe_backend& b = opened.backend.table();
+  if (!device.queue()) throw NotApplicable{"it has no queues"};
+  fe_device_properties properties{};
+  properties.struct_size = sizeof properties;
+  expect(take(b.device_properties(b.self, subject.device, &properties)), "device_properties");
+  if (!FE_HAS_SLOT(&b, buffer_borrow) || properties.borrow_alignment == 0) throw NotApplicable{"it borrows no memory"};
+  // Whole blocks of the alignment, of at least 64 KiB, in memory that begins anywhere.
+  const uint64_t alignment = properties.borrow_alignment, half = (65536 + alignment - 1) / alignment * alignment;
+  Bytes memory(2 * half + alignment);
+  const uint64_t skipped = (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment) % alignment;
+  const std::span<char> bytes = std::span(memory).subspan(skipped, 2 * half);
+  const BorrowedBuffer whole(device, bytes), again(device, bytes), second(device, bytes.subspan(half));
+  const Buffer from(device, half), kept(device, half);
+  const auto copy = [&](fe_module_buffer* to, uint64_t to_offset, fe_module_buffer* source, uint64_t offset) {
+    expect(take(b.copy(device.handle(), device.queue(), to, to_offset, source, offset, half)), "copy");
+  };
+  const auto send = [&](fe_module_buffer* to, uint64_t offset, const Bytes& sent) {
+    expect(take(b.copy_from_host(device.handle(), device.queue(), to, offset, sent.data(), half)), "copy_from_host");
+  };
+  const auto receive = [&](fe_module_buffer* source, uint64_t offset) {
+    Bytes received(half);
+    expect(take(b.copy_to_host(device.handle(), device.queue(), received.data(), source, offset, half)),
+           "copy_to_host");
+    expect(finish(device, device.queue()), "copies");
+    return received;
+  };
+  for (uint64_t turn = 0; turn < 8; ++turn) {
+    const Bytes first = random_bytes(half, subject.seed + 2 * turn),
+                next = random_bytes(half, subject.seed + 2 * turn + 1);
+    fe_module_buffer* const other = turn % 2 == 0 ? again.handle() : second.handle();
+    const uint64_t place = turn % 2 == 0 ? half : 0;
+    report.now("a copy to memory that the host then reads through another buffer");
+    send(from.handle(), 0, first);
+    copy(whole.handle(), half, from.handle(), 0);
+    expect_bytes(report, receive(other, place), first, "what was written through another buffer over the memory");
+    report.now("a copy from memory that the host then writes through another buffer");
+    copy(kept.handle(), 0, whole.handle(), half);
+    send(other, place, next);
+    copy(from.handle(), 0, whole.handle(), half);
+    expect_bytes(report, receive(kept.handle(), 0), first,
+                 "what was read before another buffer over the memory was written");
+    expect_bytes(report, receive(from.handle(), 0), next, "what was written through another buffer over the memory");
+  }
+}
+
 // ---- kinds
 
 struct Kind {
@@ -235,6 +305,8 @@ void add_queue_checks(Checks& checks) {
   checks.push_back({"queue_wait_event", "what waits for another queue's event comes after it", queues_wait});
   checks.push_back({"queue_wait_event.errors", "who waits for an event of work that failed works on without its error",
                     errors_stay});
+  checks.push_back({"queue_memory", "work of a queue is in order also where several buffers lie over one memory",
+                    order_of_one_memory});
   checks.push_back({"queue_kinds", "each kind of queue that a device has copies right bytes", every_kind});
 }
 

@@ -17,6 +17,7 @@ constexpr uint64_t most_alignment = 4096;
 std::vector<sdk::OptionDescription> Device::options() {
   return {{"archive_bytes", "integer",
            "the largest archive of compiled pipelines that is kept on disk (60 MiB); 0: none is read or written"},
+          {"blit_bytes", "integer", "for tests: the most bytes that the device copies or fills at once (1 GiB)"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event reports it"},
           {"execution_fails_at", "integer", "for tests: the n-th execution fails; its event reports it"},
@@ -36,7 +37,7 @@ std::unique_ptr<sdk::Buffer> Device::allocate(uint64_t size, uint64_t alignment)
 }
 
 std::unique_ptr<sdk::Buffer> Device::borrow(void* pointer, uint64_t size, fe_access) {
-  return std::make_unique<Buffer>(metal::borrow(device_->physical(), pointer, size));
+  return std::make_unique<Buffer>(device_->borrowed_memory().lease(device_->physical(), pointer, size));
 }
 
 std::pair<uint64_t, uint64_t> Device::memory() {

@@ -201,6 +201,7 @@ MUTANTS = {
     "queue_reset": "resets_at_once",
     "queue_wait_event": "waits_for_nothing",
     "queue_wait_event.errors": "takes_over_errors",
+    "queue_memory": "borrows_other_memory",
     "queue_kinds": "has_no_upload_queue",
     "event_errors": "remembers_errors",
     "event_time": "goes_back_in_time",

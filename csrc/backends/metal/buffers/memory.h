@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "device/physical_device.h"
 
@@ -28,14 +29,39 @@ MemoryPointer allocate(const PhysicalDevice& device, uint64_t size, Place place)
 // Whole pages of host memory, which outlive the result. Throws FE_UNSUPPORTED if Metal does not take them.
 MemoryPointer borrow(const PhysicalDevice& device, void* pointer, uint64_t size);
 
+// Whether parts of two buffers, each of `size` bytes, have bytes in common. Buffers over borrowed pages may.
+bool overlap(const Memory& a, uint64_t a_offset, const Memory& b, uint64_t b_offset, uint64_t size);
+// Whether two buffers have bytes in common.
+bool overlap(const Memory& a, const Memory& b);
+
+// Memory that is borrowed: as long as a Buffer of these pages lives, further ones share its MTLBuffer, because Metal
+// orders the uses of a buffer, but not those of two buffers over the same memory. Thread-safe.
+class BorrowedMemory {
+ public:
+  // The memory, for as long as the caller has the pointer. Metal maps the pages when a buffer is made, so work in
+  // progress does not count: its pages may have been returned, and others may have come in their place.
+  using Lease = std::shared_ptr<const MemoryPointer>;
+  Lease lease(const PhysicalDevice& device, void* pointer, uint64_t size);
+
+ private:
+  using Pages = std::pair<void*, uint64_t>;
+  struct State {
+    std::mutex mutex;
+    std::map<Pages, std::weak_ptr<const MemoryPointer>> leases;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
 // Memory of a device, in the SDK's interface.
 class Buffer final : public sdk::Buffer {
  public:
   explicit Buffer(MemoryPointer memory) : memory_(std::move(memory)) {}
+  explicit Buffer(BorrowedMemory::Lease lease) : memory_(*lease), lease_(std::move(lease)) {}
   const MemoryPointer& memory() const { return memory_; }
 
  private:
   MemoryPointer memory_;
+  BorrowedMemory::Lease lease_;  // null unless the memory is borrowed
 };
 inline Buffer& buffer_of(fe_module_buffer* handle) {
   return static_cast<Buffer&>(*reinterpret_cast<sdk::Buffer*>(handle));

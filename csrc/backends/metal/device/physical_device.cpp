@@ -34,6 +34,8 @@ PhysicalDevice described(Id device) {
   found.capabilities.threadgroup_memory =
       static_cast<uint32_t>(send<Unsigned>(device, Message::max_threadgroup_memory_length));
   found.capabilities.has_simdgroup_matrices = supports(device, GpuFamily::apple7);
+  found.capabilities.has_simdgroup_shuffles =
+      supports(device, GpuFamily::apple6) || supports(device, GpuFamily::mac2) || supports(device, GpuFamily::metal3);
   sdk::DeviceDescription& description = found.description;
   description.kind = kind_of(found.is_unified, is_true(device, Message::is_low_power));
   if (found.is_unified) description.flags = FE_DEVICE_FLAG_UNIFIED_MEMORY;
@@ -46,21 +48,32 @@ PhysicalDevice described(Id device) {
   return found;
 }
 
+// All devices, also those without a display: the default device is null in a session without a screen. But the list was
+// seen to be empty in a sandbox, where there is a default device (github.com/iree-org/iree/issues/24834).
+std::vector<Owned> all_devices() {
+  std::vector<Owned> devices;
+  const Owned all = Owned::taken(objc::libraries.copy_all_devices());
+  const auto count = send<Unsigned>(all.get(), Message::count);
+  devices.reserve(count + 1);
+  for (Unsigned i = 0; i < count; ++i)
+    devices.push_back(Owned::shared(send<Id>(all.get(), Message::object_at_index, i)));
+  if (count > 0) return devices;
+  open_graphics();
+  if (Owned device = Owned::taken(objc::libraries.create_default_device())) devices.push_back(std::move(device));
+  return devices;
+}
+
 }  // namespace
 
 std::vector<PhysicalDevice> find_devices() {
   open_metal();
   const AutoreleasePool pool;
-  // All devices, also those without a display: the default device is null in a session without a screen.
-  const Owned all = Owned::taken(objc::libraries.copy_all_devices());
   std::vector<PhysicalDevice> devices;
-  const auto count = send<Unsigned>(all.get(), Message::count);
-  if (count == 0) throw sdk::Error(FE_NOT_FOUND, "Metal lists no GPU on this machine");
-  devices.reserve(count);
-  for (Unsigned i = 0; i < count; ++i) {
-    const Id device = send<Id>(all.get(), Message::object_at_index, i);
-    if (supports(device, GpuFamily::apple1)) devices.push_back(described(device));
-  }
+  const std::vector<Owned> all = all_devices();
+  if (all.empty()) throw sdk::Error(FE_NOT_FOUND, "Metal lists no GPU on this machine");
+  devices.reserve(all.size());
+  for (const Owned& device : all)
+    if (supports(device.get(), GpuFamily::apple1)) devices.push_back(described(device.get()));
   if (devices.empty()) throw sdk::Error(FE_NOT_FOUND, "Metal lists GPUs on this machine, but none of Apple's");
   return devices;
 }

@@ -13,6 +13,9 @@ namespace ferrule::metal {
 struct Capabilities {
   uint32_t threadgroup_memory = 32768;  // bytes
   bool has_simdgroup_matrices = false;  // products of 8 x 8 matrices: GPU family Apple7 and later
+  // Lanes of a simdgroup exchange values: families Apple6 and later, Mac2 and Metal3. No Mac has an earlier GPU, but a
+  // virtual machine may (Apple5).
+  bool has_simdgroup_shuffles = false;
 };
 
 struct PhysicalDevice {

@@ -51,9 +51,12 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
   const Kernel* const kernel = find_kernel(node.op());
   if (kernel == nullptr) return refusal("there is no kernel for it");
   Plan plan = planned(*kernel, node, capabilities);
-  for (const Dispatch& dispatch : plan.dispatches)
+  for (const Dispatch& dispatch : plan.dispatches) {
     if (dispatch.reads.size() + dispatch.writes.size() > Dispatch::most_values)
       return refusal("its kernel has more than " + std::to_string(Dispatch::most_values) + " arrays");
+    if (dispatch.shuffles && !capabilities.has_simdgroup_shuffles)
+      return refusal("the lanes of the GPU's simdgroups exchange no values");
+  }
   plan.support = sdk::unless_too_young(std::move(plan.support), node);
   return plan;
 }

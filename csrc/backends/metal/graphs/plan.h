@@ -29,6 +29,7 @@ struct Dispatch {
   std::array<uint32_t, 3> groups = {1, 1, 1};     // of `kernel.threads` threads
   std::vector<std::byte> parameters = {};         // the kernel's own struct
   std::vector<uint32_t> reads = {}, writes = {};  // values of the graph view, or scratch_value
+  bool shuffles = false;                          // lanes of its simdgroups exchange values
 
   template <class Struct>
   void set_parameters(const Struct& from) {

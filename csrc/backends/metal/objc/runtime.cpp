@@ -14,9 +14,11 @@ namespace {
 // One library of this build has all of it (docs/emulator_metal.md).
 constexpr const char* runtime_file = FERRULE_METAL_SIMULATED;
 constexpr const char* metal_file = FERRULE_METAL_SIMULATED;
+constexpr const char* graphics_file = FERRULE_METAL_SIMULATED;
 #else
 constexpr const char* runtime_file = "/usr/lib/libobjc.A.dylib";
 constexpr const char* metal_file = "/System/Library/Frameworks/Metal.framework/Metal";
+constexpr const char* graphics_file = "/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics";
 #endif
 
 // Never closed: objects of its classes may live in other libraries of the process.
@@ -45,7 +47,9 @@ void open_libraries() {
   find(runtime, "objc_autoreleasePoolPop", found.pop_pool);
   find(runtime, "objc_getClass", found.get_class);
   find(runtime, "sel_registerName", register_name);
-  find(open(metal_file), "MTLCopyAllDevices", found.copy_all_devices);
+  void* const metal = open(metal_file);
+  find(metal, "MTLCopyAllDevices", found.copy_all_devices);
+  find(metal, "MTLCreateSystemDefaultDevice", found.create_default_device);
   constexpr const char* names[] = {
 #define FERRULE_METAL_NAME(name, selector) selector,
       FERRULE_METAL_SELECTORS(FERRULE_METAL_NAME)
@@ -61,6 +65,8 @@ void open_metal() {
   static std::once_flag once;  // stays open after an exception, so a later call tries again
   std::call_once(once, open_libraries);
 }
+
+void open_graphics() { ::dlopen(graphics_file, RTLD_LAZY | RTLD_LOCAL); }
 
 std::string text_of(Id string) {
   const char* const text = string == nullptr ? nullptr : send<const char*>(string, Message::utf8_string);

@@ -18,6 +18,8 @@ namespace ferrule::metal {
 
 // Opens the libraries at the first call. Throws FE_UNSUPPORTED, with the reason, where there is no Metal.
 void open_metal();
+// Opens CoreGraphics, without which Metal knows no default device. Nothing if that fails.
+void open_graphics();
 
 namespace objc {
 
@@ -31,6 +33,7 @@ struct Libraries {
   void (*pop_pool)(void*);
   Id (*get_class)(const char*);
   Id (*copy_all_devices)();
+  Id (*create_default_device)();
   Selector selectors[static_cast<size_t>(Message::number_of_messages)];
 };
 extern Libraries libraries;
@@ -43,6 +46,12 @@ Result send(Id receiver, Message message, Arguments... arguments) {
   using Method = Result (*)(Id, Selector, Arguments...);
   const auto method = reinterpret_cast<Method>(objc::libraries.message_send);
   return method(receiver, objc::libraries.selectors[static_cast<size_t>(message)], arguments...);
+}
+
+// Whether the object has a method that older systems lack.
+inline bool understands(Id object, Message message) {
+  return send<Boolean>(object, Message::responds_to_selector,
+                       objc::libraries.selectors[static_cast<size_t>(message)]) != 0;
 }
 
 // Objects that are autoreleased on this thread during its life are released at its end. Every function that sends

@@ -5,6 +5,7 @@
 #define FERRULE_METAL_SELECTORS(S)                                                                   \
   /* NSObject, NSString, NSError, NSArray, NSURL, NSProcessInfo */                                   \
   S(new_object, "new")                                                                               \
+  S(responds_to_selector, "respondsToSelector:")                                                     \
   S(string_with_utf8_string, "stringWithUTF8String:")                                                \
   S(utf8_string, "UTF8String")                                                                       \
   S(localized_description, "localizedDescription")                                                   \
@@ -34,12 +35,15 @@
   S(new_shared_event, "newSharedEvent")                                                              \
   /* MTLCompileOptions, MTLLibrary, MTLComputePipelineDescriptor, MTLComputePipelineState */         \
   S(set_fast_math_enabled, "setFastMathEnabled:")                                                    \
+  S(set_math_mode, "setMathMode:")                                                                   \
+  S(set_math_floating_point_functions, "setMathFloatingPointFunctions:")                             \
   S(set_language_version, "setLanguageVersion:")                                                     \
   S(new_function_with_name, "newFunctionWithName:")                                                  \
   S(set_compute_function, "setComputeFunction:")                                                     \
   S(set_max_total_threads_per_threadgroup, "setMaxTotalThreadsPerThreadgroup:")                      \
   S(set_binary_archives, "setBinaryArchives:")                                                       \
   S(max_total_threads_per_threadgroup, "maxTotalThreadsPerThreadgroup")                              \
+  S(thread_execution_width, "threadExecutionWidth")                                                  \
   /* MTLBinaryArchiveDescriptor, MTLBinaryArchive */                                                 \
   S(set_url, "setUrl:")                                                                              \
   S(add_pipeline, "addComputePipelineFunctionsWithDescriptor:error:")                                \

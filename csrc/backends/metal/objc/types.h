@@ -49,6 +49,7 @@ enum class CommandBufferError : Integer {
 
 enum class GpuFamily : Integer {
   apple1 = 1001,
+  apple6 = 1006,
   apple7 = 1007,
   apple8 = 1008,
   apple9 = 1009,
@@ -60,6 +61,8 @@ constexpr Unsigned storage_shared = 0 << 4, storage_private = 2 << 4;  // MTLRes
 constexpr Unsigned dispatch_concurrent = 1;                            // MTLDispatchType
 constexpr Unsigned barrier_of_buffers = 1;                             // MTLBarrierScope
 constexpr Unsigned fail_on_archive_miss = 1 << 2;                      // MTLPipelineOption
+constexpr Integer math_mode_safe = 0;                                  // MTLMathMode
+constexpr Integer precise_functions = 1;                               // MTLMathFloatingPointFunctions
 constexpr Unsigned language_version_2_3 = (2 << 16) + 3;               // MTLLanguageVersion: macOS 11
 
 }  // namespace ferrule::metal

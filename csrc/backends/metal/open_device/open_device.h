@@ -33,8 +33,13 @@ struct Faults {
 // Thread-safe.
 class OpenDevice {
  public:
+  // Metal truncates the sizes of copies to 32 bits, and those of fills from macOS 26 on, without an error
+  // (github.com/pytorch/pytorch/issues/124335 and pull/164108, github.com/JuliaGPU/Metal.jl/issues/710).
+  static constexpr int64_t default_blit_bytes = int64_t{1} << 30;
+
   OpenDevice(PhysicalDevice physical, const sdk::Options& options)
       : faults_(options),
+        blit_bytes_(static_cast<uint64_t>(std::max<int64_t>(4, options.integer("blit_bytes", default_blit_bytes)))),
         physical_(std::move(physical)),
         pipelines_(physical_, static_cast<uint64_t>(std::max<int64_t>(
                                   0, options.integer("archive_bytes", BinaryArchive::default_max_bytes)))) {}
@@ -43,8 +48,11 @@ class OpenDevice {
   const std::string& name() const { return physical_.description.name; }
   Id device() const { return physical_.device.get(); }
   HostAllocations& host_allocations() { return host_allocations_; }
+  BorrowedMemory& borrowed_memory() { return borrowed_memory_; }
   Pipelines& pipelines() { return pipelines_; }
   Faults& faults() { return faults_; }
+  // The most bytes of a copy or a fill.
+  uint64_t blit_bytes() const { return blit_bytes_; }
 
   // The error of all work since the device was lost, until a queue is reset; none if it is not lost.
   std::optional<sdk::Error> loss() const {
@@ -62,8 +70,10 @@ class OpenDevice {
 
  private:
   Faults faults_;
+  const uint64_t blit_bytes_;
   PhysicalDevice physical_;
   HostAllocations host_allocations_;
+  BorrowedMemory borrowed_memory_;
   Pipelines pipelines_;
   mutable std::mutex mutex_;
   std::optional<sdk::Error> loss_;

@@ -31,7 +31,7 @@ class Pipelines {
   Pipelines& operator=(const Pipelines&) = delete;
 
   // Throws FE_INTERNAL, with the log of Metal's compiler, if the text does not compile, and FE_UNSUPPORTED if the
-  // device cannot run it with so many threads.
+  // device cannot run it with so many threads, or not in simdgroups of 32.
   PipelinePointer get(const KernelSource& source);
   // Keeps the compiled code for the next process.
   void save() noexcept { archive_.save(); }

@@ -23,6 +23,12 @@ class QueueEvent final : public sdk::Event {
 // A pattern that is no repeated byte is written once by the host, up to this size, and then copied by the device.
 constexpr uint64_t most_written = 65536;
 
+// Calls `encode` with the beginning and the size of each part.
+template <class Encode>
+void in_parts(uint64_t size, uint64_t most, const Encode& encode) {
+  for (uint64_t at = 0; at < size; at += most) encode(at, std::min(most, size - at));
+}
+
 void end(Id encoder) { send<void>(encoder, Message::end_encoding); }
 
 }  // namespace
@@ -55,8 +61,10 @@ uint64_t Queue::blit(const MemoryPointer& to, uint64_t to_offset, const MemoryPo
                      uint64_t size) {
   const auto encode = [&](Id commands) {
     const Id encoder = checked_encoder(send<Id>(commands, Message::blit_encoder));
-    send<void>(encoder, Message::copy_from_buffer, from->buffer.get(), static_cast<Unsigned>(from_offset),
-               to->buffer.get(), static_cast<Unsigned>(to_offset), static_cast<Unsigned>(size));
+    in_parts(size, device_->blit_bytes(), [&](uint64_t at, uint64_t bytes) {
+      send<void>(encoder, Message::copy_from_buffer, from->buffer.get(), static_cast<Unsigned>(from_offset + at),
+                 to->buffer.get(), static_cast<Unsigned>(to_offset + at), static_cast<Unsigned>(bytes));
+    });
     end(encoder);
   };
   return timeline_->submit({to, from}, encode, {}, {});
@@ -102,11 +110,9 @@ void Queue::copy_to_host(void* to, const MemoryPointer& from, uint64_t from_offs
 void Queue::copy(const MemoryPointer& to, uint64_t to_offset, const MemoryPointer& from, uint64_t from_offset,
                  uint64_t size) {
   if (size == 0) return;
-  const bool is_apart =
-      to->buffer.get() != from->buffer.get() || to_offset + size <= from_offset || from_offset + size <= to_offset;
-  if (is_apart) {
+  if (!overlap(*to, to_offset, *from, from_offset, size)) {
     blit(to, to_offset, from, from_offset, size);
-  } else if (to_offset != from_offset) {
+  } else if (to != from || to_offset != from_offset) {
     const MemoryPointer between = allocate(device_->physical(), size, Place::device);
     blit(between, 0, from, from_offset, size);
     blit(to, to_offset, between, 0, size);
@@ -118,9 +124,11 @@ void Queue::fill(const MemoryPointer& to, uint64_t to_offset, std::span<const st
   if (std::all_of(pattern.begin(), pattern.end(), [&](std::byte byte) { return byte == pattern[0]; })) {
     const auto encode = [&](Id commands) {
       const Id encoder = checked_encoder(send<Id>(commands, Message::blit_encoder));
-      send<void>(encoder, Message::fill_buffer, to->buffer.get(),
-                 Range{static_cast<Unsigned>(to_offset), static_cast<Unsigned>(size)},
-                 static_cast<uint8_t>(pattern[0]));
+      in_parts(size, device_->blit_bytes(), [&](uint64_t at, uint64_t bytes) {
+        send<void>(encoder, Message::fill_buffer, to->buffer.get(),
+                   Range{static_cast<Unsigned>(to_offset + at), static_cast<Unsigned>(bytes)},
+                   static_cast<uint8_t>(pattern[0]));
+      });
       end(encoder);
     };
     timeline_->submit({to}, encode, {}, {});

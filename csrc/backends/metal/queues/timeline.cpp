@@ -87,7 +87,7 @@ uint64_t Timeline::last_use(const Memory& memory) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Submission& submission) {
     return !submission.awaited.empty() || std::any_of(submission.touched.begin(), submission.touched.end(),
-                                                      [&](const MemoryPointer& one) { return one.get() == &memory; });
+                                                      [&](const MemoryPointer& one) { return overlap(*one, memory); });
   });
   return found != pending_.rend() ? found->number : 0;
 }

@@ -53,7 +53,8 @@ class Timeline : public std::enable_shared_from_this<Timeline> {
   void fail_next(sdk::Error error) { failure_ = std::move(error); }
   // Ends the open span, and begins the next.
   std::shared_ptr<const EventSpan> record();
-  // The number of the last work that touches this memory, or that waits for other queues; 0 if all of it is done.
+  // The number of the last work that touches these bytes, also through another buffer, or that waits for other queues;
+  // 0 if all of it is done.
   uint64_t last_use(const Memory& memory);
   bool is_lost() const { return device_->loss().has_value(); }
   // Waits for all work, and makes a lost device usable again if it is.

@@ -49,6 +49,17 @@ print(np.asarray(fe.arange(3, device="cpu") * 2).tolist())
     assert computed == "[0, 2, 4]"
 
 
+def test_default_device_is_used_where_the_list_of_devices_is_empty(run: Run) -> None:
+    program = """
+x = fe.asarray(np.arange(3, dtype=np.float32), device="metal:0")
+print(np.asarray(x * 2).tolist(), len([device for device in fe.devices() if device.backend.name == "metal"]))
+del x
+fe.unload("metal")
+"""
+    variables = {"FERRULE_EMULATION_METAL_UNLISTED": "1", "FERRULE_EMULATION_METAL_LEAKS": "1"}
+    assert run(program, **variables) == "[0.0, 2.0, 4.0] 1\n"
+
+
 def test_gpu_that_is_not_one_of_apples_is_not_used(run: Run) -> None:
     """Its simdgroups have other sizes, so results would be wrong, and it does not copy single bytes."""
     program = """
@@ -59,11 +70,37 @@ print(row.state, row.reason, sep=": ")
     assert run(program, **variables) == "no_device: Metal lists GPUs on this machine, but none of Apple's\n"
 
 
+def test_gpu_of_a_virtual_machine_runs_no_kernel_that_shuffles(run: Run) -> None:
+    """Apple5, as Apple's paravirtual device says: lanes exchange values from Apple6 on, matrices are of Apple7."""
+    program = """
+x = np.random.default_rng(3).standard_normal((5, 3000)).astype(np.float32)
+a = fe.asarray(x, device="metal:0")
+print(np.allclose(np.asarray(fe.sum(a, axis=-1)), x.sum(axis=-1), atol=1e-3), np.asarray(fe.max(a)) == x.max())
+print(np.allclose(np.asarray(a @ a.T), x @ x.T, atol=1e-2))
+print(np.allclose(np.asarray(fe.softmax(a, axis=-1)).sum(axis=-1), 1))
+nodes = [node for step in fe.graph(fe.softmax).trace(a).plan["steps"] if "nodes" in step for node in step["nodes"]]
+print(*(node["kernel"] for node in nodes))
+"""
+    variables = {"FERRULE_EMULATION_METAL_FAMILIES": "apple5,common3", "FERRULE_LOG": "error"}
+    *right, kernels = run(program, **variables).splitlines()
+    assert right == ["True True", "True", "True"]
+    assert set(kernels.split()) == {"reduce_columns", "elementwise"}
+
+
 def test_listing_devices_makes_no_queue_and_no_buffer(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "objects"
     run("fe.devices()\n", FERRULE_EMULATION_METAL_LOG=str(log), FERRULE_PROBE="never")
     made = {line[2:] for line in log.read_text().splitlines() if line.startswith("+ ")}
     assert not [name for name in made if "Queue" in name or "Buffer" in name]
+
+
+@pytest.mark.parametrize("system", ["Version 11.0 (Build 20A0)", "Version 15.0 (Build 24A0)"])
+def test_kernels_are_compiled_with_exact_functions(system: str, run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program = 'print(np.asarray(fe.sqrt(fe.asarray(np.full(3, 9, np.float32), device="metal:0"))).tolist())\n'
+    variables = {"FERRULE_EMULATION_METAL_SYSTEM": system, "FERRULE_EMULATION_METAL_LOG": str(log)}
+    assert run(program, **variables) == "[3.0, 3.0, 3.0]\n"
+    assert {line for line in log.read_text().splitlines() if "library" in line} == {"compiled a library"}
 
 
 @pytest.mark.parametrize("unified", ["0", "1"])

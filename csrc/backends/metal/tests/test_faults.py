@@ -58,6 +58,14 @@ def test_kernel_that_metal_does_not_compile_is_an_error_with_its_log(run: Run) -
     assert lines[1] == "[4.0]"
 
 
+def test_gpu_with_simdgroups_of_another_width_runs_no_kernel(run: Run) -> None:
+    variables = {"FERRULE_EMULATION_METAL_EXECUTION_WIDTH": "64", "FERRULE_LOG": "error"}
+    refused, computed = run(CALCULATE, **variables).splitlines()
+    assert refused.startswith("UnsupportedError"), refused
+    assert "in simdgroups of 64 threads, not 32" in refused
+    assert computed == "[4.0]"
+
+
 @pytest.mark.parametrize("unified", ["0", "1"])
 @pytest.mark.parametrize(
     "selector",

@@ -28,6 +28,29 @@ print(int(np.asarray(fe.sum(copied))))
     assert run(program) == f"borrowed {3 * 4096}\nborrowed 24\n3\n"
 
 
+def test_buffers_over_the_same_pages_share_one_of_metals(run: Run) -> None:
+    """Metal orders the uses of one buffer, not those of two over the same memory. A second one would fail here."""
+    program = """
+import gc, mmap
+x = np.frombuffer(mmap.mmap(-1, 3 * 16384), np.float32)
+x[:] = 3
+start = -x.ctypes.data % 16384 // 4
+def borrowed(): return fe.buffer_from_host_ptr(x[start : start + 4096], device="metal:0", copy=False)
+first, second = borrowed(), borrowed()
+print(first.placement, int(np.asarray(fe.sum(first) + fe.sum(second))))
+del first
+print(second.placement, int(np.asarray(fe.sum(second))))
+del second
+gc.collect()
+try:
+    borrowed()
+except (fe.Error, ValueError, BufferError):
+    print("another")
+"""
+    variables = {"FERRULE_EMULATION_METAL_CALL_FAILS": "newBufferWithBytesNoCopy:length:options:deallocator::2"}
+    assert run(program, **variables) == f"borrowed {6 * 4096}\nborrowed {3 * 4096}\nanother\n"
+
+
 @pytest.mark.parametrize("unified", ["0", "1"])
 def test_copies_beside_running_work_see_what_they_should(unified: str, run: Run) -> None:
     program = """
@@ -64,6 +87,22 @@ except (fe.Error, ValueError, BufferError) as error:
     assert refused.endswith("Error")
 
 
+@pytest.mark.parametrize("unified", ["0", "1"])
+def test_buffer_beyond_the_greatest_length_is_not_asked_of_metal(unified: str, run: Run) -> None:
+    """Metal's validation ends the process for one; so does the simulated Metal."""
+    program = """
+x = fe.asarray(np.ones(4096, np.float32), device="metal:0")
+for attempt in (lambda: fe.asarray(np.ones(20_000, np.float32), device="metal:0"), lambda: fe.concat([x] * 5)):
+    try:
+        fe.eval(attempt())
+    except fe.Error as error:
+        print(type(error).__name__)
+print(int(np.asarray(fe.sum(x))))
+"""
+    variables = {"FERRULE_EMULATION_METAL_MAX_BUFFER": "65536", "FERRULE_EMULATION_METAL_UNIFIED": unified}
+    assert run(program, FERRULE_LOG="error", **variables) == "OutOfMemoryError\nOutOfMemoryError\n4096\n"
+
+
 # Parts of arrays, large and small, are written, read and copied on the device, beside work and after it.
 PARTS = """
 generator = np.random.default_rng(3)
@@ -93,6 +132,17 @@ def test_host_and_private_memory_are_copied_by_the_device(run: Run, tmp_path: Pa
         assert run(PARTS, **variables) == ""
         commits[unified] = log.read_text().splitlines().count("commit")
     assert commits["0"] > commits["1"] + 10
+
+
+@pytest.mark.parametrize("unified", ["0", "1"])
+def test_large_copies_and_fills_are_done_in_parts(unified: str, run: Run) -> None:
+    """Of a part above the limit of the simulated Metal nothing would be copied; that is a fault."""
+    run(
+        PARTS,
+        FERRULE_METAL_BLIT_BYTES="1000",
+        FERRULE_EMULATION_METAL_MOST_BLIT="1000",
+        FERRULE_EMULATION_METAL_UNIFIED=unified,
+    )
 
 
 @pytest.mark.parametrize("unified", ["0", "1"])

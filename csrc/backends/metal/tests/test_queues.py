@@ -14,6 +14,12 @@ def test_error_of_an_execution_is_that_of_its_own_event_alone(check: str, module
     assert result.outcome == "passed", result
 
 
+def test_work_on_one_memory_is_in_order_whatever_the_buffer(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "1000")
+    result = module_slots.run(module, "queue_memory", seed=0, time_limit=60.0)
+    assert result.outcome == "passed", result.sentences
+
+
 def test_queue_that_waits_for_a_command_buffer_that_failed_goes_on(
     module: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,15 @@ namespace simulated {
 
 using objc::method;
 
+namespace {
+
+std::string truncated(std::size_t size) {
+  return std::to_string(size) + " bytes are more than " + std::to_string(settings().most_blit) +
+         ": Metal does a part of them only";
+}
+
+}  // namespace
+
 void BlitEncoder::add(const std::vector<Buffer*>& buffers, std::function<void()> run) {
   Command command;
   for (Buffer* buffer : buffers) {
@@ -29,6 +38,7 @@ void BlitEncoder::copy(Object* from, std::size_t from_offset, Object* to, std::s
            std::to_string(buffer.length());
   };
   if (size == 0) return fail(selector, "the size must not be 0");
+  if (size > settings().most_blit) return fail(selector, truncated(size));
   if (!source->has(from_offset, size)) return fail(selector, "the source: " + range(from_offset, size, *source));
   if (!destination->has(to_offset, size))
     return fail(selector, "the destination: " + range(to_offset, size, *destination));
@@ -47,6 +57,7 @@ void BlitEncoder::fill(Object* buffer, Range range, unsigned char value) {
   Buffer* const own = checked_buffer(buffer, selector);
   if (own == nullptr) return;
   if (range.length == 0) return fail(selector, "the range must not be empty");
+  if (range.length > settings().most_blit) return fail(selector, truncated(range.length));
   if (!own->has(range.location, range.length))
     return fail(selector, std::to_string(range.length) + " bytes from offset " + std::to_string(range.location) +
                               " are not in a buffer of " + std::to_string(own->length()));

@@ -15,6 +15,8 @@ namespace {
 // Why no buffer can be made with these options; empty if one can.
 std::string refusal_of(std::size_t length, std::size_t options) {
   if (length == 0) return "the length must not be 0";
+  if (length > settings().max_buffer)
+    return "the length " + std::to_string(length) + " must not exceed " + std::to_string(settings().max_buffer);
   if ((options >> 4U & 15U) > 2) return "a storage mode that buffers do not have";
   if ((options & 15U) > 1) return "an unknown CPU cache mode";
   if ((options >> 8U & 3U) > 2 || options >> 10U != 0) return "unknown resource options";
@@ -32,7 +34,7 @@ bool is_refused(const char* selector, std::size_t length, std::size_t options) {
 
 Buffer* Buffer::make(Device& device, std::size_t length, std::size_t options, const char* selector) {
   if (is_refused(selector, length, options)) return nullptr;
-  if (length > settings().max_buffer || !device.take_memory(length)) return nullptr;
+  if (!device.take_memory(length)) return nullptr;
   try {
     return objc::create<Buffer>(device, length, options, std::make_unique<GuardedMemory>(length));
   } catch (const std::bad_alloc&) {
@@ -49,8 +51,10 @@ Buffer* Buffer::around(Device& device, void* pointer, std::size_t length, std::s
     return nullptr;
   }
   if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % settings().page != 0 ||
-      length % settings().page != 0 || length > settings().max_buffer)
+      length % settings().page != 0) {
+    objc::report_fault(std::string("-[MTLDevice ") + selector + "]: the memory is not whole pages");
     return nullptr;
+  }
   if (!device.take_memory(length)) return nullptr;
   return objc::create<Buffer>(device, pointer, length, options, deallocator);
 }

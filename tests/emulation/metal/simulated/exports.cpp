@@ -76,7 +76,8 @@ void report_leaks() {
 
 SIMULATED_EXPORT objc::Object* MTLCopyAllDevices() {
   std::vector<Owned<objc::Object>> all;
-  for (Device* device : devices()) all.emplace_back(device);
+  if (!settings().is_list_empty)
+    for (Device* device : devices()) all.emplace_back(device);
   return objc::create<objc::Array>(std::move(all));
 }
 

@@ -69,6 +69,10 @@ PipelineState* PipelineState::make(Device& device, const PipelineDescriptor& des
     objc::report_fault(std::string("-[MTLDevice ") + selector + "]: the function is one of another device");
     return nullptr;
   }
+  if (function->library().has_matrices() && !device.supports(1007)) {
+    objc::set_error(error, domain, 2, "matrices of SIMD-groups need a GPU of family Apple7 or later");
+    return nullptr;
+  }
   const std::size_t wanted = descriptor.most_threads();
   if (wanted > device_most_threads) {
     objc::set_error(error, domain, 2,

@@ -42,7 +42,7 @@ class PipelineState : public Object {
   std::size_t most_threads() const { return most_threads_; }
 
  private:
-  std::size_t execution_width() const { return 32; }
+  std::size_t execution_width() const { return settings().execution_width; }
   std::size_t static_memory() const { return 0; }
   Object* its_device() const { return device_.get(); }
   Object* label() const { return objc::String::autoreleased_of(function_->compiled().name()); }

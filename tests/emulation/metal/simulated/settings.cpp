@@ -127,6 +127,7 @@ Settings read() {
   set_number("FERRULE_EMULATION_METAL_DEVICES", made.devices, std::size_t{0}, std::size_t{16}, "0 to 16");
   if (const char* const names = std::getenv("FERRULE_EMULATION_METAL_NAME")) made.names = split(names, ',');
   set_families(made);
+  set_choice("FERRULE_EMULATION_METAL_UNLISTED", made.is_list_empty);
   set_choice("FERRULE_EMULATION_METAL_UNIFIED", made.has_unified_memory);
   set_choice("FERRULE_EMULATION_METAL_LOW_POWER", made.is_low_power);
   set_choice("FERRULE_EMULATION_METAL_HEADLESS", made.is_headless);
@@ -135,8 +136,11 @@ Settings read() {
   set_number("FERRULE_EMULATION_METAL_MEMORY", made.memory, std::size_t{0}, most, "a number of bytes");
   set_number("FERRULE_EMULATION_METAL_MAX_BUFFER", made.max_buffer, std::size_t{1}, most, "a number of bytes");
   if (made.max_buffer == 0) made.max_buffer = made.memory / 2;
+  set_number("FERRULE_EMULATION_METAL_MOST_BLIT", made.most_blit, std::size_t{4}, most, "a number of bytes, from 4 on");
   set_number("FERRULE_EMULATION_METAL_PAGE", made.page, std::size_t{4096}, std::size_t{16384}, "4096 or 16384");
   if (made.page != 4096 && made.page != 16384) refuse("FERRULE_EMULATION_METAL_PAGE", "4096 or 16384");
+  set_number("FERRULE_EMULATION_METAL_EXECUTION_WIDTH", made.execution_width, std::size_t{1}, std::size_t{1024},
+             "1 to 1024 threads");
   set_number("FERRULE_EMULATION_METAL_FREED", made.freed, std::size_t{0}, most, "a number of objects");
   set_failing_buffers(made);
   set_failing_calls(made);
@@ -169,6 +173,12 @@ const Settings& settings() {
     return made;
   }());
   return all;
+}
+
+long system_version() {
+  const std::string& text = settings().system;
+  const std::size_t digit = text.find_first_of("0123456789");
+  return digit == std::string::npos ? 0 : std::strtol(text.c_str() + digit, nullptr, 10);
 }
 
 emulation::Order order_of_work(std::uint64_t& seed) {

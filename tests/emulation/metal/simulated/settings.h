@@ -35,10 +35,13 @@ struct Settings {
   std::size_t devices = 1;
   std::vector<std::string> names{"Simulated Metal device"};  // of the first devices; the last one is of all others, too
   std::vector<long> families;                                // numbers of MTLGPUFamily
+  bool is_list_empty = false;                                // of MTLCopyAllDevices
   bool has_unified_memory = true, is_low_power = false, is_headless = false, is_removable = false;
   std::size_t memory = std::size_t{4} << 30;  // of each device
   std::size_t max_buffer = 0;                 // bytes of a buffer; 0 is half of the memory
+  std::size_t most_blit = 0xffffffff;         // bytes of a copy or a fill
   std::size_t page = std::size_t{16} << 10;
+  std::size_t execution_width = 32;                             // what pipelines say; kernels run with 32
   std::size_t freed = std::size_t{1} << 15;                     // objects that are remembered after their end
   std::map<std::uint64_t, CommandBufferError> failing_buffers;  // by their number, from 1 on, in the order of commits
   std::vector<FailingCall> failing_calls;
@@ -49,6 +52,8 @@ struct Settings {
 };
 // Read once. Ends the process for a value that it does not understand.
 const Settings& settings();
+// The first number of the version of the system: 11.
+long system_version();
 
 // FERRULE_EMULATION_METAL_ORDER, the order of work that nothing orders: reverse unless it says something else. Read at
 // each call. `seed` is set for Order::random.

@@ -170,6 +170,10 @@ class Adder final : public HostDevice {
     return std::make_unique<InOrder>(is("loses_one_queue") ? std::make_shared<std::atomic<bool>>(false) : is_lost_);
   }
 
+  std::unique_ptr<Buffer> borrow(void* pointer, uint64_t size, fe_access access) override {
+    return is("borrows_other_memory") ? allocate(size, 64) : HostDevice::borrow(pointer, size, access);
+  }
+
   void copy_from_host(Queue* queue, Buffer& to, uint64_t to_offset, const void* from, uint64_t size) override {
     in_order(queue).give([=, this, &to] { HostDevice::copy_from_host(queue, to, to_offset, from, size); });
   }

@@ -140,6 +140,7 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   plan.dispatches.push_back(kernel_dispatch("attention/" + kernel, kernel, definitions(tensors) + kinds, p,
                                             std::move(reads), {is_split ? scratch_value : p.result},
                                             units * (is_split ? p.chunks : 1) * threads, threads));
+  plan.dispatches.back().shuffles = true;
   if (!is_split) return plan;
   plan.scratch = scratch;
   reads = {scratch_value};

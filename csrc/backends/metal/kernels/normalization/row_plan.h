@@ -39,6 +39,7 @@ Dispatch rows_dispatch(const PlannedNode& node, const std::string& kernel, const
   dispatch.set_parameters(p);
   dispatch.reads = std::move(reads);
   function.finish(dispatch);
+  dispatch.shuffles = true;
   set_grid(dispatch, p.row_count * team, threads);
   return dispatch;
 }

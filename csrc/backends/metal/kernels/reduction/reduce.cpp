@@ -33,8 +33,11 @@ struct Family {
 
 class Reduction {
  public:
-  Reduction(const PlannedNode& node, const std::vector<bool>& reduced, Family family)
-      : node_(node), family_(std::move(family)), epilogue_(epilogue_of(node, 1)) {
+  Reduction(const PlannedNode& node, const std::vector<bool>& reduced, Family family, const Capabilities& capabilities)
+      : node_(node),
+        family_(std::move(family)),
+        has_rows_(capabilities.has_simdgroup_shuffles),
+        epilogue_(epilogue_of(node, 1)) {
     const sdk::Operand x = node.input(0);
     std::vector<int64_t> shape[2], strides[2];
     for (size_t k = 0; k < reduced.size(); ++k) {
@@ -48,7 +51,7 @@ class Reduction {
   }
 
   Plan plan() {
-    const bool columns = length_ <= lanes || (results_ >= column_results && neighbours_are_results());
+    const bool columns = !has_rows_ || length_ <= lanes || (results_ >= column_results && neighbours_are_results());
     plan_ = plan_named(columns ? "reduce_columns" : "reduce_rows");
     if (results_ == 0) return std::move(plan_);
     uint64_t parts = columns ? add_columns() : add_rows();
@@ -78,6 +81,7 @@ class Reduction {
     function.finish(dispatch);
     dispatch.kernel.text = "#include \"interface.metal\"\n#include \"elementwise/arithmetic.metal\"\n" + definitions +
                            "#include \"reduction/reduce.metal\"\n" + dispatch.kernel.text;
+    dispatch.shuffles = kernel == "reduce_rows";
     set_grid(dispatch, groups * threads, threads);
     plan_.dispatches.push_back(std::move(dispatch));
     if (!is_whole) plan_.scratch += parts * results_ * family_.value_bytes;
@@ -122,6 +126,7 @@ class Reduction {
 
   const PlannedNode& node_;
   Family family_;
+  bool has_rows_;  // whether a simdgroup can reduce a row
   ElementCode epilogue_;
   Plan plan_;
   Layout kept_, reduced_;
@@ -149,7 +154,7 @@ std::vector<bool> reduced_axes(const PlannedNode& node) {
   return reduced;
 }
 
-Plan plan_adding(const PlannedNode& node, const Capabilities&) {
+Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0);
   const bool is_whole_number = x.is("int64") || x.is("uint64");
   if (x.dtype() != own_dtype(node) || (!is_whole_number && !computes_in_float(x)))
@@ -160,24 +165,24 @@ Plan plan_adding(const PlannedNode& node, const Capabilities&) {
                             type_definition("Stored", format.stored) + type_definition("Own", format.computed);
   if (!is_whole_number) definitions += element_access(format);
   Family family = {std::move(definitions), "Value", is_whole_number ? uint64_t{8} : uint64_t{4}};
-  return Reduction(node, reduced_axes(node), std::move(family)).plan();
+  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
 }
 
-Plan plan_extreme(const PlannedNode& node, const Capabilities&) {
+Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0);
   if (x.dtype() != own_dtype(node)) return refusal("the result has another dtype");
   Family family = family_of_keys(x, node.op() == "min" || node.op() == "all", false);
-  return Reduction(node, reduced_axes(node), std::move(family)).plan();
+  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
 }
 
-Plan plan_place(const PlannedNode& node, const Capabilities&) {
+Plan plan_place(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0);
   if (sdk::host->dtype_id("int64") != own_dtype(node) || x.is("bool"))
     return refusal("it finds places of numbers, as int64");
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), false);
   reduced[static_cast<size_t>(node.attributes<fe_argmax_attributes>().axis)] = true;
   Family family = family_of_keys(x, node.op() == "argmin", true);
-  return Reduction(node, reduced, std::move(family)).plan();
+  return Reduction(node, reduced, std::move(family), capabilities).plan();
 }
 
 }  // namespace

@@ -38,8 +38,10 @@ TEST_F(MetalBuffers, WrongSizesAndOptionsAreFaults) {
 }
 
 TEST_F(MetalBuffers, MemoryOfTheDeviceHasAnEnd) {
-  EXPECT_EQ(new_buffer(static_cast<Number>(-1)), nullptr);
-  EXPECT_EQ(new_buffer(send<Number>(device, "maxBufferLength") + 1), nullptr);
+  for (const Number length : {static_cast<Number>(-1), send<Number>(device, "maxBufferLength") + 1}) {
+    EXPECT_EQ(new_buffer(length), nullptr);
+    expect_fault("must not exceed");
+  }
   EXPECT_EQ(send<Number>(device, "currentAllocatedSize"), 0U);
 }
 
@@ -81,8 +83,11 @@ TEST_F(MetalBuffers, MemoryOfTheProgramIsUsedInWholePages) {
     return send<Id>(device, selector, pointer, length, options, block);
   };
   EXPECT_EQ(around(pages, 4096, shared, nullptr), nullptr);
+  expect_fault("the memory is not whole pages");
   EXPECT_EQ(around(pages + 4096, page, shared, nullptr), nullptr);
+  expect_fault("the memory is not whole pages");
   EXPECT_EQ(around(nullptr, page, shared, nullptr), nullptr);
+  expect_fault("the memory is not whole pages");
   EXPECT_EQ(around(pages, page, private_to_device, nullptr), nullptr);
   expect_fault("the storage mode must not be private");
   freed_bytes = 0;

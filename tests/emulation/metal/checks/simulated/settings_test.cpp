@@ -38,6 +38,16 @@ TEST(MetalSettingsDeathTest, MachineWithoutDevices) {
   });
 }
 
+TEST(MetalSettingsDeathTest, DeviceThatIsNotListedIsTheDefaultOne) {
+  passes({{"FERRULE_EMULATION_METAL_UNLISTED", "1"}}, [] {
+    const Id all = MTLCopyAllDevices(), device = MTLCreateSystemDefaultDevice();
+    EXPECT_EQ(send<Number>(all, "count"), 0U);
+    EXPECT_NE(device, nullptr);
+    release(all);
+    release(device);
+  });
+}
+
 TEST(MetalSettingsDeathTest, DevicesAreAsTheVariablesSay) {
   passes(
       {{"FERRULE_EMULATION_METAL_DEVICES", "3"},
@@ -65,6 +75,9 @@ TEST(MetalSettingsDeathTest, DevicesAreAsTheVariablesSay) {
         EXPECT_FALSE(send<bool>(first, "supportsFamily:", long{1001}));
         EXPECT_EQ(send<std::uint64_t>(first, "recommendedMaxWorkingSetSize"), 49152U);
         EXPECT_EQ(buffer_of(first, 4097), nullptr);
+        EXPECT_NE(std::string(simulated_metal_faults()).find("the length 4097 must not exceed 4096"),
+                  std::string::npos);
+        simulated_metal_forget_faults();
         std::vector<Id> buffers;
         buffers.reserve(16);
         for (int i = 0; i < 16; ++i) buffers.push_back(buffer_of(first, 4096));
@@ -337,6 +350,88 @@ TEST(MetalSettingsDeathTest, PagesMayBeSmaller) {
   });
 }
 
+TEST(MetalSettingsDeathTest, CopiesAndFillsHaveAGreatestSize) {
+  passes({{collect, "collect"}, {"FERRULE_EMULATION_METAL_MOST_BLIT", "8"}}, [] {
+    const Id device = MTLCreateSystemDefaultDevice(), queue = send<Id>(device, "newCommandQueue");
+    const Id from = buffer_of(device, 16), to = buffer_of(device, 16);
+    const Id commands = send<Id>(queue, "commandBuffer"), encoder = send<Id>(commands, "blitCommandEncoder");
+    const auto copy = [&](Number bytes) {
+      send<void>(encoder, "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:", from, Number{0}, to,
+                 Number{0}, bytes);
+      send<void>(encoder, "fillBuffer:range:value:", from, Range{0, bytes}, std::uint8_t{1});
+    };
+    copy(8);
+    EXPECT_STREQ(simulated_metal_faults(), "");
+    copy(9);
+    const std::string text = simulated_metal_faults();
+    EXPECT_NE(text.find("size:]: 9 bytes are more than 8"), std::string::npos) << text;
+    EXPECT_NE(text.find("value:]: 9 bytes are more than 8"), std::string::npos) << text;
+    send<void>(encoder, "endEncoding");
+    for (const Id object : {from, to, queue}) release(object);
+  });
+}
+
+TEST(MetalSettingsDeathTest, OptionsOfMathAreThoseOfTheSystem) {
+  const char* const variable = "FERRULE_EMULATION_METAL_SYSTEM";
+  static const auto understands = +[](Id options, const char* selector) {
+    return send<bool>(options, "respondsToSelector:", sel_registerName(selector));
+  };
+  passes({{collect, "collect"}, {variable, "Version 14.7 (Build 23H0)"}}, [] {
+    const Id options = made("MTLCompileOptions");
+    EXPECT_TRUE(understands(options, "setFastMathEnabled:"));
+    EXPECT_FALSE(understands(options, "setMathMode:"));
+    send<void>(options, "setMathMode:", 0L);
+    EXPECT_NE(std::string(simulated_metal_faults()).find("unrecognized selector before macOS 15"), std::string::npos);
+    release(options);
+  });
+  passes({{collect, "collect"}, {variable, "Version 15.0 (Build 24A0)"}}, [] {
+    const Id options = made("MTLCompileOptions");
+    EXPECT_TRUE(understands(options, "setMathMode:"));
+    EXPECT_FALSE(understands(options, "setMathsMode:"));
+    send<void>(options, "setFastMathEnabled:", false);
+    EXPECT_EQ(send<long>(options, "mathMode"), 0);
+    EXPECT_EQ(send<long>(options, "mathFloatingPointFunctions"), 0);
+    send<void>(options, "setMathFloatingPointFunctions:", 1L);
+    EXPECT_EQ(send<long>(options, "mathFloatingPointFunctions"), 1);
+    EXPECT_STREQ(simulated_metal_faults(), "");
+    release(options);
+  });
+}
+
+TEST(MetalSettingsDeathTest, MatricesOfSimdgroupsNeedFamilyApple7) {
+  static const auto pipeline_error = +[] {
+    const Id device = MTLCreateSystemDefaultDevice();
+    const Id library = send<Id>(device, "newLibraryWithSource:options:error:", string(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void store(device float* x [[buffer(0)]]) {
+  simdgroup_float8x8 zeros = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  simdgroup_store(zeros, x, 8);
+})"),
+                                Id{}, Id{});
+    const Id function = send<Id>(library, "newFunctionWithName:", string("store"));
+    Id error = nullptr;
+    const Id pipeline = send<Id>(device, "newComputePipelineStateWithFunction:error:", function, &error);
+    for (const Id object : {pipeline, function, library}) release(object);
+    return error == nullptr ? std::string() : text_of(send<Id>(error, "localizedDescription"));
+  };
+  passes({{"FERRULE_EMULATION_METAL_FAMILIES", "apple7"}}, [] { EXPECT_EQ(pipeline_error(), ""); });
+  passes({{"FERRULE_EMULATION_METAL_FAMILIES", "apple6,mac2,metal3"}},
+         [] { EXPECT_NE(pipeline_error().find("Apple7"), std::string::npos); });
+}
+
+TEST(MetalSettingsDeathTest, PipelinesSayTheWidthOfTheVariable) {
+  passes({{"FERRULE_EMULATION_METAL_EXECUTION_WIDTH", "16"}}, [] {
+    const Id device = MTLCreateSystemDefaultDevice();
+    const Id library = send<Id>(device, "newLibraryWithSource:options:error:",
+                                string("kernel void nothing(device float* x [[buffer(0)]]) {}"), Id{}, Id{});
+    const Id function = send<Id>(library, "newFunctionWithName:", string("nothing"));
+    const Id pipeline = send<Id>(device, "newComputePipelineStateWithFunction:error:", function, Id{});
+    EXPECT_EQ(send<Number>(pipeline, "threadExecutionWidth"), 16U);
+    for (const Id object : {pipeline, function, library}) release(object);
+  });
+}
+
 TEST(MetalSettingsDeathTest, LogHasObjectsAndCommits) {
   const std::string path = testing::TempDir() + "ferrule_simulated_metal_log";
   std::remove(path.c_str());
@@ -363,6 +458,7 @@ TEST(MetalSettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_METAL_UNIFIED", "2"},
                                         {"FERRULE_EMULATION_METAL_MEMORY", "4GB"},
                                         {"FERRULE_EMULATION_METAL_PAGE", "8192"},
+                                        {"FERRULE_EMULATION_METAL_EXECUTION_WIDTH", "0"},
                                         {"FERRULE_EMULATION_METAL_FAULT", "timeout"},
                                         {"FERRULE_EMULATION_METAL_FAULT", "timeout:0"},
                                         {"FERRULE_EMULATION_METAL_FAULT", "teapot:1"},
