@@ -1,4 +1,5 @@
-// Unsigned keys with the order of the elements of a dtype. NaN has the greatest key, and both zeros have the same one.
+// Unsigned keys with the order of the elements of a dtype. NaN has the greatest key. Both zeros have the same one, unless
+// ZEROS_DIFFER is defined: then -0 comes first, and the element can be had from its key.
 // The including text defines `Stored`, `Key` (uint or ulong; uint for items of up to 4 bytes) and one of KEYS_OF_FLOATS
 // (with GREATEST_BITS and NAN_BITS, of elements without a sign), KEYS_OF_SIGNED, KEYS_OF_UNSIGNED and KEYS_OF_BOOLS.
 #pragma once
@@ -15,7 +16,9 @@ constant Key nan_bits = Key(NAN_BITS) << key_shift;
 inline Key key_of(Key bits) {
   const Key magnitude = bits & ~key_high;
   if (magnitude > greatest_bits) return key_of_nan;
+#ifndef ZEROS_DIFFER
   if (magnitude == 0) return key_high;
+#endif
   return (bits & key_high) != 0 ? ~bits : bits | key_high;
 }
 inline Key bits_of_key(Key key) {

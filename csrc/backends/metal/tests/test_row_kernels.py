@@ -109,3 +109,14 @@ print(digest.hexdigest())
     found = {run(PRELUDE + program, FERRULE_EMULATION_ORDER=order) for order in ("forward", "reverse", "11")}
     assert len(found) == 1
     assert found.pop().split()[:-1] == ["True"] * 30
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_extremes_of_negative_zeros_are_negative_zeros(dtype: str, run: Run) -> None:
+    program = f"""
+for shape in ((1,), (3, 700), (700, 3)):
+    x = on_metal(np.full(shape, -0.0, np.float32)).astype("{dtype}")
+    for axis in range(len(shape)):
+        print(*(np.signbit(np.asarray(f(x, axis=axis).astype("float32"))).all() for f in (fe.max, fe.min)))
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 10

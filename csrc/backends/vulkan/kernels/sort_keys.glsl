@@ -1,5 +1,6 @@
 // Unsigned keys with the order of the elements. NaN is detected by its bits, and float64 works on devices that do not
-// compute in it. NaN has the greatest key, both zeros have the same key, and no number has key 0.
+// compute in it. NaN has the greatest key, and no number has key 0. Both zeros have the same key, unless ZEROS_DIFFER is
+// defined: then -0 comes first, and the element can be had from its key.
 #if defined VARIANT_i64 || defined VARIANT_u64 || defined VARIANT_f64
 #define Key uint64_t
 #define KEY_BYTES 8
@@ -44,7 +45,9 @@
 Key key_of(Key bits) {
   Key magnitude = bits & ~HIGH;
   if (magnitude > INFINITE) return KEY_OF_NAN;
+#ifndef ZEROS_DIFFER
   if (magnitude == Key(0)) return HIGH;
+#endif
   return (bits & HIGH) != Key(0) ? ~bits : bits | HIGH;
 }
 Key bits_of(Key key) {

@@ -1,14 +1,16 @@
 """Edge values (signed zeros, infinities, NaN, least and greatest numbers): in every combination for elementwise ops,
-else among ordinary values."""
+else among ordinary values. A maximum or minimum of equal elements has their bits, if they are no NaN."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, is_floating
+from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, is_floating, numpy_dtype
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.running.check_attempt import Attempt
+
+EXTREMES = ("max", "min")
 
 
 def applies(case: Case) -> bool:
@@ -31,6 +33,21 @@ def check(attempt: Attempt) -> None:
         rng = attempt.rng(number)
         inputs = case.inputs(problem, rng)
         attempt.try_problem(problem, [_sprinkle(attempt, rng, i, x) for i, x in enumerate(inputs)], "edge values")
+    if case.op in EXTREMES:
+        _of_equals(attempt)
+
+
+def _of_equals(attempt: Attempt) -> None:
+    case = attempt.case
+    problem = case.family.plain[0]
+    for value in case.domain(0).edge_values(case.dtype(0)):
+        if value != value:
+            continue
+        equals = np.full(problem.shapes[0], value, numpy_dtype(case.dtype(0)))
+        execution = attempt.try_prepare(problem, [equals], f"all elements are {value}")
+        if execution is not None:
+            got = attempt.compute(execution)
+            attempt.equal_bits(problem, got, np.full_like(got, value), "of equal elements, and these")
 
 
 def _sprinkle(attempt: Attempt, rng: np.random.Generator, number: int, values: Values) -> Values:

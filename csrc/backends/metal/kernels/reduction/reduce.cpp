@@ -136,9 +136,10 @@ class Reduction {
 // Keys of the elements of a dtype (sorting_keys.metal), and the elements that they stand for.
 Family family_of_keys(const sdk::Operand& x, bool is_reversed, bool finds_place) {
   const Format& format = format_of(x.dtype());
-  std::string definitions = definition("REVERSED", is_reversed) +
-                            definition(finds_place ? "FINDS_PLACE" : "FINDS_EXTREME", 1) + key_definitions(x) +
-                            type_definition("Own", format.computed);
+  std::string definitions =
+      definition("REVERSED", is_reversed) +
+      (finds_place ? definition("FINDS_PLACE", 1) : definition("FINDS_EXTREME", 1) + definition("ZEROS_DIFFER", 1)) +
+      key_definitions(x) + type_definition("Own", format.computed);
   const std::string value = format.is_half          ? "widened_" + std::string(format.name) + "(stored)"
                             : format.name == "f32"  ? "as_type<float>(stored)"
                             : format.name == "bool" ? "stored != 0"

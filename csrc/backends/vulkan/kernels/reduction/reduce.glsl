@@ -48,6 +48,9 @@ Value combined(Value a, Value b) {
 }
 
 #else
+#ifdef VARIANT_extreme
+#define ZEROS_DIFFER
+#endif
 #include "../sort_keys.glsl"
 
 Key ordered(Key key) { return OP == 0u ? key : reversed(key); }
