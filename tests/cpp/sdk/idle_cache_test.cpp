@@ -49,6 +49,7 @@ TEST(IdleCache, KeepsWhatSomethingUses) {
   Cache cache(0);
   std::atomic<int> made = 0;
   std::vector<Cache::Pointer> used;
+  used.reserve(3);
   for (const char* key : {"a", "b", "c"}) used.push_back(get(cache, key, made));
   get(cache, "d", made);
   EXPECT_EQ(cache.count(), 4u);
@@ -76,6 +77,7 @@ TEST(IdleCache, ThreadsThatRaceGetOneEntry) {
   std::atomic<int> made = 0, inside = 0;
   std::vector<Cache::Pointer> got(4);
   std::vector<std::thread> threads;
+  threads.reserve(got.size());
   for (size_t i = 0; i < got.size(); ++i)
     threads.emplace_back([&, i] {
       got[i] = cache.get("a", [&] {
@@ -94,6 +96,7 @@ TEST(IdleCacheThreads, UseAndEvictAtOnce) {
   Cache cache(3);
   std::atomic<int> made = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int number = 0; number < 4; ++number)
     threads.emplace_back([&, number] {
       for (int turn = 0; turn < 2000; ++turn) {
