@@ -95,6 +95,31 @@ void reads_after_wait(const Device& device, const Lane& first, const Lane& secon
   }
 }
 
+// A queue waits for all work of another one, and then for less of it: it still waits for all.
+void waits_for_an_earlier_event(const Device& device, const Lane& first, const Lane& second, Report& report,
+                                uint64_t seed) {
+  constexpr int turns = 20;
+  constexpr uint64_t size = 256 << 10;
+  Bytes received(size);
+  const Buffer a(device, size), b(device, size);
+  report.now("a queue that waits for an event of another one, and then for an earlier event of it");
+  for (int turn = 0; turn < turns; ++turn) {
+    const Event early(device, first.queue());
+    const Bytes sent = random_bytes(size, seed + static_cast<uint64_t>(turn));
+    first.send(a, sent);
+    first.copy(b, 0, a, size);
+    const Event late(device, first.queue());
+    second.wait_for(late);
+    second.wait_for(early);
+    second.receive(received, b);
+    expect(finish(device, second.queue()), "a copy behind queue_wait_event");
+    const bool is_right = expect_bytes(report, received, sent,
+                                       "what a queue reads that has waited for another's event and for an earlier one");
+    expect(late.wait(), "a copy");
+    if (!is_right) return;
+  }
+}
+
 // The queues wait for each other in turn; the host waits only at the end.
 void take_turns(const Device& device, const Lane& first, const Lane& second, Report& report, uint64_t seed) {
   constexpr uint64_t turns = 32, size = 64 << 10;
@@ -153,6 +178,7 @@ void queues_wait(const Subject& subject, Report& report, const void*) {
   require_waits(device, other.handle());
   const Lane first(device, device.queue()), second(device, other.handle());
   reads_after_wait(device, first, second, report, subject.seed);
+  waits_for_an_earlier_event(device, first, second, report, subject.seed);
   take_turns(device, first, second, report, subject.seed);
   wait_for_nothing(device, first, second, report, subject.seed);
 }
