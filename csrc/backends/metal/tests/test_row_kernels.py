@@ -125,6 +125,15 @@ print(digest.hexdigest())
     assert found.pop().split()[:-1] == ["True"] * 30
 
 
+def test_no_sum_is_minus_zero(run: Run) -> None:
+    program = """
+for shape in ((0,), (1,), (40,), (1100,), (3, 70), (0, 3)):
+    x = on_metal(np.full(shape, -0.0, np.float32))
+    print(np.signbit(np.asarray(fe.sum(x, axis=0))).any())
+"""
+    assert run(PRELUDE + program).split() == ["False"] * 6
+
+
 def test_more_parts_than_a_threadgroup_joins_are_joined_in_two_steps(run: Run) -> None:
     # 8205 leaves are 257 parts of 32 leaves; a threadgroup joins up to 256.
     program = """
