@@ -59,6 +59,7 @@ void add_leak_checks(Checks& checks);
 void add_thread_checks(Checks& checks);
 void add_queue_checks(Checks& checks);
 void add_event_checks(Checks& checks);
+void add_copy_checks(Checks& checks);
 void add_fill_checks(Checks& checks);
 void add_strided_copy_checks(Checks& checks);
 void add_host_memory_checks(Checks& checks);

@@ -37,6 +37,7 @@ Checks all_checks() {
   add_thread_checks(checks);
   add_queue_checks(checks);
   add_event_checks(checks);
+  add_copy_checks(checks);
   add_fill_checks(checks);
   add_strided_copy_checks(checks);
   add_host_memory_checks(checks);

@@ -1,10 +1,12 @@
 // Behaviour of queues that the core relies on: a reset waits, a queue waits for another's events, and each kind works.
 #include "conformance/graph.h"
 
+#include <chrono>
 #include <deque>
 #include <iterator>
 #include <optional>
 #include <span>
+#include <thread>
 
 namespace ferrule::conformance {
 namespace {
@@ -95,6 +97,42 @@ void reads_after_wait(const Device& device, const Lane& first, const Lane& secon
   }
 }
 
+// Asks again and again whether an event is done, and throws after a time that no copy takes.
+void ask_until_done(const Event& event, const std::string& what) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!event.is_done()) {
+    if (std::chrono::steady_clock::now() > deadline) throw Failure{what + ": its event is not done after 20 s"};
+    std::this_thread::yield();
+  }
+}
+
+// A queue waits for all work of another one, and then for less of it: it still waits for all.
+void waits_for_an_earlier_event(const Device& device, const Lane& first, const Lane& second, Report& report,
+                                uint64_t seed) {
+  constexpr int turns = 20;
+  constexpr uint64_t size = 256 << 10;
+  const Buffer a(device, size), b(device, size), c(device, size);
+  report.now("a queue that waits for an event of another one, and then for an earlier event of it");
+  for (int turn = 0; turn < turns; ++turn) {
+    const Event early(device, first.queue());
+    const Bytes sent = random_bytes(size, seed + static_cast<uint64_t>(turn));
+    first.send(a, sent);
+    first.copy(b, 0, a, size);
+    const Event late(device, first.queue());
+    second.wait_for(late);
+    second.wait_for(early);
+    second.copy(c, 0, b, size);
+    const Event copied(device, second.queue());
+    ask_until_done(copied, "a copy behind queue_wait_event");
+    expect(copied.wait(), "a copy behind queue_wait_event");
+    const bool is_right =
+        expect_bytes(report, read_bytes(device, second.queue(), c, size), sent,
+                     "what a queue copies that has waited for another's event and for an earlier one");
+    expect(late.wait(), "a copy");
+    if (!is_right) return;
+  }
+}
+
 // The queues wait for each other in turn; the host waits only at the end.
 void take_turns(const Device& device, const Lane& first, const Lane& second, Report& report, uint64_t seed) {
   constexpr uint64_t turns = 32, size = 64 << 10;
@@ -152,6 +190,7 @@ void queues_wait(const Subject& subject, Report& report, const void*) {
   const Queue other(device);
   require_waits(device, other.handle());
   const Lane first(device, device.queue()), second(device, other.handle());
+  waits_for_an_earlier_event(device, first, second, report, subject.seed);
   reads_after_wait(device, first, second, report, subject.seed);
   take_turns(device, first, second, report, subject.seed);
   wait_for_nothing(device, first, second, report, subject.seed);

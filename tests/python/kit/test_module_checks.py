@@ -205,6 +205,7 @@ MUTANTS = {
     "queue_kinds": "has_no_upload_queue",
     "event_errors": "remembers_errors",
     "event_time": "goes_back_in_time",
+    "copy": "copies_forwards",
     "fill": "fills_bytes",
     "copy_strided": "copies_words",
     "host_allocate": "misaligns_host_memory",

@@ -24,8 +24,15 @@ class EmulatedMsl:
     def __init__(self, library: Path) -> None:
         self._run = ctypes.CDLL(str(library)).emulated_msl_run
 
-    def run(self, text: str, function: str, buffers: Mapping[int, NDArray[Any]], groups: int, threads: int) -> None:
-        """Run a kernel on a row of threadgroups.
+    def run(
+        self,
+        text: str,
+        function: str,
+        buffers: Mapping[int, NDArray[Any]],
+        groups: int | tuple[int, int, int],
+        threads: int,
+    ) -> None:
+        """Run a kernel on a grid of threadgroups.
 
         Parameters
         ----------
@@ -35,8 +42,10 @@ class EmulatedMsl:
             The kernel's name.
         buffers : mapping of int to numpy.ndarray
             The contiguous array that is bound as each `[[buffer(index)]]`.
-        groups, threads : int
-            The number of threadgroups, and of the threads of each.
+        groups : int or tuple of int
+            The number of threadgroups, along x or along x, y and z.
+        threads : int
+            The number of threads of each threadgroup.
 
         Raises
         ------
@@ -49,7 +58,8 @@ class EmulatedMsl:
             assert array.flags.c_contiguous
             addresses[index], sizes[index] = array.ctypes.data, array.nbytes
         error = ctypes.create_string_buffer(ERROR_BYTES)
-        words = (text.encode(), function.encode(), addresses, sizes, groups, threads, error)
+        grid = (ctypes.c_uint32 * 3)(*(groups if isinstance(groups, tuple) else (groups, 1, 1)))
+        words = (text.encode(), function.encode(), addresses, sizes, grid, threads, error)
         if self._run(*words, ctypes.c_size_t(ERROR_BYTES)) != 0:
             raise RuntimeError(error.value.decode())
 

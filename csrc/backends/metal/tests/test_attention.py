@@ -57,8 +57,11 @@ mask[0, 256:] = False
 mask[1] = False
 show(attention(query, key, value, mask), expected(query, key, value, mask))
 show(attention(query, key, value, causal=True), expected(query, key, value, np.tri(3, 600, 597)))
+for keys in (768, 512):  # whole chunks, beside memory of one more
+    key, value = numbers(2, keys, 8), numbers(2, keys, 5)
+    show(attention(query, key, value), expected(query, key, value))
 """
-    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families).split() == ["True"] * 3
+    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families).split() == ["True"] * 5
 
 
 @BOTH_WAYS

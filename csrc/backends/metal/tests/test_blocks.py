@@ -100,7 +100,7 @@ def encoded(x):
 for power in (0, 10, -18, -30, -120, -124, -126, -140):
     x = (random.standard_normal((7, 192)) * 2.0**power).astype(np.float32)
     x[2] = 0
-    x[4, 5:9] = x[4, 37:41] = np.array([4, -4, 4, 1]) * 2.0**power  # equal magnitudes
+    x[4, 5:9] = x[4, 37:41] = np.array([4, -4, 1, -4]) * 2.0**power  # equal magnitudes
     there, parts = on_metal(x), np.s_[1::2, 7:167]
     want = encoded(x) if power > -126 else fe.to_packed(fe.asarray(x).astype(name))
     show(fe.to_packed(there.astype(name)), want)

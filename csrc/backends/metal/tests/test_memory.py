@@ -51,6 +51,20 @@ except (fe.Error, ValueError, BufferError):
     assert run(program, **variables) == f"borrowed {6 * 4096}\nborrowed {3 * 4096}\nanother\n"
 
 
+def test_elements_may_be_further_apart_than_32_bits_can_tell(run: Run) -> None:
+    program = """
+import mmap, tempfile
+with tempfile.TemporaryFile() as file:  # without blocks on disk but those that are written
+    file.truncate(1 << 32)
+    x = np.frombuffer(mmap.mmap(file.fileno(), 1 << 32), np.uint8)
+x[:: 1 << 30] = 1, 2, 3, 4
+y = fe.buffer_from_host_ptr(x, device="metal:0", copy=False)
+print(np.asarray(y[:: 1 << 30] + y[0]), np.asarray(fe.astype(y[3 << 30 :: -(1 << 30)], "int32")))
+print(np.asarray(fe.sum(fe.reshape(y, (2, 2, 1 << 30))[:, :, 0], axis=0)))
+"""
+    assert run(program, FERRULE_EMULATION_METAL_MEMORY=str(1 << 34)) == "[2 3 4 5] [4 3 2 1]\n[4 6]\n"
+
+
 @pytest.mark.parametrize("unified", ["0", "1"])
 def test_copies_beside_running_work_see_what_they_should(unified: str, run: Run) -> None:
     program = """
@@ -172,9 +186,14 @@ fe.unload("metal")
     assert int(failed) > 0
 
 
-def test_copies_of_two_queues_wait_for_work_that_takes_long(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("unified", ["0", "1"])
+@pytest.mark.parametrize("check", ["copy", "queue_wait_event"])
+def test_copies_wait_for_work_that_takes_long(
+    check: str, unified: str, module: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", "1000")
-    result = module_slots.run(module, "queue_wait_event", seed=0, time_limit=60.0)
+    monkeypatch.setenv("FERRULE_EMULATION_METAL_UNIFIED", unified)
+    result = module_slots.run(module, check, seed=0, time_limit=60.0)
     assert result.outcome == "passed", result.sentences
 
 
@@ -196,6 +215,26 @@ here = [np.asarray(part) for part in branches(fe.asarray(x, device="cpu"), fe.as
 print(all(np.allclose(a, b, rtol=1e-5, atol=1e-6) for a, b in zip(there, here)))
 """
     assert run(program, FERRULE_EMULATION_METAL_ORDER=order, FERRULE_EMULATION_ORDER=order) == "True\n"
+
+
+def test_scratch_memory_is_enough_for_each_node_of_a_graph(run: Run) -> None:
+    program = """
+@fe.graph
+def few_of_many(x):
+    ordered = fe.sort(x)
+    return ordered, fe.topk(ordered[:9], 2).values
+
+@fe.graph
+def many_of_few(x):
+    return fe.topk(x[:9], 2).values, fe.sort(x)
+
+x = np.random.default_rng(0).permutation(100_000).astype(np.int32)
+ordered, greatest = few_of_many(fe.asarray(x, device="metal:0"))
+print(np.array_equal(np.asarray(ordered), np.sort(x)), np.asarray(greatest))
+greatest, ordered = many_of_few(fe.asarray(x, device="metal:0"))
+print(np.array_equal(np.asarray(ordered), np.sort(x)), np.array_equal(np.asarray(greatest), np.sort(x[:9])[:-3:-1]))
+"""
+    assert run(program) == "True [8 7]\nTrue True\n"
 
 
 @pytest.mark.parametrize("unified", ["0", "1"])

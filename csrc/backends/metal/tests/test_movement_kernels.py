@@ -108,6 +108,14 @@ def test_copies_read_and_write_any_strides(msl: EmulatedMsl, item_size: int) -> 
     assert np.count_nonzero(memory) <= source.size  # nothing beside the array is written
 
 
+def test_threads_are_numbered_along_all_axes_of_a_grid(msl: EmulatedMsl) -> None:
+    x = items(np.random.default_rng(7), (4, 3, 2, THREADS), 4)
+    y = np.zeros_like(x)
+    p = parameters(source=layout_of(x.reshape(-1)), to=layout_of(y.reshape(-1)), count=x.size)
+    msl.run(text("copy", 4), "copy_items", {0: x, 1: y, PARAMETERS: p}, (2, 3, 4), THREADS)
+    assert (y == x).all()
+
+
 def test_tiles_transpose(msl: EmulatedMsl, item_size: int) -> None:
     rng = np.random.default_rng(1)
     for shape in ((3, 70, 33), (1, 1, 40), (2, 32, 64)):

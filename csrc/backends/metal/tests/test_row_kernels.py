@@ -49,6 +49,20 @@ for shape, axis in (((700,), 0), ((2, 600, 3), 1)):
     assert run(PRELUDE + program).split() == ["True"] * 6
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_products_of_floats_are_computed_from_the_first_element_to_the_last(dtype: str, run: Run) -> None:
+    # The product of the elements from number 300 on exceeds float32; those from the first one on do not.
+    program = f"""
+x = (1 + random.uniform(-1e-3, 1e-3, (2, 900))).astype("{dtype}")
+if x.dtype == np.float32:
+    x[:, 10], x[:, 300:303] = 2.0**-100, (2.0**100, 2.0**60, 2.0**-60)
+product = np.cumprod(x, axis=1, dtype=np.float32).astype(x.dtype)
+show(fe.cumulative_prod(on_metal(x), axis=1), product)
+show(fe.cumulative_prod(on_metal(np.ascontiguousarray(x.T)), axis=0), product.T)
+"""
+    assert run(PRELUDE + program).split() == ["True"] * 2
+
+
 def test_searchsorted_finds_both_sides(run: Run) -> None:
     program = """
 for dtype in ("float32", "int16", "uint64"):
@@ -120,3 +134,26 @@ for shape in ((1,), (3, 700), (700, 3)):
         print(*(np.signbit(np.asarray(f(x, axis=axis).astype("float32"))).all() for f in (fe.max, fe.min)))
 """
     assert run(PRELUDE + program).split() == ["True"] * 10
+
+
+def test_no_sum_is_minus_zero(run: Run) -> None:
+    program = """
+for shape in ((0,), (1,), (40,), (1100,), (3, 70), (0, 3)):
+    x = on_metal(np.full(shape, -0.0, np.float32))
+    print(np.signbit(np.asarray(fe.sum(x, axis=0))).any())
+"""
+    assert run(PRELUDE + program).split() == ["False"] * 6
+
+
+def test_more_parts_than_a_threadgroup_joins_are_joined_in_two_steps(run: Run) -> None:
+    # 8205 leaves are 257 parts of 32 leaves; a threadgroup joins up to 256.
+    program = """
+x = np.zeros(8_401_000, np.uint8)
+for place in (0, 40_000, 300_000, 8_390_000, 8_400_999):
+    x[place] = 7
+    y = on_metal(x)
+    print(int(fe.max(y)), int(fe.argmax(y)) == place)
+    x[place] = 0
+"""
+    for order in ("forward", "reverse"):
+        assert run(PRELUDE + program, FERRULE_EMULATION_ORDER=order).split() == ["7", "True"] * 5

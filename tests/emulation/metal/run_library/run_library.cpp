@@ -40,11 +40,11 @@ std::shared_ptr<const Library> library_of(const std::string& text) {
 
 extern "C" {
 
-// Runs `function` of a library, compiled with fast math disabled, on `groups` threadgroups of `threads` threads in a
-// row. Buffer i is bound where addresses[i] is not null; there are 31. Returns 0, or 1 and writes the reason to
-// `error`. Calls must not overlap.
+// Runs `function` of a library, compiled with fast math disabled, on a grid of `groups` threadgroups along x, y and z,
+// of `threads` threads in a row. Buffer i is bound where addresses[i] is not null; there are 31. Returns 0, or 1 and
+// writes the reason to `error`. Calls must not overlap.
 [[gnu::visibility("default")]] int emulated_msl_run(const char* text, const char* function, void* const* addresses,
-                                                    const std::size_t* sizes, std::uint32_t groups,
+                                                    const std::size_t* sizes, const std::uint32_t* groups,
                                                     std::uint32_t threads, char* error, std::size_t error_size) {
   try {
     emulation::metal::Dispatch dispatch;
@@ -52,7 +52,7 @@ extern "C" {
     dispatch.function = dispatch.library->find(function);
     if (dispatch.function == nullptr) throw std::runtime_error(std::string("there is no kernel ") + function);
     for (std::size_t i = 0; i < dispatch.buffers.size(); ++i) dispatch.buffers[i] = {addresses[i], sizes[i]};
-    dispatch.groups.x = groups;
+    dispatch.groups = {groups[0], groups[1], groups[2]};
     dispatch.threads.x = threads;
     emulation::metal::run(dispatch, emulation::Order::random, 1);
     return 0;
