@@ -39,7 +39,7 @@ FAULTS = [
     ("forgets_the_15th", "add-float32", "sizes", "failed", "shapes     (15,)"),
     ("forgets_minus_infinity", "sum-float32", "ranges", "failed", "infinities of both signs"),
     ("counts_in_32_bits", "sum-uint64", "accumulators", "failed", "18446744073709551615 repeated"),
-    ("shares_memory", "add-float32", "concurrent", "failed", "beside 7 other threads"),
+    ("shares_memory", "add-float32", "concurrent", "failed", "other threads that execute it, and alone"),
     ("ignores_strides", "add-float32", "layouts", "failed", "strides"),
     ("writes_past", "add-float32", "guards", "failed", "byte 1 after its end"),
     ("writes_before", "add-float32", "guards", "failed", "byte 1 before its start"),
