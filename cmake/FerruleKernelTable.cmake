@@ -1,5 +1,5 @@
 # ferrule_kernel_table: the table of a backend's kernels, from the lines KERNEL(<op>, ...) of its sources: a kernel is
-# added by its line alone.
+# added by its line alone. One table in each folder of CMake. An op has one line, which begins with `KERNEL(<op>,`.
 #
 #   ferrule_kernel_table(
 #     <variable>            # the generated file, which defines `const Kernel* find_kernel(std::string_view op)`
@@ -10,18 +10,31 @@
 set(FERRULE_KERNEL_TABLE_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/kernel_table.cpp.in)
 function(ferrule_kernel_table file ops)
   cmake_parse_arguments(PARSE_ARGV 2 table "" "NAMESPACE;HEADER" "SOURCES")
+  if(NOT table_NAMESPACE OR NOT table_HEADER OR NOT table_SOURCES OR table_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ferrule_kernel_table needs NAMESPACE, HEADER and SOURCES, and no more: ${ARGV}")
+  endif()
   set(names "")
   foreach(source IN LISTS table_SOURCES)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} lines REGEX "^KERNEL\\([a-z0-9_]+,")
-    file(STRINGS ${source} broken REGEX "^KERNEL\\([ \t]*$")
-    if(broken)
-      message(FATAL_ERROR "${source}: the name of a kernel must be on the line of its KERNEL(")
+    file(STRINGS ${source} all REGEX "^[ \t]*KERNEL[ \t]*\\(")
+    list(LENGTH lines count)
+    list(LENGTH all all_count)
+    if(NOT count EQUAL all_count)
+      message(FATAL_ERROR "${source}: a line of a kernel must begin with KERNEL(<op>, and these do not all: ${all}")
     endif()
     list(TRANSFORM lines REPLACE "^KERNEL\\(([a-z0-9_]+),.*" "\\1")
     list(APPEND names ${lines})
   endforeach()
+  if(NOT names)
+    message(FATAL_ERROR "ferrule_kernel_table: no line KERNEL(<op>, ...) is in ${table_SOURCES}")
+  endif()
   list(SORT names)
+  set(once ${names})
+  list(REMOVE_DUPLICATES once)
+  if(NOT once STREQUAL names)
+    message(FATAL_ERROR "ferrule_kernel_table: an op has two kernels: ${names}")
+  endif()
   list(TRANSFORM names REPLACE "(.+)" "extern const Kernel kernel_\\1" OUTPUT_VARIABLE declarations)
   list(TRANSFORM names REPLACE "(.+)" "      &kernel_\\1," OUTPUT_VARIABLE rows)
   string(JOIN ";\n" table_DECLARATIONS ${declarations})

@@ -20,13 +20,14 @@ class IdleCache {
  public:
   using Pointer = std::shared_ptr<const T>;
 
-  // Keeps `most` idle entries.
+  // Keeps `most` idle entries; those beyond are dropped when the next one is made.
   explicit IdleCache(size_t most) : most_(most) {}
   IdleCache(const IdleCache&) = delete;
   IdleCache& operator=(const IdleCache&) = delete;
 
   // The entry of that key; if there is none, what `make` returns. `make` runs without the lock, as it takes long: of
-  // two threads that race, the second one drops what it made. What `make` throws is passed on.
+  // two threads that race, the second one drops what it made. What `make` throws is
+  // passed on; it must not return null.
   template <class Make>
   Pointer get(std::string key, Make&& make) {
     {
