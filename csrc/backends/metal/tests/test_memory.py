@@ -51,20 +51,6 @@ except (fe.Error, ValueError, BufferError):
     assert run(program, **variables) == f"borrowed {6 * 4096}\nborrowed {3 * 4096}\nanother\n"
 
 
-def test_elements_may_be_further_apart_than_32_bits_can_tell(run: Run) -> None:
-    program = """
-import mmap, tempfile
-with tempfile.TemporaryFile() as file:  # without blocks on disk but those that are written
-    file.truncate(1 << 32)
-    x = np.frombuffer(mmap.mmap(file.fileno(), 1 << 32), np.uint8)
-x[:: 1 << 30] = 1, 2, 3, 4
-y = fe.buffer_from_host_ptr(x, device="metal:0", copy=False)
-print(np.asarray(y[:: 1 << 30] + y[0]), np.asarray(fe.astype(y[3 << 30 :: -(1 << 30)], "int32")))
-print(np.asarray(fe.sum(fe.reshape(y, (2, 2, 1 << 30))[:, :, 0], axis=0)))
-"""
-    assert run(program, FERRULE_EMULATION_METAL_MEMORY=str(1 << 34)) == "[2 3 4 5] [4 3 2 1]\n[4 6]\n"
-
-
 @pytest.mark.parametrize("unified", ["0", "1"])
 def test_copies_beside_running_work_see_what_they_should(unified: str, run: Run) -> None:
     program = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -290,3 +290,17 @@ def test_slices_start_where_operands_tell(msl: EmulatedMsl, item_size: int, inde
     kept = target.copy()
     assert move() == [FAULT_OF_INDEX, RESULT, 5, 5, 1]
     assert (target == kept).all()
+
+
+def test_elements_may_be_further_apart_than_32_bits_can_tell(run: Callable[..., str]) -> None:
+    program = """
+import mmap, tempfile
+with tempfile.TemporaryFile() as file:  # without blocks on disk but those that are written
+    file.truncate(1 << 32)
+    x = np.frombuffer(mmap.mmap(file.fileno(), 1 << 32), np.uint8)
+x[:: 1 << 30] = 1, 2, 3, 4
+y = fe.buffer_from_host_ptr(x, device="metal:0", copy=False)
+print(np.asarray(y[:: 1 << 30] + y[0]), np.asarray(fe.astype(y[3 << 30 :: -(1 << 30)], "int32")))
+print(np.asarray(fe.sum(fe.reshape(y, (2, 2, 1 << 30))[:, :, 0], axis=0)))
+"""
+    assert run(program, FERRULE_EMULATION_METAL_MEMORY=str(1 << 34)) == "[2 3 4 5] [4 3 2 1]\n[4 6]\n"
