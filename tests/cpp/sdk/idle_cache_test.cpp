@@ -1,4 +1,4 @@
-// What sdk::IdleCache keeps, and what it makes again.
+// Tests of sdk::IdleCache: which entries it keeps, and which it makes again.
 #include <ferrule/cpp/idle_cache.hpp>
 #include <gtest/gtest.h>
 

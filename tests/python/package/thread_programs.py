@@ -9,8 +9,8 @@ from backend_processes import THREADS
 
 
 def head(backend: str, turns: int) -> str:
-    """What the programs share. `compute` runs a graph of several kernels with the numbers of a turn, and compares with
-    NumPy; each thread has about that many turns."""
+    """The functions of all programs. `compute` runs a graph of several kernels with the numbers of a turn, and
+    compares with NumPy; each thread has about that many turns."""
     return (
         THREADS
         + f"""

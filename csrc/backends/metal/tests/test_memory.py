@@ -136,7 +136,7 @@ def test_host_and_private_memory_are_copied_by_the_device(run: Run, tmp_path: Pa
 
 @pytest.mark.parametrize("unified", ["0", "1"])
 def test_large_copies_and_fills_are_done_in_parts(unified: str, run: Run) -> None:
-    """Of a part above the limit of the simulated Metal nothing would be copied; that is a fault."""
+    """A part above its limit is a fault of the simulated Metal."""
     run(
         PARTS,
         FERRULE_METAL_BLIT_BYTES="1000",
