@@ -35,14 +35,17 @@ OpenDevice::~OpenDevice() {
   if (cudaStreamDestroy(allocations_) != cudaSuccess) cudaGetLastError();
 }
 
+LoadedKernel OpenDevice::kernel(const std::string& name, uint32_t shared_memory) {
+  return checked([&] { return kernels_.get(name, shared_memory); });
+}
+
+std::shared_ptr<Fault> OpenDevice::take_fault_copy() {
+  return checked([&] { return fault_copies_->take(); });
+}
+
 std::shared_ptr<const TimedEvent> OpenDevice::now() {
   const Use use(*this);
-  try {
-    return clock_.now(physical_.number, allocations_);
-  } catch (const sdk::Error& error) {
-    if (error.code() == FE_DEVICE_LOST && is_broken()) lose({FE_DEVICE_LOST, name() + " was lost: " + error.what()});
-    fail(error);
-  }
+  return checked([&] { return clock_.now(physical_.number, allocations_); });
 }
 
 void* OpenDevice::allocate(uint64_t size) {

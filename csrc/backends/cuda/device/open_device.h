@@ -60,7 +60,6 @@ class OpenDevice {
   const Capabilities& capabilities() const { return physical_.capabilities; }
   const std::string& name() const { return physical_.description.name; }
   const Settings& settings() const { return settings_; }
-  Kernels& kernels() { return kernels_; }
   // Makes it the calling thread's current device while the result exists; throws if it cannot.
   [[nodiscard]] Use use() { return Use(*this); }
 
@@ -68,8 +67,9 @@ class OpenDevice {
   void* allocate(uint64_t size);
   void free(void* pointer, uint64_t size) noexcept;
   std::pair<uint64_t, uint64_t> free_and_total();
-  FaultCopies& fault_copies() { return *fault_copies_; }
-  // See Clock.
+  // See Kernels, FaultCopies and Clock. Errors are those of `check`.
+  LoadedKernel kernel(const std::string& name, uint32_t shared_memory);
+  std::shared_ptr<Fault> take_fault_copy();
   std::shared_ptr<const TimedEvent> now();
 
   // The error that says why the device is lost; null if it is not. All queues of a lost device are lost.
@@ -89,6 +89,17 @@ class OpenDevice {
   // Whether the driver refuses all calls for this device. The device must be the calling thread's current one.
   bool is_broken() const;
   [[noreturn]] void fail(const sdk::Error& error);
+  // Calls a function whose errors do not name the device, which is the calling thread's current one: they are noted,
+  // and thrown as those of `check`.
+  template <typename Function>
+  auto checked(const Function& function) {
+    try {
+      return function();
+    } catch (const sdk::Error& error) {
+      if (error.code() == FE_DEVICE_LOST && is_broken()) lose({FE_DEVICE_LOST, name() + " was lost: " + error.what()});
+      fail(error);
+    }
+  }
 
   PhysicalDevice physical_;  // constant after construction
   const Settings settings_;

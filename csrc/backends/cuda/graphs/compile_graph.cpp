@@ -33,13 +33,13 @@ Plan planned(const PlannedNode& node, const Capabilities& capabilities) {
   return refusal("there is no kernel for it");
 }
 
-// The driver's error names neither the kernel nor the op; this adds them.
+// The device's error names neither the kernel nor the op; this adds them.
 LoadedKernel loaded(OpenDevice& device, std::string_view op, const Launch& launch) {
   try {
-    return device.kernels().get(launch.kernel, launch.shared_memory);
+    return device.kernel(launch.kernel, launch.shared_memory);
   } catch (const sdk::Error& error) {
-    throw sdk::Error(error.code(), std::string(op) + ": the kernel " + launch.kernel + " cannot be loaded on " +
-                                       device.name() + ": " + error.what());
+    throw sdk::Error(error.code(),
+                     std::string(op) + ": the kernel " + launch.kernel + " cannot be loaded: " + error.what());
   }
 }
 

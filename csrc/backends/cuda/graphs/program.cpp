@@ -35,7 +35,7 @@ std::vector<Step> steps_that_store(uint32_t scalar_count, OpenDevice& device) {
     Launch launch = launch_of("store_scalars.all", p, 1, most);
     launch.bindings = {{Binding::What::stored_scalars, true, offsetof(StoreScalarsParameters, to), 0},
                        {Binding::What::scalars, false, offsetof(StoreScalarsParameters, scalars), first}};
-    const LoadedKernel kernel = device.kernels().get(launch.kernel, 0);
+    const LoadedKernel kernel = device.kernel(launch.kernel, 0);
     steps.push_back({.kernel = kernel, .launch = std::move(launch), .node = no_node});
   }
   return steps;

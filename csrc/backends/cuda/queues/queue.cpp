@@ -140,8 +140,8 @@ void Queue::fill(Buffer& to, uint64_t to_offset, std::span<const std::byte> patt
   std::memcpy(p.pattern, pattern.data(), pattern.size());
   const auto blocks =
       static_cast<uint32_t>(std::min<uint64_t>(most_fill_blocks, (p.count + fill_threads - 1) / fill_threads));
-  launch(device_->kernels().get("fill.u" + std::to_string(8 * pattern.size()), 0), {blocks, 1, 1}, {fill_threads, 1, 1},
-         &p, 0);
+  launch(device_->kernel("fill.u" + std::to_string(8 * pattern.size()), 0), {blocks, 1, 1}, {fill_threads, 1, 1}, &p,
+         0);
 }
 
 void Queue::launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void* parameters, uint32_t shared_memory) {
@@ -164,7 +164,7 @@ std::unique_ptr<sdk::Event> Queue::record() {
   try {
     event = std::make_unique<Event>(device_);
     if (may_have_fault_) {
-      const std::shared_ptr<Fault> fault = device_->fault_copies().take();
+      const std::shared_ptr<Fault> fault = device_->take_fault_copy();
       arriving_faults_.emplace_back(event->mark(), fault);
       device_->check(cudaMemcpyAsync(fault.get(), faults_, sizeof(Fault), cudaMemcpyDefault, stream_),
                      "cudaMemcpyAsync");

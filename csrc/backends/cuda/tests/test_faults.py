@@ -189,6 +189,21 @@ def test_any_call_may_be_the_first_that_fails(start: Processes) -> None:
         check(start(WORKLOAD, **INTEGRATED, FERRULE_EMULATION_CALL_FAILS=f"*:{number}:cudaErrorLaunchFailure"), True)
 
 
+@pytest.mark.parametrize("function", ["cudaHostAlloc", "cudaLibraryLoadData", "cudaLibraryGetKernel"])
+@pytest.mark.parametrize(("error", "lasts"), [("cudaErrorLaunchFailure", True), ("cudaErrorMemoryAllocation", False)])
+def test_errors_of_what_parts_of_the_device_call_name_the_device(
+    function: str, error: str, lasts: bool, start: Processes
+) -> None:
+    """Copies of faults, pinned memory and kernels are fetched at different times; each call may be the one that fails,
+    or the first that hears that earlier work lost the device."""
+    count = start(WORKLOAD, **INTEGRATED).calls.count(function)
+    assert count > 1
+    for number in range(1, count + 1):
+        done = start(WORKLOAD, **INTEGRATED, FERRULE_EMULATION_CALL_FAILS=f"{function}:{number}:{error}")
+        if f"failed {function}" in done.calls:
+            check(done, lasts)
+
+
 def test_requested_loss_ends_with_a_refresh(run: Run) -> None:
     program = """
 x = put([1, 2])
