@@ -73,7 +73,7 @@ function(ferrule_add_module)
     add_library(${stem}-kernels OBJECT ${arg_KERNELS})
     # Each kernel's file has names of its own, such as its parameters, that others have too.
     set_target_properties(${stem}-kernels PROPERTIES UNITY_BUILD OFF)
-    target_compile_options(${stem}-kernels PRIVATE ${options} ${arg_KERNEL_OPTIONS})
+    target_compile_options(${stem}-kernels PRIVATE ${options} ${arg_KERNEL_OPTIONS} ${FERRULE_KERNEL_OPTIONS})
     list(APPEND libraries ${stem}-kernels)
   endif()
   foreach(library IN LISTS libraries)

@@ -1,12 +1,16 @@
-"""`python tests/tidy.py BUILD`: writes BUILD/tidy/build.ninja, which runs clang-tidy on each C and C++ source.
+"""`python tests/tidy.py BUILD [--together]`: writes BUILD/tidy/build.ninja, which runs clang-tidy on each source.
 
-BUILD is a configured build folder, whose flags are used. Ninja looks at a source again when it, a header that it
-includes, its flags, .clang-tidy or clang-tidy itself has changed.
+The sources are those in C and C++. BUILD is a configured build folder, whose flags are used. Ninja looks at a source
+again when it, a header that it includes, its flags, .clang-tidy or clang-tidy itself has changed. With --together,
+sources that BUILD compiles as one (CMAKE_UNITY_BUILD) are looked at as one: a third of the time, but an include that is
+missing goes unnoticed.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -18,11 +22,16 @@ import tidy_cached
 ROOT = Path(__file__).resolve().parents[1]
 # Faulty by intent; for other systems and Pythons; includes headers that its test generates, or that are downloaded.
 SKIPPED = {"hostile", "linux", "metal_cpp", "skew", "windows"}
+# A file that includes the sources that are compiled as one.
+UNITY_NAME = re.compile(r"/unity_\d+_(c\.c|cxx\.cxx)$")
+UNITY_MEMBER = re.compile(r'^#include "(.*)"$', re.MULTILINE)
+# These report that a source is included, and what two sources declare.
+NOT_TOGETHER = "--checks=-bugprone-suspicious-include,-readability-redundant-declaration"
 # libstdc++ calls what it deprecates itself. What we call is reported by g++.
 EXTRA = ["-Wno-error=deprecated-declarations"]
 RULE = """\
 rule tidy
-  command = {python} {cached} {tidy} $out $in -- $flags
+  command = {python} {cached} {tidy} $out $in $options -- $flags
   depfile = $out.d
   deps = gcc
   description = clang-tidy $in
@@ -67,24 +76,42 @@ def other_flags(path: Path, build: Path) -> list[str]:
     return [standard, "-Wall", *(f"-I{folder}" for folder in folders), *(f"-D{name}" for name in names)]
 
 
-def ninja_text(build: Path) -> str:
+def unity_files(flags: dict[str, list[str]]) -> dict[Path, list[Path]]:
+    """The files of the build by which several sources are compiled as one, with those sources."""
+    together: dict[Path, list[Path]] = {}
+    for path in (Path(name) for name in flags if UNITY_NAME.search(name)):
+        members = [Path(name) for name in UNITY_MEMBER.findall(path.read_text(encoding="utf-8"))]
+        if not any(SKIPPED & set(member.parts) for member in members):
+            together[path] = members
+    return together
+
+
+def ninja_text(build: Path, together: bool) -> str:
     tidy = clang_tidy.get_executable("clang-tidy")
     known = flags_by_source(build)
     text = RULE.format(python=sys.executable, cached=Path(tidy_cached.__file__), tidy=tidy)
-    for path in sources():
+    several = unity_files(known) if together else {}
+    members = {path for group in several.values() for path in group}
+    for path in [*several, *(path for path in sources() if path not in members)]:
         flags = shlex.join([*(known.get(str(path)) or other_flags(path, build)), *EXTRA]).replace("$", "$$")
         needed = f"{ROOT}/.clang-tidy {tidy} {tidy_cached.__file__}"
         text += f"build {path.relative_to(ROOT)}.tidy: tidy {path} | {needed}\n  flags = {flags}\n"
+        if path in several:
+            text += f"  options = {NOT_TOGETHER}\n"
     return text
 
 
 def main() -> None:
-    build = Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--together", action="store_true")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
     folder = build / "tidy"
     folder.mkdir(exist_ok=True)
     (folder / "kernels.inc").write_text("KERNEL(softmax)\n", encoding="utf-8")  # as the template's CMake writes it
     tidy_cached.forget_old_passes()
-    (folder / "build.ninja").write_text(ninja_text(build), encoding="utf-8")
+    (folder / "build.ninja").write_text(ninja_text(build, arguments.together), encoding="utf-8")
 
 
 if __name__ == "__main__":

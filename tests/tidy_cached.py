@@ -1,4 +1,4 @@
-"""`python tests/tidy_cached.py TIDY OUTPUT SOURCE -- FLAGS`: clang-tidy on one source, unless it has passed before.
+"""`python tests/tidy_cached.py TIDY OUTPUT SOURCE [OPTIONS] -- FLAGS`: clang-tidy, unless the source has passed before.
 
 A source has passed before if its preprocessed text (with comments and macros), its path, .clang-tidy and the version
 of clang-tidy are those of a pass that an empty file in ~/.cache/ferrule/tidy records. A clean clone therefore checks
@@ -45,11 +45,12 @@ def forget_old_passes() -> None:
 
 def main() -> int:
     end = sys.argv.index("--")
-    tidy, output, source = map(Path, sys.argv[1:end])
+    tidy, output, source = map(Path, sys.argv[1:4])
+    options = sys.argv[4:end]
     flags = sys.argv[end + 1 :]
     key = key_of(tidy, source, preprocessed(source, output, flags))
     if not (CACHE / key).exists():
-        code = subprocess.run([tidy, "--quiet", source, "--", *flags]).returncode
+        code = subprocess.run([tidy, "--quiet", *options, source, "--", *flags]).returncode
         if code != 0:
             return code
     (CACHE / key).touch()

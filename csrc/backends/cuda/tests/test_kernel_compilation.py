@@ -21,15 +21,19 @@ while [ $# -gt 0 ]; do
     -cubin|-ptx) phase=$1;;
     -o) output=$2; shift;;
     -MF) list=$2; shift;;
-    *.cu) source=$1;;
+    *.cu|*.ptx) source=$1;;
   esac
   shift
 done
 echo "ptxas info    : Used 14 registers" >&2
 echo "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" >&2
 if grep -q wrong "$source"; then echo "$source(1): error: wrong" >&2; exit 2; fi
-printf '%s: %s \\\\\\n    ./kernel.h \\\\\\n    /usr/include/stdc-predef.h\\n' "$output" "$source" >"$list"
-cat "$source" kernel.h >"$output"
+if [ -n "$list" ]; then
+  printf '%s: %s \\\\\\n    ./kernel.h \\\\\\n    /usr/include/stdc-predef.h\\n' "$output" "$source" >"$list"
+  cat "$source" kernel.h >"$output"
+else
+  cat "$source" >"$output"
+fi
 echo "$phase" >>"$output"
 """
 
@@ -47,16 +51,16 @@ class Tree:
 
     def compile(self, phase: str = "-cubin", ccache: str = "") -> subprocess.CompletedProcess[str]:
         script = ["sh", str(TOOLCHAIN / "compile_kernel.sh"), phase, str(self.output), str(self.folder), ccache]
-        command = [str(self.folder / "nvcc"), f"-arch={'sm' if phase == '-cubin' else 'compute'}_90a", "fill.cu"]
+        command = [str(self.folder / "nvcc"), "-I", ".", "-arch=sm_90a", "fill.cu"]
         environment = {**os.environ, "CALLS": str(self.calls), "CCACHE_DIR": str(self.calls.parent / "cache")}
         return subprocess.run([*script, *command], cwd=self.folder, env=environment, capture_output=True, text=True)
 
     @property
     def output(self) -> Path:
-        return self.build / "fill.90a"
+        return self.build / "fill.90a.cubin"
 
     def headers(self) -> list[str]:
-        target, _, files = (self.build / "fill.90a.d").read_text().partition(":")
+        target, _, files = (self.build / "fill.90a.cubin.d").read_text().partition(":")
         assert target.replace("\\ ", " ") == str(self.output)
         return [line.strip(" \\") for line in files.splitlines()]
 
@@ -68,19 +72,33 @@ def ccache() -> str:
 
 def test_compiles_in_the_phase_and_lists_the_headers_with_absolute_paths(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "tree", tmp_path / "calls")
-    for phase in ("-cubin", "-ptx"):
+    for phase in ("-cubin", "-both"):
         done = tree.compile(phase)
         assert (done.returncode, done.stderr) == (0, "")
-        assert tree.output.read_text().splitlines()[-1] == phase
+        assert tree.output.read_text().splitlines()[-1] == "-cubin"
         assert tree.headers() == [f"{tree.folder}/fill.cu", f"{tree.folder}/./kernel.h", "/usr/include/stdc-predef.h"]
-        assert "Used 14 registers" in (tree.build / "fill.90a.txt").read_text()
+        assert "Used 14 registers" in (tree.build / "fill.90a.cubin.txt").read_text()
+
+
+def test_code_is_made_of_the_ptx_beside_it(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "tree", tmp_path / "calls")
+    assert tree.compile("-both").returncode == 0
+    ptx = tree.output.with_suffix(".ptx").read_text()
+    assert ptx.splitlines() == ['#include "kernel.h"', "// header", "-ptx"]
+    assert tree.output.read_text() == ptx + "-cubin\n"
+    first, second = (tmp_path / "calls").read_text().splitlines()
+    assert "fill.cu" in first
+    assert "-I" in first
+    assert "-arch=sm_90a" in second
+    assert "-I" not in second
 
 
 def test_an_error_is_printed_without_what_ptxas_says(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "tree", tmp_path / "calls")
     (tree.folder / "fill.cu").write_text("wrong")
-    done = tree.compile()
-    assert (done.returncode, done.stderr) == (2, "fill.cu(1): error: wrong\n")
+    for phase in ("-cubin", "-both"):
+        done = tree.compile(phase)
+        assert (done.returncode, done.stderr) == (2, "fill.cu(1): error: wrong\n")
 
 
 def test_another_copy_of_the_tree_takes_all_from_the_cache(tmp_path: Path, ccache: str) -> None:
@@ -91,7 +109,7 @@ def test_another_copy_of_the_tree_takes_all_from_the_cache(tmp_path: Path, ccach
     assert (done.returncode, done.stderr) == (0, "")
     assert len(calls.read_text().splitlines()) == 1
     assert second.output.read_text() == first.output.read_text()
-    assert "Used 14 registers" in (second.build / "fill.90a.txt").read_text()
+    assert "Used 14 registers" in (second.build / "fill.90a.cubin.txt").read_text()
     assert [header.replace("\\ ", " ") for header in second.headers()][:2] == [
         f"{second.folder}/fill.cu",
         f"{second.folder}/./kernel.h",
@@ -101,8 +119,10 @@ def test_another_copy_of_the_tree_takes_all_from_the_cache(tmp_path: Path, ccach
 def test_a_changed_header_or_phase_is_not_taken_from_the_cache(tmp_path: Path, ccache: str) -> None:
     tree = Tree(tmp_path / "tree", tmp_path / "calls")
     tree.compile(ccache=ccache)
-    tree.compile("-ptx", ccache=ccache)
-    assert tree.output.read_text().splitlines()[-1] == "-ptx"
+    assert "-ptx" not in tree.output.read_text()
+    tree.compile("-both", ccache=ccache)
+    assert "-ptx" in tree.output.read_text()
+    assert tree.output.with_suffix(".ptx").exists()
     (tree.folder / "kernel.h").write_text("// changed\n")
     tree.compile(ccache=ccache)
     assert "// changed" in tree.output.read_text()

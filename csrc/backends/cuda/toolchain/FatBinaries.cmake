@@ -54,29 +54,28 @@ function(ferrule_cuda_fat_binaries out)
     cmake_path(RELATIVE_PATH kernel BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE relative)
     set(parts "")
     set(pairs "")
-    foreach(architecture IN LISTS FERRULE_CUDA_ARCHITECTURES ITEMS PTX)
-      if(architecture STREQUAL "PTX")
-        set(architecture ${newest})
-        set(phase -ptx)
-        set(target -arch=compute_${newest})
-      else()
-        set(phase -cubin)
-        set(target -arch=sm_${architecture} --resource-usage)
+    foreach(architecture IN LISTS FERRULE_CUDA_ARCHITECTURES)
+      set(code ${folder}/${stem}.${architecture}.cubin)
+      set(phase -cubin)
+      set(outputs ${code})
+      if(architecture STREQUAL newest)
+        set(phase -both)
+        list(APPEND outputs ${folder}/${stem}.${architecture}.ptx)
       endif()
-      set(part ${folder}/${stem}.${architecture}.${phase})
-      string(REPLACE ".-" "." part ${part})
       add_custom_command(
-        OUTPUT ${part}
-        BYPRODUCTS ${part}.txt
-        COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh ${phase} ${part} ${tree} "${ccache}"
-                ${FERRULE_CUDA_NVCC} ${options} ${target} ${relative}
+        OUTPUT ${outputs}
+        BYPRODUCTS ${code}.txt
+        COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh ${phase} ${code} ${tree} "${ccache}"
+                ${FERRULE_CUDA_NVCC} ${options} -arch=sm_${architecture} --resource-usage ${relative}
         DEPENDS ${kernel} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh
-        DEPFILE ${part}.d
+                ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/device_phase
+        DEPFILE ${code}.d
         WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-        COMMENT "GPU kernels ${stem} for ${architecture}, ${phase}"
+        COMMENT "GPU kernels ${stem} for ${architecture}"
         VERBATIM)
-      list(APPEND parts ${part})
-      list(APPEND pairs ${architecture}=${part})
+      list(APPEND parts ${outputs})
+      list(TRANSFORM outputs PREPEND ${architecture}= OUTPUT_VARIABLE images)
+      list(APPEND pairs ${images})
     endforeach()
     add_custom_command(
       OUTPUT ${file}

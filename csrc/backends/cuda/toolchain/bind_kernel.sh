@@ -7,7 +7,7 @@ for pair; do
   shift
   file=${pair#*=} kind=elf
   [ "${file%.ptx}" = "$file" ] || kind=ptx
-  cat "$file.txt" >>"${output%.fatbin}.resources.txt"
+  [ ! -e "$file.txt" ] || cat "$file.txt" >>"${output%.fatbin}.resources.txt"
   set -- "$@" "--image3=kind=$kind,sm=${pair%%=*},file=$file"
 done
 # The command line is for the driver, which compiles the PTX on newer GPUs.
