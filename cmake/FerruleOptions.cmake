@@ -25,7 +25,7 @@ option(FERRULE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 set(FERRULE_HOST_TOOLS "" CACHE PATH "Folder of the tools that run in the build; empty builds them")
 # Wheels should contain only variants that were tested on some machine: set this to exclude the others.
 set(FERRULE_VARIANTS "" CACHE STRING "The variants to compile, of every backend; empty compiles all")
-if(DEFINED ENV{FERRULE_BUILD_VARIANTS} AND NOT FERRULE_VARIANTS) # for builds of wheels; separated by spaces
+if(is_wheel AND DEFINED ENV{FERRULE_BUILD_VARIANTS}) # separated by spaces
   separate_arguments(FERRULE_VARIANTS UNIX_COMMAND "$ENV{FERRULE_BUILD_VARIANTS}")
 endif()
 set(FERRULE_KERNEL_OPTIONS "" CACHE STRING "Further compile options for kernels, after their own, such as -O1")
