@@ -1,8 +1,8 @@
 """`python tests/tidy_cached.py TIDY OUTPUT SOURCE [OPTIONS] -- FLAGS`: clang-tidy, unless the source has passed before.
 
-A source has passed before if its preprocessed text (with comments and macros), its path, .clang-tidy and the version
-of clang-tidy are those of a pass that an empty file in ~/.cache/ferrule/tidy records. A clean clone therefore checks
-only what changed. OUTPUT is touched at the end, and OUTPUT.d is a depfile for Ninja.
+A source has passed before if its preprocessed text (with comments and macros), its path, OPTIONS, .clang-tidy and the
+version of clang-tidy are those of a pass that an empty file in ~/.cache/ferrule/tidy records. A clean clone therefore
+checks only what changed. OUTPUT is touched at the end, and OUTPUT.d is a depfile for Ninja.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ def preprocessed(source: Path, output: Path, flags: list[str]) -> bytes:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
-def key_of(tidy: Path, source: Path, text: bytes) -> str:
+def key_of(tidy: Path, source: Path, options: list[str], text: bytes) -> str:
     version = subprocess.run([tidy, "--version"], check=True, stdout=subprocess.PIPE).stdout
     key = hashlib.sha256()
-    parts = (version, (ROOT / ".clang-tidy").read_bytes(), str(source.relative_to(ROOT)).encode())
+    parts = [version, (ROOT / ".clang-tidy").read_bytes()]
+    parts += [word.encode() for word in (str(source.relative_to(ROOT)), *options)]
     for part in (*parts, text.replace(str(ROOT).encode(), b"")):  # the same in every clone
         key.update(len(part).to_bytes(8, "little") + part)
     return key.hexdigest()
@@ -48,7 +49,7 @@ def main() -> int:
     tidy, output, source = map(Path, sys.argv[1:4])
     options = sys.argv[4:end]
     flags = sys.argv[end + 1 :]
-    key = key_of(tidy, source, preprocessed(source, output, flags))
+    key = key_of(tidy, source, options, preprocessed(source, output, flags))
     if not (CACHE / key).exists():
         code = subprocess.run([tidy, "--quiet", *options, source, "--", *flags]).returncode
         if code != 0:
