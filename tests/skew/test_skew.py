@@ -54,7 +54,10 @@ def build(tree: Path) -> None:
         "CMAKE_CXX_FLAGS_DEBUG": "-O0",
         "FERRULE_BUILD_TESTS": "OFF",
         "FERRULE_INSTALL": "OFF",
+        "CMAKE_UNITY_BUILD_BATCH_SIZE": "24",
     }
+    if shutil.which("clang") and shutil.which("clang++"):  # takes two thirds of g++'s time
+        settings |= {"CMAKE_C_COMPILER": "clang", "CMAKE_CXX_COMPILER": "clang++"}
     definitions = [f"-D{name}={value}" for name, value in settings.items()]
     # Both trees have paths of equal length, so that ccache recognises unchanged files.
     folder = tree / "build/skew"

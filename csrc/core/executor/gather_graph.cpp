@@ -34,7 +34,7 @@ std::shared_ptr<Executable> compiled_gather(const StridedArray& from, Device& de
                           build_executable(std::move(graph), device.shared_from_this(), Fallback::error, true));
 }
 
-std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& device) {
+std::optional<StridedArray> contiguous_copy(const StridedArray& from, Device& device) {
   try {
     std::vector<StridedArray> results = compiled_gather(from, device)->compute({&from, 1}, {});
     if (is_contiguous(from.type.shape, results[0].data.strides)) return std::move(results[0]);
@@ -44,7 +44,7 @@ std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& 
   return std::nullopt;
 }
 
-[[maybe_unused]] const bool is_set = (set_gather_by_graph(gathered_by_graph), true);
+[[maybe_unused]] const bool is_set = (set_gather_by_graph(contiguous_copy), true);
 
 }  // namespace
 

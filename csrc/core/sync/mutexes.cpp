@@ -37,9 +37,9 @@ void enter() noexcept {}
 void leave() noexcept {}
 #endif
 
-std::atomic<uint32_t> threads{0};
+std::atomic<uint32_t> threads_so_far{0};
 uint32_t thread_ordinal() noexcept {
-  thread_local const uint32_t number = threads.fetch_add(1, std::memory_order_relaxed) + 1;
+  thread_local const uint32_t number = threads_so_far.fetch_add(1, std::memory_order_relaxed) + 1;
   return number;
 }
 
