@@ -20,7 +20,7 @@ import pytest
 
 from tests.python.late_devices import at_each_pace, error_of, in_own_process, open_devices
 
-SLOW = 0.2  # seconds per execution of a slow device
+SLOW = 0.4  # seconds per execution of a slow device; processors of loaded machines do nothing for tenths of a second
 BASE = np.arange(12, dtype=np.float32)
 
 
@@ -389,7 +389,7 @@ def test_synchronize_waits_for_its_device_only() -> None:
 @in_own_process
 def test_ctrl_c_ends_a_wait_without_stopping_the_work() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    device = open_devices("threaded", slow_ms=600)[0]
+    device = open_devices("threaded", slow_ms=1000)[0]
     x = fe.asarray(BASE, device=device)
     waits = (np.asarray, fe.eval, *(lambda y, f=f: f(y.device) for f in (fe.synchronize, fe.trim, fe.Device.reset)))
     for wait in waits:
@@ -399,7 +399,7 @@ def test_ctrl_c_ends_a_wait_without_stopping_the_work() -> None:
         start = time.perf_counter()
         with pytest.raises(KeyboardInterrupt):
             wait(y)
-        assert time.perf_counter() - start < 0.4
+        assert time.perf_counter() - start < 0.8
     assert np.array_equal(np.asarray(y), BASE + 1)
 
 

@@ -186,7 +186,7 @@ def test_memory_limit_may_be_arbitrarily_large(size: Any) -> None:
 
 @in_own_process
 def test_memory_freed_during_an_evaluation_is_available_to_it() -> None:
-    device, _ = open_devices("threaded", slow_ms=300)
+    device, _ = open_devices("threaded", slow_ms=1000)
     x, y = (fe.asarray(ONES, device=device) for _ in range(2))
     fe.synchronize()
     device.set_memory_limit(2 * MIB + 4096)
@@ -316,12 +316,12 @@ def test_large_array_is_complete_when_read_on_the_cpu(pace: str) -> None:
 
 @in_own_process
 def test_download_to_the_cpu_is_asynchronous() -> None:
-    device, _ = open_devices("threaded", slow_ms=200)
+    device, _ = open_devices("threaded", slow_ms=500)
     x = fe.asarray(np.ones(3 * 2**20, np.float32), device=device)
     fe.synchronize(device)
     begin = time.perf_counter()
     there = (x + 1).to_device("cpu")
-    assert time.perf_counter() - begin < 0.15
+    assert time.perf_counter() - begin < 0.4
     assert not there.is_ready
     assert np.array_equal(np.asarray(there), np.full(3 * 2**20, 2, np.float32))
 
