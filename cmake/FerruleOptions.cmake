@@ -34,9 +34,6 @@ if(PROJECT_IS_TOP_LEVEL AND NOT WIN32) # macros of <windows.h> would reach other
   # Headers take most of the time of a compilation, and the core compiles twice as fast this way. `./dev lint`
   # compiles each source alone.
   set(CMAKE_UNITY_BUILD ON CACHE BOOL "Compile several sources of a library as one")
-  if(DEFINED ENV{FERRULE_BUILD_SOURCES_AT_ONCE}) # CMake's own number is 8
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE $ENV{FERRULE_BUILD_SOURCES_AT_ONCE})
-  endif()
 endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, RelWithDebInfo or MinSizeRel" FORCE)
