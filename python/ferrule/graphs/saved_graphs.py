@@ -37,8 +37,7 @@ def read(data: bytes, name: str = "this") -> SavedGraph:
     Raises InvalidArgumentError if the data is not a saved graph, UnsupportedError if it has another format.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            arrays = {part: file[part] for part in file.files}
+        arrays = _arrays_in(data)
         described = json.loads(arrays.pop("steps").tobytes().decode())
         version = described["format"]
     except MemoryError as error:
@@ -51,6 +50,20 @@ def read(data: bytes, name: str = "this") -> SavedGraph:
     if not (_is_text(device) and isinstance(numbers, list) and isinstance(steps, list)):
         raise InvalidArgumentError(f"{name} is not a saved graph: it needs a device, and lists of numbers and steps")
     return SavedGraph(device, numbers, steps, arrays)
+
+
+def _arrays_in(data: bytes) -> dict[str, NDArray[Any]]:
+    attempt = 1
+    while True:
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                return {part: file[part] for part in file.files}
+        except SystemError:
+            # NumPy parses headers by ast.literal_eval, which in CPython 3.11.7 may fail with "AST constructor recursion
+            # depth mismatch" while another thread parses Python, too (github.com/python/cpython/issues/106905).
+            if attempt == 10:
+                raise
+            attempt += 1
 
 
 @contextmanager
