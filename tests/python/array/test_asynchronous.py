@@ -343,7 +343,7 @@ def test_await_raises_if_the_work_fails(pace: str) -> None:
     async def main() -> None:
         good, bad = x + 1, x * 2
         fe.eval(good)
-        # Arrays that are awaited at the same time are computed in any order, so the second execution must be the only one.
+        # Arrays that are awaited at the same time are computed in any order: only one may be the second execution.
         results = await asyncio.gather(value_of(bad), value_of(good), return_exceptions=True)
         assert isinstance(results[0], fe.InternalError)
         assert "in multiply on null:0" in str(results[0])
