@@ -177,8 +177,7 @@ def test_failure_has_full_details_and_a_command_that_repeats_it(faulty_modules: 
         "ferrule.testing",
         "--ferrule-backend=libferrule-faulty.so",
         "--ferrule-seed=random",
-        "-k",
-        "add",
+        *("--ferrule-op=add", "-k", "add"),
         folder=faulty_modules,
         fault="three_ulp_off",
     )
@@ -200,8 +199,8 @@ def test_crashes_do_not_end_the_run(faulty_modules: Path) -> None:
         "--pyargs",
         "ferrule.testing",
         "--ferrule-backend=libferrule-faulty.so",
-        "-k",
-        "float32 and (sum or add)",
+        *("--ferrule-op=sum", "--ferrule-op=add"),
+        *("-k", "float32"),
     )
     done = kit(*command, folder=faulty_modules, fault="aborts")
     assert done.returncode == 1
@@ -213,7 +212,9 @@ def test_declared_op_without_kernel_fails(faulty_modules: Path, tmp_path: Path) 
     module = Path(shutil.copy(faulty_modules / "libferrule-faulty.so", tmp_path))
     manifest = json.loads((faulty_modules / "libferrule-faulty.json").read_text())
     module.with_suffix(".json").write_text(json.dumps({**manifest, "ops": [*manifest["ops"], "exp"]}))
-    done = kit("--pyargs", "ferrule.testing", f"--ferrule-backend={module}", "-k", "exp", folder=tmp_path)
+    done = kit(
+        "--pyargs", "ferrule.testing", f"--ferrule-backend={module}", "--ferrule-op=exp", "-k", "exp", folder=tmp_path
+    )
     assert done.returncode == 1
     assert "declares exp" in done.stdout
 
@@ -221,7 +222,8 @@ def test_declared_op_without_kernel_fails(faulty_modules: Path, tmp_path: Path) 
 def test_expected_failures_are_strict_and_have_a_reason(faulty_modules: Path, tmp_path: Path) -> None:
     listed = tmp_path / "expected.txt"
     option = f"--ferrule-backend={faulty_modules / 'libferrule-faulty.so'}"
-    arguments = ("--pyargs", "ferrule.testing", option, "--ferrule-expect=expected.txt", "-k", "add-float32-values")
+    selection = ("--ferrule-op=add", "-k", "add-float32-values")
+    arguments = ("--pyargs", "ferrule.testing", option, "--ferrule-expect=expected.txt", *selection)
     listed.write_text("# known\nfaulty-add-float32-v* the last digits are left out\n")
     known = kit(*arguments, "-rx", folder=tmp_path, fault="three_ulp_off")
     assert known.returncode == 0, known.stdout
@@ -236,9 +238,8 @@ def test_expected_failures_are_strict_and_have_a_reason(faulty_modules: Path, tm
 def test_module_that_does_not_open_fails_for_any_selection(faulty_modules: Path, tmp_path: Path) -> None:
     (tmp_path / "junk.so").write_text("this is no module")
     right = f"--ferrule-backend={faulty_modules / 'libferrule-faulty.so'}"
-    done = kit(
-        "--pyargs", "ferrule.testing", right, "--ferrule-backend=junk.so", "-k", "abs-float32-values", folder=tmp_path
-    )
+    selection = ("--ferrule-op=abs", "-k", "abs-float32-values")
+    done = kit("--pyargs", "ferrule.testing", right, "--ferrule-backend=junk.so", *selection, folder=tmp_path)
     assert done.returncode == 1
     assert "1 failed, 1 passed" in done.stdout
     assert "junk.so" in done.stdout
@@ -271,8 +272,8 @@ def test_unsupported_ops_are_listed_as_not_passed(faulty_modules: Path) -> None:
         "--pyargs",
         "ferrule.testing",
         "--ferrule-backend=libferrule-faulty.so",
-        "-k",
-        "softmax",
+        "--ferrule-op=softmax",
+        *("-k", "softmax"),
         "-rs",
         folder=faulty_modules,
     )
@@ -287,8 +288,8 @@ def test_it_runs_under_xdist(faulty_modules: Path) -> None:
         "ferrule.testing",
         "--ferrule-backend=libferrule-faulty.so",
         "-n2",
-        "-k",
-        "abs or exp",
+        *("--ferrule-op=abs", "--ferrule-op=exp"),
+        *("--ferrule-level=brief", "-k", "abs or exp"),
         f"--ferrule-report={report}",
         folder=faulty_modules,
     )
