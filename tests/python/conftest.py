@@ -116,7 +116,7 @@ def run_python(tmp_path: Path) -> RunPython:
             text=True,
             cwd=cwd or tmp_path,
             env=environment,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         if check:

@@ -62,7 +62,7 @@ class Processes:
     PRELUDE: ClassVar[str] = "import numpy as np\nimport ferrule as fe\n"
     SETTINGS: ClassVar[Mapping[str, str]] = {}  # variables, unless the caller sets them
     WITHOUT: ClassVar[tuple[str, ...]] = ()  # variables that they do not inherit
-    SECONDS: ClassVar[float] = 60.0
+    SECONDS: ClassVar[float] = 300.0  # a process that takes longer hangs
 
     def __call__(self, program: str, **variables: str) -> Done:
         settings = {

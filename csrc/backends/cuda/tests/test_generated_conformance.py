@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from csrc.backends.cuda.tests.processes import Done, Processes
+from csrc.backends.cuda.tests.processes import Done
 
 
 class Part(NamedTuple):
@@ -36,15 +36,6 @@ PARTS = {
         8,
     ),
 }
-
-
-class SlowProcesses(Processes):
-    SECONDS = 300.0
-
-
-@pytest.fixture
-def start(module: Path, tmp_path: Path) -> SlowProcesses:
-    return SlowProcesses(tmp_path)
 
 
 @pytest.mark.parametrize("name", PARTS)

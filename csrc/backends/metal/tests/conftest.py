@@ -15,7 +15,6 @@ __all__ = ["run"]
 @dataclass(frozen=True)
 class OnMetal(Processes):
     PRELUDE: ClassVar[str] = "import numpy as np\nimport ferrule as fe\nfe.load_all()\n"
-    SECONDS: ClassVar[float] = 120.0
 
 
 @pytest.fixture(scope="session")

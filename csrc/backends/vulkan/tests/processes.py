@@ -18,4 +18,3 @@ class Processes(backend_processes.Processes):
     """With Vulkan's validation layer, whose messages are in the log, too."""
 
     SETTINGS: ClassVar[Mapping[str, str]] = {"FERRULE_VULKAN_VALIDATE": "1"}
-    SECONDS = 300.0
