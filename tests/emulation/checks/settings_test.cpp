@@ -257,6 +257,15 @@ TEST_F(SettingsDeathTest, ChosenCallFailsOnceUnlessItsErrorLasts) {
   });
 }
 
+TEST_F(SettingsDeathTest, FirstCallsOfAFunctionAreLate) {
+  passes({{"FERRULE_EMULATION_CALL_LATE", "cudaSetDevice:2"}}, [] {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(10));
+  });
+}
+
 TEST_F(SettingsDeathTest, LogHasEachCallAndEachContext) {
   const std::string path = testing::TempDir() + "ferrule_emulation_log";
   std::remove(path.c_str());
@@ -316,6 +325,8 @@ TEST_F(SettingsDeathTest, ValueThatIsNotUnderstoodEndsTheProcess) {
                                         {"FERRULE_EMULATION_BLOCK_SECONDS", "-1"},
                                         {"FERRULE_EMULATION_BLOCK_SECONDS", "1000001"},
                                         {"FERRULE_EMULATION_CALL_FAILS", "cudaMalloc:cudaErrorUnknown"},
+                                        {"FERRULE_EMULATION_CALL_LATE", "cudaMalloc"},
+                                        {"FERRULE_EMULATION_CALL_LATE", "cudaMalloc:*"},
                                         {"FERRULE_EMULATION_FAULT_AT", "3:cudaErrorUnheardOf"}})
     EXPECT_EXIT(check_with({variable}, [] { cudaGetLastError(); }), testing::ExitedWithCode(1), variable.first);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "runtime/process_state.h"
 #include "runtime/state.h"
@@ -46,9 +48,17 @@ bool is_to_fail(const char* function) {
   return settings().failing_call == 0 || number == settings().failing_call;
 }
 
+// As if the system had another thread run first, where FERRULE_EMULATION_CALL_LATE says so.
+void wait_if_late(const char* function) {
+  static constinit std::atomic<std::uint64_t> calls{0};
+  if (settings().late_function == function && calls++ < settings().late_calls)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
 }  // namespace
 
 cudaError_t begin_call(const char* function) {
+  wait_if_late(function);
   log_line(function);
   if (!is_to_fail(function)) return cudaSuccess;
   const cudaError_t error = settings().call_error;

@@ -103,6 +103,19 @@ void set_failing_call(Settings& made) {
   if (made.call_error == cudaSuccess) refuse(variable, text, wanted);
 }
 
+void set_late_calls(Settings& made) {
+  const char* const variable = "FERRULE_EMULATION_CALL_LATE";
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return;
+  std::string_view rest = text;
+  const std::size_t colon = rest.find(':');
+  if (colon == 0 || colon == std::string_view::npos) refuse(variable, text, "<name of a function>:<number of calls>");
+  made.late_function = rest.substr(0, colon);
+  rest.remove_prefix(colon + 1);
+  if (!read_number(rest, made.late_calls) || !rest.empty())
+    refuse(variable, text, "<name of a function>:<number of calls>");
+}
+
 void set_choice(const char* name, bool& choice) {
   int number = choice ? 1 : 0;
   set_number(name, number);
@@ -132,6 +145,7 @@ Settings read() {
   set_compute_mode(made);
   set_fault_at(made);
   set_failing_call(made);
+  set_late_calls(made);
   const char* const block_limit = "FERRULE_EMULATION_BLOCK_SECONDS";
   constexpr unsigned most_block_seconds = 1'000'000;
   unsigned seconds = static_cast<unsigned>(made.block_limit.count());

@@ -34,7 +34,10 @@ struct Settings {
   std::string failing_function;
   std::uint64_t failing_call = 0;
   cudaError_t call_error = cudaSuccess;
-  bool call_error_passes = false;        // the device is all right
+  bool call_error_passes = false;  // the device is all right
+  // The first calls of a function, that many, begin late.
+  std::string late_function;
+  std::uint64_t late_calls = 0;
   std::chrono::seconds block_limit{60};  // of the processor's time; 0 is none
   std::string log;                       // a file that all calls are written to; empty for none
 };

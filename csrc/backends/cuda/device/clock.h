@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "device/errors.h"
 
@@ -14,9 +16,11 @@ struct TimedEvent {
   TimedEvent(const TimedEvent&) = delete;
   TimedEvent& operator=(const TimedEvent&) = delete;
   ~TimedEvent();
-  // Of an event with timing that is done, recorded at most a few seconds from this one. The two clocks are compared to
-  // within a few microseconds; the result is not before `earliest`, nor in the future.
-  uint64_t host_ns_of(cudaEvent_t event, uint64_t earliest) const;
+  // Of events with timing that are done, in the order in which the device passed them, recorded at most a few seconds
+  // from this one. The first was recorded after `earliest`. The two clocks are compared to within a few microseconds,
+  // or, if the system kept the thread waiting meanwhile, within that time: results that would be before `earliest` or
+  // in the future are moved together, so that the times between them stay.
+  std::vector<uint64_t> host_ns_of(std::span<const cudaEvent_t> events, uint64_t earliest) const;
 
   const int device;
   cudaEvent_t event = nullptr;

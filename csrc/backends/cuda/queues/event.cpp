@@ -105,18 +105,18 @@ void Event::wait(int64_t timeout_ns) {
 uint64_t Event::time() {
   if (!mark_ || !since_) throw sdk::Error(FE_UNSUPPORTED, "nobody traced when the event was recorded");
   const DeviceScope scope(device_->physical().number);
-  return since_->host_ns_of(mark_->get(), earliest_ns_);
+  const cudaEvent_t event = mark_->get();
+  return since_->host_ns_of({&event, 1}, earliest_ns_).front();
 }
 
 void Event::tell_times() noexcept try {
   const std::lock_guard lock(mutex_);
   for (const TracedNodes& traced : std::exchange(aftermath_.traced, {})) {
-    uint64_t begin = traced.since->host_ns_of(traced.marks.front().get(), traced.earliest_ns);
-    for (size_t i = 0; i < traced.nodes.size(); ++i) {
-      const uint64_t end = traced.since->host_ns_of(traced.marks[i + 1].get(), begin);
-      traced.trace(traced.argument, traced.nodes[i], begin, end);
-      begin = end;
-    }
+    std::vector<cudaEvent_t> events;
+    for (const Mark& mark : traced.marks) events.push_back(mark.get());
+    const std::vector<uint64_t> times = traced.since->host_ns_of(events, traced.earliest_ns);
+    for (size_t i = 0; i < traced.nodes.size(); ++i)
+      traced.trace(traced.argument, traced.nodes[i], times[i], times[i + 1]);
   }
 } catch (const std::exception& error) {  // the work is done all the same
   sdk::host->log(FE_LOG_WARNING, ("cuda: the trace lacks nodes: " + std::string(error.what())).c_str());
