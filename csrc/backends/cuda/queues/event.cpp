@@ -113,6 +113,7 @@ void Event::tell_times() noexcept try {
   const std::lock_guard lock(mutex_);
   for (const TracedNodes& traced : std::exchange(aftermath_.traced, {})) {
     std::vector<cudaEvent_t> events;
+    events.reserve(traced.marks.size());
     for (const Mark& mark : traced.marks) events.push_back(mark.get());
     const std::vector<uint64_t> times = traced.since->host_ns_of(events, traced.earliest_ns);
     for (size_t i = 0; i < traced.nodes.size(); ++i)
