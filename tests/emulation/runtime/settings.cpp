@@ -79,6 +79,15 @@ void set_fault_at(Settings& made) {
   if (made.fault == cudaSuccess) refuse(variable, text, wanted);
 }
 
+// Takes "<function>:" off the front of `rest`, which is the value `text` of that variable, and returns the function.
+std::string take_function(std::string_view& rest, const char* variable, const char* text, const char* wanted) {
+  const std::size_t colon = rest.find(':');
+  if (colon == 0 || colon == std::string_view::npos) refuse(variable, text, wanted);
+  const std::string function(rest.substr(0, colon));
+  rest.remove_prefix(colon + 1);
+  return function;
+}
+
 void set_failing_call(Settings& made) {
   const char* const variable = "FERRULE_EMULATION_CALL_FAILS";
   const char* const text = std::getenv(variable);
@@ -86,10 +95,7 @@ void set_failing_call(Settings& made) {
   const char* const wanted =
       "<name of a function, or *>:<number of the call, from 1 on, or *>:<name or number of an error>[:passes]";
   std::string_view rest = text;
-  const std::size_t colon = rest.find(':');
-  if (colon == 0 || colon == std::string_view::npos) refuse(variable, text, wanted);
-  made.failing_function = rest.substr(0, colon);
-  rest.remove_prefix(colon + 1);
+  made.failing_function = take_function(rest, variable, text, wanted);
   if (rest.starts_with('*'))
     rest.remove_prefix(1);
   else if (!read_number(rest, made.failing_call) || made.failing_call == 0)
@@ -107,13 +113,10 @@ void set_late_calls(Settings& made) {
   const char* const variable = "FERRULE_EMULATION_CALL_LATE";
   const char* const text = std::getenv(variable);
   if (text == nullptr) return;
+  const char* const wanted = "<name of a function>:<number of calls>";
   std::string_view rest = text;
-  const std::size_t colon = rest.find(':');
-  if (colon == 0 || colon == std::string_view::npos) refuse(variable, text, "<name of a function>:<number of calls>");
-  made.late_function = rest.substr(0, colon);
-  rest.remove_prefix(colon + 1);
-  if (!read_number(rest, made.late_calls) || !rest.empty())
-    refuse(variable, text, "<name of a function>:<number of calls>");
+  made.late_function = take_function(rest, variable, text, wanted);
+  if (!read_number(rest, made.late_calls) || !rest.empty()) refuse(variable, text, wanted);
 }
 
 void set_choice(const char* name, bool& choice) {

@@ -16,10 +16,10 @@ struct TimedEvent {
   TimedEvent(const TimedEvent&) = delete;
   TimedEvent& operator=(const TimedEvent&) = delete;
   ~TimedEvent();
-  // Of events with timing that are done, in the order in which the device passed them, recorded at most a few seconds
-  // from this one. The first was recorded after `earliest`. The two clocks are compared to within a few microseconds,
-  // or, if the system kept the thread waiting meanwhile, within that time: results that would be before `earliest` or
-  // in the future are moved together, so that the times between them stay.
+  // When the device passed each of these events, on the host's clock. They are done, have timing, and were recorded in
+  // this order: after `earliest`, and at most a few seconds before or after this event. The times are right to within a
+  // few microseconds, unless the system kept the thread waiting while the clocks were compared. Times that cannot be,
+  // before `earliest` or in the future, are moved all together, so that the durations between them stay.
   std::vector<uint64_t> host_ns_of(std::span<const cudaEvent_t> events, uint64_t earliest) const;
 
   const int device;
