@@ -1,4 +1,4 @@
-"""The pytest plug-in of ferrule's conformance kit (docs/kit.md). It imports ferrule only when it is used."""
+"""The pytest plug-in of ferrule's conformance kit (docs/develop/kit.md). It imports ferrule only when it is used."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /* A device whose functions are this program's: a table that is filled at run time, without a module's file. It lies in
- * host memory and adds float32 arrays; later a second one is plugged in. docs/backends.md shows its beginning. */
+ * host memory and adds float32 arrays; later a second one is plugged in. docs/develop/backends.md has its beginning. */
 #include "check.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 // graphs. Names, values and rules: CUDA Runtime API, version 13. A stream is an OS thread, so work is asynchronous as
 // on a GPU. Memory of a device is memory of the host, each allocation of its own size, for AddressSanitizer.
 //
-// Environment variables: docs/emulator.md.
+// Environment variables: docs/develop/emulators.md.
 #pragma once
 
 #include <cstddef>

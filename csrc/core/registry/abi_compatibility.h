@@ -7,7 +7,8 @@
 
 namespace ferrule {
 
-// "" when module and core fit, else the reason, which completes a sentence about the module. docs/abi.md has the rules.
+// "" when module and core fit, else the reason, which completes a sentence about the module. The rules are in
+// docs/develop/abi.md.
 std::string abi_complaint(const module_file::AbiVersion& module,
                           const module_file::AbiVersion& core = module_file::own_abi());
 

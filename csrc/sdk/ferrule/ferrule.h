@@ -76,7 +76,7 @@ FE_API const char *fe_version(void);
  * - "trust": "owner" refuses a file that someone can write who cannot write libferrule; "manifest-hash" also refuses a
  *   file without a manifest that has its hash; "any". Default: FERRULE_TRUST, else "owner".
  * - "reprobe": true ignores cached probe results.
- * Error: FE_NOT_FOUND if "require" is not met. docs/loading.md has the details. */
+ * Error: FE_NOT_FOUND if "require" is not met. docs/use/loading.md has the details. */
 FE_API fe_error *fe_load_all(const char *options_json, fe_load_report **report);
 FE_API void fe_load_report_release(fe_load_report *report);
 /* Result for one candidate. */
@@ -184,8 +184,8 @@ typedef struct fe_program_backend {
   void *argument;     /* passed to init */
   int32_t preference; /* as in a manifest: among backends with devices of one kind the highest is listed first */
 } fe_program_backend;
-/* Adds a backend that the program implements; docs/backends.md has an example. `init` is called once, before this
- * returns; `name` and `abi` are copied. The backend is listed, used and unloaded like any other, and is ended by
+/* Adds a backend that the program implements; docs/develop/backends.md has an example. `init` is called once, before
+ * this returns; `name` and `abi` are copied. The backend is listed, used and unloaded like any other, and is ended by
  * `close` of its table. To add a device later, increase device_count and call fe_host.device_added. `out` may be NULL.
  * Errors: as fe_register, and that of `init`. */
 FE_API fe_error *fe_register_backend(const fe_program_backend *backend, fe_backend_ref **out);

@@ -128,7 +128,7 @@ class trace(Recording):  # noqa: N801, called like a function
     """Write what ferrule does in a `with` block to a file for https://ui.perfetto.dev and chrome://tracing.
 
     The file has a track for each host thread and for each queue of each device, with recording, compile passes,
-    evaluations, segments, kernels, transfers and waits; see docs/tracing.md.
+    evaluations, segments, kernels, transfers and waits; see docs/use/tracing.md.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The conformance kit, which tests a backend against the definitions of its ops: docs/kit.md.
+"""The conformance kit, which tests a backend against the definitions of its ops: docs/develop/kit.md.
 
 pytest --pyargs ferrule.testing --ferrule-backend ./libferrule-mine.so
 ferrule.testing.check("softmax", device="cpu")

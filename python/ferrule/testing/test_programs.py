@@ -1,4 +1,4 @@
-"""Random programs on each device under test, computed in several ways and compared with NumPy: docs/kit.md."""
+"""Random programs on each device under test, computed in several ways and compared with NumPy: docs/develop/kit.md."""
 
 from __future__ import annotations
 

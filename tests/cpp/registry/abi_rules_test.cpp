@@ -1,4 +1,4 @@
-// Tests which modules fit which core (docs/abi.md) and that incomplete fe_abi data is rejected.
+// Tests which modules fit which core (docs/develop/abi.md) and that incomplete fe_abi data is rejected.
 #include "core/registry/abi_compatibility.h"
 #include "module_file/abi_version.h"
 

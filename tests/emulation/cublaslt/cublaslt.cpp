@@ -1,5 +1,5 @@
 // cuBLASLt over the emulator: plain loops on the host, in the order of the stream. Names, values and rules: cuBLASLt,
-// version 13; only what products of ferrule use. Variables: docs/emulator.md.
+// version 13; only what products of ferrule use. Variables: docs/develop/emulators.md.
 #include <bit>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Libraries in the Metal Shading Language (MSL), compiled for the CPU and run on the emulator's fibers: one fiber for
-// each GPU thread (docs/emulator_metal.md). clang compiles the text with the headers of msl/, and what it compiles is
-// kept in a folder on disk.
+// each GPU thread (docs/develop/emulators.md). clang compiles the text with the headers of msl/, and what it compiles
+// is kept in a folder on disk.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // NVRTC over the emulator: compiles the text of kernels with the compiler of the build to a shared library, which
 // cudaLibraryLoadData of the emulator takes as machine code (emulation/compiled_code.h). Names, values and rules:
-// NVRTC, version 13. Variables: docs/emulator.md.
+// NVRTC, version 13. Variables: docs/develop/emulators.md.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What environment variables say about the emulated machine (docs/emulator.md). Read once, at the first call.
+// What environment variables say about the emulated machine (docs/develop/emulators.md). Read once, at the first call.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-"""The table of docs/hostile.md. `./dev hostile --write-page` writes it from what the tests saw, and each test compares
-its row with it.
+"""The table of docs/develop/hostile.md. `./dev hostile --write-page` writes it from what the tests saw, and each test
+compares its row with it.
 
 python -m hostile_modules.docs_table SEEN PAGE
     writes the rows in the folder SEEN (one JSON file per module) between PAGE's marks.
@@ -15,7 +15,7 @@ from typing import Any
 
 BEGIN = "<!-- begin of the table: written by ./dev hostile --write-page -->"
 END = "<!-- end of the table -->"
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "hostile.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "develop" / "hostile.md"
 LONGEST = 160  # characters of a sentence
 
 

@@ -1,6 +1,6 @@
 """Sizes, strides and offsets near the limits of 64 bits are handled or refused with an error; nothing is computed.
 
-`./dev sanitize` runs these tests under UndefinedBehaviorSanitizer, which stops at the first overflow.
+`./dev verify address` runs these tests under UndefinedBehaviorSanitizer, which stops at the first overflow.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_equal_arrays_have_equal_names() -> None:
     assert first.name != other.name
 
 
-# docs/ecosystem.md names these limits. A test that fails here says that dask has lifted one.
+# docs/use/ecosystem.md names these limits. A test that fails here says that dask has lifted one.
 @pytest.mark.parametrize(
     "call",
     [lambda x: x.argmax(axis=0), lambda x: da.ones_like(x), lambda x: da.histogram(x, bins=4, range=(-2, 2))[0]],

@@ -162,7 +162,7 @@ def test_roc_auc_score_is_that_of_numpy_arrays() -> None:
     assert found == pytest.approx(metrics.roc_auc_score(CLASSES, CHANCE), rel=1e-6)
 
 
-# docs/ecosystem.md names these limits. A test that fails here says that scikit-learn has lifted one.
+# docs/use/ecosystem.md names these limits. A test that fails here says that scikit-learn has lifted one.
 def test_limit_silhouette_score_writes_through_flat() -> None:
     with pytest.raises(AttributeError, match="flat"):
         metrics.silhouette_score(fe.asarray(X), fe.asarray(CLASSES))

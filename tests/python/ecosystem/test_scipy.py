@@ -308,7 +308,7 @@ def test_monte_carlo_methods(agree: Callable[..., None]) -> None:
     agree(permutation, X, Y, rtol=1e-6)
 
 
-# docs/ecosystem.md names these limits. A test that fails here says that SciPy has lifted one.
+# docs/use/ecosystem.md names these limits. A test that fails here says that SciPy has lifted one.
 @pytest.mark.parametrize("name", ["inv", "det", "expm", "eigh", "svd", "cholesky"])
 def test_limit_linalg_computes_on_the_host(name: str) -> None:
     from scipy import linalg

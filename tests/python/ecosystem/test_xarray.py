@@ -132,7 +132,7 @@ def test_repr_shows_the_values() -> None:
     assert "1.5" in x._repr_html_()
 
 
-# docs/ecosystem.md names these limits. A test that fails here says that xarray has lifted one.
+# docs/use/ecosystem.md names these limits. A test that fails here says that xarray has lifted one.
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -32,7 +32,7 @@ def test_pages_are_found() -> None:
         "CONTRIBUTING.md",
         "SECURITY.md",
         "docs/README.md",
-        "docs/glossary.md",
+        "docs/develop/glossary.md",
     } <= names
 
 

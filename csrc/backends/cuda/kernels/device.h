@@ -1,5 +1,5 @@
 // What all kernels share: how a kernel is declared, numbers of 16 bits, offsets, faults. A kernel is compiled by nvcc
-// for GPUs, and by the host's compiler for the emulator (docs/emulator.md).
+// for GPUs, and by the host's compiler for the emulator (docs/develop/emulators.md).
 //
 //   FERRULE_KERNEL(fill_f32, FillParameters, 256) { ... p.count ... }   // in fill.cu; the host calls it "fill.f32"
 // A kernel has one parameter, the struct `p`, and at most so many threads in a block. A fourth number says how many

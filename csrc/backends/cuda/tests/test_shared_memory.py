@@ -1,6 +1,6 @@
 """Kernels whose threads meet in shared memory, at sizes at which all of their parts run, in several orders of threads.
 
-A missing barrier gives other results in one of the orders. `./dev sanitize thread` runs these programs, too: they are
+A missing barrier gives other results in one of the orders. `./dev verify thread` runs these programs, too: they are
 short, and use every such kernel.
 """
 

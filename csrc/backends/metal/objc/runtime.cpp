@@ -11,7 +11,7 @@ objc::Libraries objc::libraries;
 namespace {
 
 #ifdef FERRULE_METAL_SIMULATED
-// One library of this build has all of it (docs/emulator_metal.md).
+// One library of this build has all of it (docs/develop/emulators.md).
 constexpr const char* runtime_file = FERRULE_METAL_SIMULATED;
 constexpr const char* metal_file = FERRULE_METAL_SIMULATED;
 constexpr const char* graphics_file = FERRULE_METAL_SIMULATED;

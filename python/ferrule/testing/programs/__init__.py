@@ -1,1 +1,1 @@
-"""Random programs, computed in several ways and compared with NumPy: docs/kit.md."""
+"""Random programs, computed in several ways and compared with NumPy: docs/develop/kit.md."""

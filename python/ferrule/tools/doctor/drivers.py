@@ -15,7 +15,7 @@ LONGEST_LINE = 1024  # characters of a file that are read
 
 @dataclass(frozen=True)
 class Driver:
-    """An entry of `driver` in a manifest, see docs/loading.md."""
+    """An entry of `driver` in a manifest, see docs/use/loading.md."""
 
     backend: str
     variables: tuple[str, ...]

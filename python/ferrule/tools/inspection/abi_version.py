@@ -1,4 +1,4 @@
-"""The version of a module's binary interface: `fe_abi` of ferrule/abi.h, and the rules of docs/abi.md.
+"""The version of a module's binary interface: `fe_abi` of ferrule/abi.h, and the rules of docs/develop/abi.md.
 
 The loader has its own implementation in C++; this one is for tools that read files without loading them.
 """

@@ -1,5 +1,4 @@
-// Prints the times of docs/emulator_metal.md: of the processors, in ms, of this process and its compilers; the least of
-// several runs.
+// Prints times: of the processors, in ms, of this process and its compilers; the least of several runs.
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What environment variables say about the simulated machine (docs/emulator_metal_device.md).
+// What environment variables say about the simulated machine (docs/develop/emulators.md).
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-"""Type promotion as in docs/arrays.md, and conversions that round once."""
+"""Type promotion as in docs/use/arrays.md, and conversions that round once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Draws the picture of docs/tracing.md: traces a run on two simulated devices, and draws the file.
+"""Draws the picture of docs/use/tracing.md: traces a run on two simulated devices, and draws the file.
 
-    python docs/pictures/trace.py docs/pictures/trace.png      (needs matplotlib)
+    python docs/use/pictures/trace.py docs/use/pictures/trace.png      (needs matplotlib)
 
 The devices are those of the null backend: their queues are asynchronous, take the time given by the options, by the
 host's clock, and compute with the CPU's kernels.
