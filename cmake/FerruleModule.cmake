@@ -31,7 +31,7 @@ endif()
 #                              # version, the file that contains the version if the name of the library's file does
 #                              # not, and everything else that affects which devices the driver lists: environment
 #                              # variables, those that hide all devices, those that list files; folders that the driver
-#                              # reads; files with versions (docs/use/loading.md). LIBRARY starts the next driver after a list
+#                              # reads; files with versions. docs/develop/loading_internals.md has all. LIBRARY starts the next
 #     [LIBRARIES_BESIDE $<TARGET_FILE:mine_kernels> ...]
 #                              # libraries that will be beside the module, in final form (BUILD_WITH_INSTALL_RPATH): the
 #                              # manifest lists their hashes. Those that are there when the module is linked, or where

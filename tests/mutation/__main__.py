@@ -5,7 +5,7 @@
     .venv/bin/python -m tests.mutation --planted cuda    # those of a backend's tests/mutation.toml
     .venv/bin/python -m tests.mutation --generate 200    # generated faults; --where passes, or the name of a backend
 
-Works in build/mutation; needs ferrule installed (`./dev build`). docs/develop/kit.md explains the tables. The
+Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md explains the tables. The
 exit status is the number of faults that no test caught and that have no reason in equivalent.toml, at most 100.
 """
 

@@ -2,12 +2,12 @@
 
 `abi_diff(a, b)` takes the older interface a and the newer one b. Each is a path to
 
-- a snapshot (`abi_snapshot.inc`), which `./dev lint --fix` writes and the package contains beside the headers,
+- a snapshot (`abi_snapshot.inc`), which `./dev abi` writes and the package contains beside the headers,
 - a folder of headers that contains `ferrule/abi_snapshot.inc`, or
 - a module (an ELF, PE or Mach-O file), of which only the version, the layout hashes and the exported symbols are known.
 
-Two snapshots are compared slot by slot; in other cases the versions are compared by the rules of docs/develop/abi.md.
-Nothing is executed.
+Two snapshots are compared slot by slot; in other cases the versions are compared by the rules of docs/abi.md. Nothing
+is executed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODULE_STARTS = (
 )
 # Constants that count the enumerators of an enumeration; they may grow.
 _COUNTS = re.compile(r"FE_\w+_COUNT")
-# FE_SLOT(structure, slot, offset, "type") and the other lines of a snapshot: docs/develop/abi.md lists them.
+# FE_SLOT(structure, slot, offset, "type") and the other lines of a snapshot: docs/abi.md lists them.
 _LINE = re.compile(r"(FE_[A-Z]+)\((.*)\)")
 _ARGUMENT_COUNTS = {
     "FE_ABI": 2,

@@ -1,5 +1,5 @@
 // The binary interface of the last snapshot: a moved or retyped field fails to compile. A deliberate change is made by
-// `./dev lint --fix` and a commit that shows the difference.
+// `./dev abi` and a commit that shows the difference.
 #include <ferrule/cache.h>
 #include <ferrule/ferrule.h>
 #include <ferrule/op_table.hpp>
@@ -103,7 +103,7 @@ TEST(Layout, AttributeOffsetsAndRevisionsMatchTheSnapshot) {
   std::size_t index = 0;
   for (const ferrule::sdk::OpInfo& op : ferrule::sdk::op_table)
     for (const ferrule::sdk::AttributeInfo& attribute : op.attributes) {
-      ASSERT_LT(index, std::size(rows)) << op.name << "." << attribute.name << " is not in it: run ./dev lint --fix";
+      ASSERT_LT(index, std::size(rows)) << op.name << "." << attribute.name << " is not in it: run ./dev abi";
       EXPECT_STREQ(op.name, rows[index].op);
       EXPECT_STREQ(attribute.name, rows[index].name);
       EXPECT_EQ(attribute.offset, rows[index].offset) << op.name << "." << attribute.name;

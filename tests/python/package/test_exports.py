@@ -57,7 +57,7 @@ def test_modules_depend_only_on_system_libraries(module: Path) -> None:
 
 
 def test_libferrule_exports_the_c_api_and_nothing_else() -> None:
-    """The exports match the snapshot: `./dev lint --fix` and a commit that shows it add or remove a function."""
+    """The exports match the snapshot: a function is added or removed with `./dev abi` and a commit that shows it."""
     assert exported(package() / "libferrule.so") == set(functions_of_the_c_api())
     assert needed(package() / "libferrule.so") <= SYSTEM_LIBRARIES
 

@@ -15,7 +15,7 @@ LONGEST_LINE = 1024  # characters of a file that are read
 
 @dataclass(frozen=True)
 class Driver:
-    """An entry of `driver` in a manifest, see docs/use/loading.md."""
+    """An entry of `driver` in a manifest, see docs/develop/loading_internals.md."""
 
     backend: str
     variables: tuple[str, ...]
