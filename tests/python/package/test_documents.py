@@ -1,19 +1,21 @@
-"""The pages for readers: links, paths and verbs exist, and the glossary has one meaning a term."""
+"""The pages for readers: links, paths and verbs exist, paragraphs are short, and a term has one meaning."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
 import pytest
 from installed import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("wheels/*/*.md"), *ROOT.glob("csrc/**/*.md")])
+PAGES = sorted(page for pattern in ("*", "docs/**/*", "wheels/*/*", "csrc/**/*") for page in ROOT.glob(f"{pattern}.md"))
 LINK = re.compile(r"(?<!\!)\[[^\]\n]+\]\(([^)\s]+)\)")
 # Paths from the root, as they stand in pages: without <names>.
 PATH = re.compile(r"(?<![\w./<-])(?:csrc|tests|python|docs|cmake|wheels|examples|benchmarks|licenses)/[\w./*-]*[\w*]")
 VERB = re.compile(r"\./dev ([a-z]+)")
+NOT_PROSE = re.compile(r"^ *```.*?^ *```$|^[|#].*?$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -67,26 +69,29 @@ def test_missing_path_is_found(tmp_path: Path) -> None:
     assert missing_paths(page) == ["csrc/core/gone.h"]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paragraphs_have_at_most_120_words(page: Path) -> None:
+    """A list without empty lines is one paragraph; tables and code are none."""
+    paragraphs = re.split(r"\n\s*\n", NOT_PROSE.sub("", page.read_text(encoding="utf-8")))
+    assert [text for text in paragraphs if len(text.split()) > 120] == []
+
+
 def test_verbs_in_pages_exist() -> None:
-    names = " ".join(re.findall(r"^  ([-a-z_| ]+)\)", (ROOT / "dev").read_text(encoding="utf-8"), re.MULTILINE))
-    verbs = {*re.findall(r"[a-z]+", names)}
-    for settings in ROOT.glob("csrc/backends/*/dev.sh"):
-        verbs |= {settings.parent.name, *re.findall(r"verbs\[([a-z]+)\]", settings.read_text(encoding="utf-8"))}
-    assert {"build", "unit", "kit", "help"} <= verbs
+    printed = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
+    verbs = {"help", *re.findall(r"^ {2,4}([a-z]+)\b", printed, re.MULTILINE)}
+    assert {"build", "unit", "kit"} <= verbs
     used = {verb: page.name for page in PAGES for verb in VERB.findall(page.read_text(encoding="utf-8"))}
     assert {verb: page for verb, page in used.items() if verb not in verbs} == {}
 
 
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    missing = [
-        page.name for page in ROOT.glob("docs/*.md") if page.name != "README.md" and f"({page.name})" not in index
-    ]
-    assert missing == []
+    pages = [f"{page.parent.name}/{page.name}" for page in ROOT.glob("docs/*/*.md")]
+    assert [page for page in pages if f"({page})" not in index] == []
 
 
 def test_a_term_of_the_glossary_has_one_meaning_and_a_file() -> None:
-    lines = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "develop" / "glossary.md").read_text(encoding="utf-8").splitlines()
     rows = [line for line in lines if line.startswith("| **")]
     terms = [term.lower() for row in rows for term in re.findall(r"\*\*([^*]+)\*\*", row)]
     assert len(terms) > 70
