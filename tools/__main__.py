@@ -9,8 +9,8 @@ import time
 from tools import applications, backends, builds, lint, testing, verify, wheels
 from tools.process import CommandError, OutOfTimeError
 
-EPILOG = """Each verb installs what it needs (on Debian as root; otherwise it prints the command), and can be run again at
-any time. On two cores and an empty cache the first build takes 3 to 7 minutes."""
+EPILOG = """Each verb installs what it needs (on Debian as root; otherwise it prints the command), and can be run again
+at any time. On two cores and an empty cache the first build takes 3 to 7 minutes."""
 
 
 def parser() -> argparse.ArgumentParser:
