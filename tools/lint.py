@@ -1,0 +1,76 @@
+"""The form of the sources, the types, and the checked-in files that are generated."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+import subprocess
+from pathlib import Path
+
+from tools import builds, environment
+from tools.environment import PYTHON, VENV
+from tools.process import ROOT, output_of, run, say
+
+SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu"}
+# What each run of mypy looks at, and where it finds modules of the tree.
+TYPED = {
+    "python": ["python/ferrule", "python/ferrule_pytest"],
+    "python:examples": ["examples", "benchmarks"],
+    "python:tests/hostile": ["tests/hostile"],
+    "python:tests:tests/hostile:tests/python/package": ["tools", "tests/ports", "tests/wheels", "wheels"],
+}
+
+
+def lint(*, fix: bool) -> None:
+    environment.system()
+    environment.require(
+        "build", "test", "lint", ROOT / "examples/requirements.txt", ROOT / "benchmarks/requirements.txt"
+    )
+    sources = [
+        path for folder in ("csrc", "tests", "python") for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES
+    ]
+    say("clang-format, ruff")
+    run(VENV / "bin" / "clang-format", *(("-i",) if fix else ("--dry-run", "-Werror")), *sources)
+    run(VENV / "bin" / "ruff", "check", "-q", *(("--fix",) if fix else ()), ".")
+    run(VENV / "bin" / "ruff", "format", "-q", *(() if fix else ("--check",)), ".")
+    say("generated files")
+    generated(fix=fix)
+    if not fix:
+        say("mypy")
+        for path, folders in TYPED.items():
+            run(PYTHON, "-m", "mypy", *folders, env={"MYPYPATH": path})
+        backends = sorted((ROOT / "csrc" / "backends").rglob("*.py"))
+        run(PYTHON, "-m", "mypy", *backends, env={"MYPYPATH": "tests/python/package:tests:examples"})
+
+
+def generated(*, fix: bool) -> None:
+    """Compare the checked-in files with what the sources give, or write them."""
+    folder = builds.compile("dev", "ferrule_ops_header", "ferrule_ops_files")
+    made = folder / "generated"
+    stub = made / "python" / "ops.pyi"
+    run(VENV / "bin" / "ruff", "check", "-q", "--fix", "--isolated", "--select", "I", stub)
+    run(VENV / "bin" / "ruff", "format", "-q", stub)
+    pairs = {
+        layout_hash(made / "layout"): ROOT / "csrc/sdk/ferrule/layout_hash.h",
+        stub: ROOT / "python/ferrule/functions/ops.pyi",
+        made / "ops.md": ROOT / "docs/use/ops.md",
+    }
+    for new, kept in pairs.items():
+        if kept.exists() and filecmp.cmp(new, kept, shallow=False):
+            continue
+        if not fix:
+            subprocess.run(["diff", "-u", str(kept), str(new)])
+            raise SystemExit(f"{kept.relative_to(ROOT)} is not what the sources give; run ./dev lint --fix")
+        shutil.copyfile(new, kept)
+
+
+def layout_hash(folder: Path) -> Path:
+    """Write the header with the hash of the binary interface, from the headers of the SDK."""
+    folder.mkdir(parents=True, exist_ok=True)
+    reader = (PYTHON, "csrc/sdk/layout/read_declarations.py", "csrc/sdk/ferrule")
+    (folder / "declarations.inc").write_text(output_of(*reader) + "\n")
+    program = folder / "print-layout"
+    run("c++", "-std=c++20", "-Icsrc", "-Icsrc/sdk", f"-I{folder}", "csrc/sdk/layout/print_layout.cpp", "-o", program)
+    header = folder / "layout_hash.h"
+    header.write_text(output_of(program, "hash") + "\n")
+    return header

@@ -1,0 +1,118 @@
+"""The slow stages: each a list of steps, which `./dev verify` runs one after the other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from tools import backends, builds, environment, other_systems, sanitizers, testing, wheels
+from tools.environment import PYTHON, VENV
+from tools.process import CORES, ROOT, run
+from tools.steps import Choice, Step
+
+FUZZ_SECONDS = 20
+
+
+def address(choice: Choice) -> Iterator[Step]:
+    yield Step("build", lambda: sanitizers.build_address())
+    yield Step("C++ tests", lambda: testing.ctest(sanitizers.ADDRESS, "-E", "Million"))  # depth takes minutes here
+    yield Step("Python tests", lambda: sanitizers.address_python(*choice.stop_early()))
+    yield Step("kit", lambda: sanitizers.address_kit("--ferrule-level", "brief", *choice.ops(), *choice.stop_early()))
+    layout = "float32 and (guards or shapes or layouts)"
+    yield Step("kit of layouts", lambda: sanitizers.address_kit("-k", layout, *choice.ops(), *choice.stop_early()))
+    for name in backends.names():
+        yield Step(f"kit on {name}", partial(sanitizers.address_backend, name))
+
+
+def thread(choice: Choice) -> Iterator[Step]:
+    yield Step("build", lambda: sanitizers.build_thread())
+    yield Step("C++ tests", lambda: testing.ctest(sanitizers.THREAD, "-R", sanitizers.THREAD_TESTS, "-E", "Million"))
+    for name in backends.names():
+        if backends.settings(name).thread_tests:
+            yield Step(f"kit on {name}", partial(sanitizers.thread_kit, name))
+            yield Step(f"tests of {name}", partial(sanitizers.thread_tests, name))
+
+
+def fuzz(choice: Choice) -> Iterator[Step]:
+    environment.system([*environment.BUILD, "clang", "lld", "libclang-rt-dev"])
+    yield Step("build", lambda: builds.compile("fuzz", "fuzz"))
+    for source in sorted((ROOT / "tests" / "fuzz").glob("*.cpp")):
+        yield Step(source.stem, partial(fuzz_one, source.stem))
+
+
+def fuzz_one(name: str) -> None:
+    """Start from real files and from inputs of earlier runs. An input that fails is kept in build/fuzz/finds."""
+    folder = ROOT / "build" / "fuzz"
+    corpus, finds = folder / "corpus" / name, folder / "finds"
+    for path in (corpus, finds):
+        path.mkdir(parents=True, exist_ok=True)
+    limits = [f"-max_total_time={FUZZ_SECONDS}", "-timeout=100", "-rss_limit_mb=2048", "-max_len=65536"]
+    files = [f"-dict=tests/fuzz/{name}.dict", f"-artifact_prefix={finds}/{name}-"]
+    run(folder / "tests" / "fuzz" / f"fuzz-{name}", *limits, *files, corpus, folder / "tests" / "fuzz" / "seeds" / name)
+
+
+def static(choice: Choice) -> Iterator[Step]:
+    yield Step("build", lambda: builds.compile("static"))
+    yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "static"))
+
+
+def wheels_(choice: Choice) -> Iterator[Step]:
+    yield Step("prepare", wheels.prepare)
+    yield Step("ferrule", lambda: wheels.core(wheels.THIS_PLATFORM))
+    for name in backends.names():
+        if wheels.THIS_PLATFORM in backends.settings(name).platforms:
+            yield Step(name, partial(wheels.of_backend, name, wheels.THIS_PLATFORM))
+    yield Step("checks", wheels.check)
+    yield Step("tests", lambda: testing.pytest("wheels", *choice.stop_early()))
+
+
+def of_backend(name: str, targets: tuple[str, ...], pattern: str) -> Callable[[Choice], Iterator[Step]]:
+    """The stage of a backend: `targets` are programs of build/backends, `pattern` names the C++ tests to run."""
+
+    def stage(choice: Choice) -> Iterator[Step]:
+        module = backends.module_in("backends", name)
+        yield Step("prepare", testing.prepare)
+        yield Step("module", lambda: backends.module(name))
+        kit = (*choice.ops(), *choice.stop_early())
+        yield Step("kit", lambda: backends.kit(name, module, *kit))
+        files = choice.files(backends.FOLDER / name / "tests")
+        yield Step("tests", lambda: backends.tests(name, module, *files, *choice.stop_early()))
+        yield Step("demo", lambda: backends.demo(name, module))
+        yield Step("C++ build", lambda: builds.compile("backends", *targets))
+        yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", "-R", pattern))
+
+    return stage
+
+
+def tidy(choice: Choice) -> Iterator[Step]:
+    def prepare() -> None:
+        backends.prepare()
+        environment.require("build", "tidy")
+        # What is generated is compiled into headers that the sources include.
+        builds.compile("tidy", "ferrule_ops_header", "ferrule_op_samples", "ferrule_vulkan_shaders")
+
+    program = (PYTHON, VENV / "bin" / "run-clang-tidy.py", "-quiet", "-p", ROOT / "build" / "tidy", "-j", str(CORES))
+    yield Step("prepare", prepare)
+    folders = ["bindings", "base|csrc/ops", "core", "module_file|csrc/probe|csrc/manifest|csrc/conformance"]
+    folders += [f"backends/{path.name}" for path in sorted(backends.FOLDER.iterdir())]
+    if choice.commit:
+        random.Random(choice.commit).shuffle(folders)
+    for folder in folders:
+        yield Step(f"csrc/{folder}", partial(run, *program, f"{ROOT}/(csrc/{folder})/"))
+    yield Step("tests", lambda: run(*program, f"{ROOT}/tests/"))
+
+
+STAGES: dict[str, Callable[[Choice], Iterator[Step]]] = {
+    "address": address,
+    "thread": thread,
+    "fuzz": fuzz,
+    "static": static,
+    "wheels": wheels_,
+    "vulkan": of_backend("vulkan", ("ferrule-tests",), "Vulkan"),
+    "cuda": of_backend("cuda", ("emulation-tests", "emulation-races"), "^Emulation(?!Metal)"),
+    "metal": of_backend("metal", ("emulation-metal-tests", "emulation-metal-races"), "Metal"),
+    "wine": other_systems.wine,
+    "qemu": other_systems.qemu,
+    "tidy": tidy,
+}

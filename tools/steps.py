@@ -1,0 +1,47 @@
+"""What a slow stage consists of.
+
+A step is whole unless a Choice says otherwise: CI runs one stage for ten minutes, with the ops and the order of test
+files that the commit's hash chooses, so that successive runs cover them.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import builds
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a sample has; with no hash, everything."""
+
+    commit: str = ""
+
+    def ops(self) -> list[str]:
+        """Options of the kit: a tenth of the ops, or none for all."""
+        if not self.commit:
+            return []
+        names = sorted(row["name"] for row in json.loads((builds.DEV / "generated" / "ops.json").read_text()))
+        chosen = random.Random(self.commit).sample(names, len(names) // 10)
+        return [word for name in sorted(chosen) for word in ("--ferrule-op", name)]
+
+    def files(self, folder: Path) -> list[Path]:
+        """The test files of a folder, in an order that the commit chooses."""
+        files = sorted(folder.rglob("test_*.py"))
+        if self.commit:
+            random.Random(self.commit).shuffle(files)
+        return files
+
+    def stop_early(self) -> list[str]:
+        """A failure must be seen before the time ends."""
+        return ["-x"] if self.commit else []
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    run: Callable[[], object]

@@ -1,0 +1,99 @@
+"""The tests of the core and of the CPU, all from the one build in build/dev."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tools import builds, environment, lint, verify
+from tools.environment import PYTHON
+from tools.process import CORES, ROOT, run, say
+
+TESTS = ROOT / "tests"
+ECOSYSTEM = TESTS / "python" / "ecosystem" / "requirements.txt"
+
+
+def prepare(*, with_tests: bool = False) -> None:
+    """Build and install ferrule, and install what runs its tests."""
+    environment.system((*environment.BUILD, *environment.TESTS))
+    builds.install(with_tests=with_tests)
+    environment.require("test", ECOSYSTEM)
+
+
+def ctest(folder: Path, *arguments: str) -> None:
+    """Run tests of a build tree; those that pass are not listed."""
+    run(
+        "ctest",
+        "--test-dir",
+        folder,
+        "--output-on-failure",
+        "--no-tests=error",
+        "--progress",
+        "-j",
+        str(CORES),
+        *arguments,
+    )
+
+
+def pytest(*arguments: str | Path, env: dict[str, str] | None = None) -> None:
+    """Run pytest in tests/, so that the package is the installed one."""
+    words = ("-q", "-n", str(CORES), "--dist", "worksteal", *arguments)
+    run(PYTHON, "-m", "pytest", *words, folder=TESTS, env=env)
+
+
+def unit(*arguments: str) -> None:
+    environment.system((*environment.BUILD, *environment.TESTS))
+    builds.install(with_tests=True)
+    ctest(builds.DEV, *arguments)
+
+
+def python(*arguments: str) -> None:
+    prepare()
+    are_files = any((TESTS / argument.partition("::")[0]).exists() for argument in arguments)
+    pytest(*(() if are_files else ("python",)), *arguments)
+
+
+def kit(*arguments: str) -> None:
+    """The conformance kit on the variant of the CPU that this machine gets; the report is build/kit.html."""
+    prepare()
+    run_kit(*arguments)
+
+
+def run_kit(*arguments: str | Path, report: str = "kit", env: dict[str, str] | None = None) -> None:
+    reports = [word for kind in ("html", "json") for word in ("--ferrule-report", f"../build/{report}.{kind}")]
+    pytest("--pyargs", "ferrule.testing", *reports, *arguments, env=env)
+
+
+def hostile(*arguments: str) -> None:
+    prepare()
+    if arguments[:1] != ("--write-page",):
+        pytest("hostile", *arguments)
+        return
+    rows = ROOT / "build" / "hostile_rows"
+    pytest("hostile", "--write-rows", rows, *arguments[1:])
+    page = ROOT / "docs" / "develop" / "hostile.md"
+    run(PYTHON, "-m", "hostile_modules.docs_table", rows, page, env={"PYTHONPATH": str(TESTS / "hostile")})
+
+
+def test(*, all: bool) -> None:
+    """Everything that CI's fixed list runs."""
+    stages: dict[str, Callable[[], None]] = {
+        "build": lambda: prepare(with_tests=True),
+        "C++ tests": lambda: ctest(builds.DEV),
+        "Python tests": lambda: pytest("python"),
+        "conformance kit": lambda: run_kit(),
+        "hostile modules": lambda: pytest("hostile"),
+        "lint": lambda: lint.lint(fix=False),
+    }
+    times: list[str] = []
+    try:
+        for name, stage in stages.items():
+            say(f"{name} ({len(times) + 1} of {len(stages)})")
+            begin = time.monotonic()
+            stage()
+            times.append(f"{time.monotonic() - begin:6.0f} s  {name}")
+    finally:
+        print("\n".join(times), flush=True)
+    if all:
+        verify.verify(stages=[], list=False, one=None)

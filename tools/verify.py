@@ -1,0 +1,120 @@
+"""`./dev verify`: the slow stages, each whole and resumable; and the one that CI runs for some minutes.
+
+A step that has passed on a state of the tree is not run again on it. When all stages have passed on a commit,
+.ci/verified names it, and CI chooses its stage by what changed since then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from tools import process
+from tools.process import ROOT, CommandError, OutOfTimeError, output_of, say
+from tools.stages import STAGES
+from tools.steps import Choice
+
+VERIFIED = ROOT / ".ci" / "verified"
+OLDEST = 300  # commits: after more, whatever changed since says little
+# The paths whose change speaks for a stage.
+PATHS = {
+    "address": r"csrc/(core|bindings|sdk|module_file|probe|backends/(cpu|null))/",
+    "thread": r"csrc/(bindings|core/(threads|executor|sync|lazy|memory|registry|loader|cache|trace))/",
+    "fuzz": r"csrc/(module_file|manifest|core/loader/(candidate|options))/|tests/fuzz/",
+    "static": r"cmake/|CMakeLists|csrc/backends/(cpu|null)/|tests/(c|foreign)/",
+    "wheels": r"wheels/|cmake/|pyproject|licenses/|tests/wheels/|tools/wheels",
+    "vulkan": r"csrc/backends/vulkan/",
+    "cuda": r"csrc/backends/cuda/|tests/emulation/(?!metal/)",
+    "metal": r"csrc/backends/metal/|tests/emulation/metal/",
+    "wine": r"csrc/(windows|probe|module_file|core/(platform|loader))/|cmake/|tests/ports/.*windows",
+    "qemu": r"aarch64|arm|csrc/(probe|core/platform)/|cmake/|tests/ports/",
+    "tidy": r"\.(c|cpp|h|hpp)$|\.clang-tidy$",
+}
+
+
+def verify(*, stages: list[str], list: bool, one: float | None) -> None:
+    if unknown := set(stages) - set(STAGES):
+        raise SystemExit(f"there is no stage {', '.join(sorted(unknown))}; there are {', '.join(STAGES)}")
+    marks = ROOT / "build" / "verified" / state()
+    marks.mkdir(parents=True, exist_ok=True)
+    if list:
+        for name in STAGES:
+            print(f"{name:8}  {'passed' if (marks / name).exists() else '-'}")
+        return
+    if one is not None:
+        run_one(one)
+        return
+    for name in stages or STAGES:
+        run_whole(name, marks)
+    if all((marks / name).exists() for name in STAGES):
+        if output_of("git", "status", "--porcelain"):
+            say("all stages have passed, on a tree that is not committed: .ci/verified is not written")
+            return
+        VERIFIED.write_text(output_of("git", "rev-parse", "HEAD") + "\n")
+        say("all stages have passed: commit .ci/verified")
+
+
+def state() -> str:
+    """Names the state of the tracked files."""
+    changes = subprocess.run(["git", "diff", "HEAD", "--binary"], cwd=ROOT, stdout=subprocess.PIPE).stdout
+    tree = output_of("git", "rev-parse", "HEAD^{tree}")
+    return f"{tree[:16]}-{hashlib.sha256(changes).hexdigest()[:8]}" if changes else tree[:16]
+
+
+def run_whole(name: str, marks: Path) -> None:
+    if (marks / name).exists():
+        say(f"{name}: has passed on this state of the tree")
+        return
+    times = []
+    for step in STAGES[name](Choice()):
+        mark = marks / f"{name}.{re.sub('[^a-z0-9]+', '_', step.name.lower())}"
+        if not mark.exists():
+            say(f"{name}: {step.name}")
+            begin = time.monotonic()
+            step.run()
+            mark.write_text(f"{time.monotonic() - begin:.0f}")
+        times.append((int(mark.read_text()), step.name))
+    (marks / name).write_text(str(sum(seconds for seconds, _ in times)))
+    print("\n".join(f"{seconds:6} s  {name}: {step}" for seconds, step in times))
+    print(f"{sum(seconds for seconds, _ in times):6} s  {name}, passed", flush=True)
+
+
+def run_one(minutes: float) -> None:
+    """The stage of CI: its steps until the time ends. A failure is a failure; what was not reached is named."""
+    commit = output_of("git", "rev-parse", "HEAD")
+    name = choose(commit)
+    steps = [*STAGES[name](Choice(commit))]
+    process.deadline = time.monotonic() + 60 * minutes
+    times: list[str] = []
+    try:
+        for step in steps:
+            say(f"{name}: {step.name}")
+            begin = time.monotonic()
+            try:
+                step.run()
+            except OutOfTimeError:
+                break
+            times.append(f"{time.monotonic() - begin:6.0f} s  {name}: {step.name}")
+    finally:
+        process.deadline = None
+        print("\n".join(times))
+    if left := [step.name for step in steps[len(times) :]]:
+        print(f"{name} was not finished in {minutes:g} minutes; not reached: {', '.join(left)}", flush=True)
+
+
+def choose(commit: str) -> str:
+    """The stage of CI for a commit: one that the changes since the verified commit speak for, else any; by the hash."""
+    names = [*STAGES]
+    try:
+        verified = VERIFIED.read_text().strip()
+        if int(output_of("git", "rev-list", "--count", f"{verified}..{commit}")) <= OLDEST:
+            changed = output_of("git", "diff", "--name-only", verified, commit).splitlines()
+            touched = [name for name in names if any(re.search(PATHS[name], path) for path in changed)]
+            names = touched or names
+    except (OSError, CommandError):
+        pass  # no file, or no commit of this history
+    return random.Random(commit).choice(names)
