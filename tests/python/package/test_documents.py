@@ -77,8 +77,8 @@ def test_paragraphs_have_at_most_120_words(page: Path) -> None:
 
 
 def test_verbs_in_pages_exist() -> None:
-    printed = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
-    verbs = {"help", *re.findall(r"^ {2,4}([a-z]+)\b", printed, re.MULTILINE)}
+    printed = subprocess.run([ROOT / "dev", "--help"], capture_output=True, text=True, check=True).stdout
+    verbs = {*re.findall(r"^ {2,4}([a-z]+)\b", printed, re.MULTILINE)}
     assert {"build", "unit", "kit"} <= verbs
     used = {verb: page.name for page in PAGES for verb in VERB.findall(page.read_text(encoding="utf-8"))}
     assert {verb: page for verb, page in used.items() if verb not in verbs} == {}

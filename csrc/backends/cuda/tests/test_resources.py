@@ -1,4 +1,4 @@
-"""What ptxas and cuobjdump say about the kernels (`./dev ptxas`), and the page that lists it.
+"""What ptxas and cuobjdump say about the kernels (toolchain/resources.py), and the page that lists it.
 
 FERRULE_REQUIRE_FAT_BINARIES=1 makes a test fail that would be skipped because no kernels are compiled by nvcc.
 """
@@ -206,7 +206,9 @@ def test_the_page_names_every_family(folder: Path) -> None:
     rows = set(
         re.findall(r"^\| `(\w+\.cu)` \| `([\w*]+)` \|", (BACKEND / "docs" / "kernels.md").read_text(), re.MULTILINE)
     )
-    assert rows == {(kernel.file, kernel.family) for kernel in read(folder)}, "run ./dev ptxas"
+    assert rows == {(kernel.file, kernel.family) for kernel in read(folder)}, (
+        "docs/kernels.md says how to write it again"
+    )
 
 
 def test_development_and_wheel_use_the_same_versions() -> None:

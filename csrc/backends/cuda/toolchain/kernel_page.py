@@ -11,7 +11,7 @@ from csrc.backends.cuda.toolchain.kernel_families import PATHS, families
 from csrc.backends.cuda.toolchain.occupancy import LIMITS
 from csrc.backends.cuda.toolchain.resource_usage import Kernel
 
-BEGIN = "<!-- the kernels: written by ./dev ptxas -->"
+BEGIN = "<!-- the kernels: written by toolchain/resources.py -->"
 END = "<!-- the end of the kernels -->"
 PROVEN = "sm_90a"  # the architecture whose machine code the page shows
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from csrc.backends.vulkan.bench.spirv import FLOAT_OPS, Module, disassembled
 
-BEGIN = "<!-- the kernels: written by ./dev shaders -->"
+BEGIN = "<!-- the kernels: written by bench/shaders.py -->"
 END = "<!-- the end of the kernels -->"
 WORKGROUP = 128  # invocations, for kernels whose shared memory depends on them
 COLUMNS = ("SPIR-V bytes", "instructions", "from main", "loads", "stores", "barriers", "shared bytes", *FLOAT_OPS)

@@ -1,4 +1,4 @@
-"""The counts of the kernels (`./dev shaders`), and the page that lists them."""
+"""The counts of the kernels (bench/shaders.py), and the page that lists them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = ROOT / "csrc" / "backends" / "vulkan" / "docs" / "kernels.md"
 KERNELS = ROOT / "csrc" / "backends" / "vulkan" / "kernels"
 
 PAGE_WITH_MARKS = """before
-<!-- the kernels: written by ./dev shaders -->
+<!-- the kernels: written by bench/shaders.py -->
 old
 <!-- the end of the kernels -->
 after
@@ -43,12 +43,12 @@ def test_the_page_names_every_kernel_and_variant() -> None:
         if found := re.match(r"\| `(\w+\.comp)` \| ([^|]*) \|", line):
             rows.setdefault(found[1], set()).update(found[2].split())
     kernels = {kernel.name: variants_of(kernel) for kernel in KERNELS.rglob("*.comp")}
-    assert rows.keys() == kernels.keys(), "run ./dev shaders"
+    assert rows.keys() == kernels.keys(), "docs/kernels.md says how to write it again"
     for name, variants in kernels.items():
         expected = {re.sub(r"_[^_]*$", "_*", variant) for variant in variants}
         # Older compilers leave out shaders that need cooperative matrices.
         new = {variant for variant in expected if "khr" in variant}
-        assert rows[name] - new == expected - new, f"{name}: run ./dev shaders"
+        assert rows[name] - new == expected - new, f"{name}: docs/kernels.md says how to write it again"
 
 
 def test_counts_match_the_shader_sources(shaders: Path, tmp_path: Path) -> None:
