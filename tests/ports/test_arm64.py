@@ -1,4 +1,4 @@
-"""The wheel for 64-bit Arm, run by qemu on several processors. `./dev ports` makes $FERRULE_PORT."""
+"""The wheel for 64-bit Arm, run by qemu on several processors. `./dev verify qemu` makes $FERRULE_PORT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs in C and C++ for 64-bit Arm, run by qemu. `./dev ports smoke` builds them in $FERRULE_ARM64."""
+"""Programs in C and C++ for 64-bit Arm, run by qemu. `./dev verify qemu` builds them in $FERRULE_ARM64."""
 
 from __future__ import annotations
 

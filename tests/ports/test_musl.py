@@ -1,6 +1,6 @@
 """Programs for Linux with musl instead of glibc, run with Debian's musl.
 
-`./dev ports musl` builds them in $FERRULE_MUSL.
+`./dev verify qemu` builds them in $FERRULE_MUSL.
 """
 
 from __future__ import annotations

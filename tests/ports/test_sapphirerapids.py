@@ -1,6 +1,6 @@
 """The CPU module for Sapphire Rapids, of which no machine was at hand: what can be seen of it without one.
 
-`./dev ports sapphirerapids` builds it in $FERRULE_SAPPHIRERAPIDS. What its kernels for AMX compute is tested with
+`./dev verify qemu` builds it in $FERRULE_SAPPHIRERAPIDS. What its kernels for AMX compute is tested with
 simulated instructions (csrc/backends/cpu/tests)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The libraries and programs for Windows x86-64, run by wine. `./dev ports windows` builds them in $FERRULE_WINDOWS."""
+"""The libraries and programs for Windows x86-64, run by wine. `./dev verify wine` builds them in $FERRULE_WINDOWS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The hostile modules of tests/hostile that Windows can have, in wine: each gets its row in the load report, and the
-process that loads goes on. `./dev ports windows` puts CPython with the wheel in $FERRULE_WINDOWS_PYTHON."""
+process that loads goes on. `./dev verify wine` puts CPython with the wheel in $FERRULE_WINDOWS_PYTHON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel for Windows, in wine. `./dev ports windows` puts CPython with it in $FERRULE_WINDOWS_PYTHON."""
+"""The wheel for Windows, in wine. `./dev verify wine` puts CPython with it in $FERRULE_WINDOWS_PYTHON."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The Vulkan backend for Windows, in wine, which hands its calls to this system's lavapipe and needs a display for it.
 
-`./dev ports windows` puts CPython with ferrule's wheel in $FERRULE_WINDOWS_PYTHON and unpacks the backend's in
+`./dev verify wine` puts CPython with ferrule's wheel in $FERRULE_WINDOWS_PYTHON and unpacks the backend's in
 $FERRULE_WINDOWS_BACKEND.
 """
 
