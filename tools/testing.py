@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,18 +24,17 @@ def prepare(*, with_tests: bool = False) -> None:
 
 
 def ctest(folder: Path, *arguments: str) -> None:
-    """Run tests of a build tree; those that pass are not listed."""
-    run(
-        "ctest",
-        "--test-dir",
-        folder,
-        "--output-on-failure",
-        "--no-tests=error",
-        "--progress",
-        "-j",
-        str(CORES),
-        *arguments,
-    )
+    """Run tests of a build tree. Where the output is no terminal, those that pass are not listed."""
+    options = ("--output-on-failure", "--no-tests=error", "--progress", "-j", str(CORES))
+    command = ("ctest", "--test-dir", folder, *options, *arguments)
+    if sys.stdout.isatty():
+        run(*command)
+        return
+    log = folder / "ctest.log"
+    try:
+        run(*command, log=log)
+    finally:
+        print(re.sub(r"(?m)^ *(Start +\d+:|\d+/\d+ Test +#\d+:.* Passed ).*\n", "", log.read_text()), flush=True)
 
 
 def pytest(*arguments: str | Path, env: dict[str, str] | None = None) -> None:
