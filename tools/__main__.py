@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 
 from tools import applications, backends, builds, lint, testing, verify, wheels
 from tools.process import CommandError, OutOfTimeError
@@ -13,15 +15,19 @@ EPILOG = """Each verb installs what it needs (on Debian as root; otherwise it pr
 at any time. On two cores and an empty cache the first build takes 3 to 7 minutes."""
 
 
+# The verbs whose arguments are those of another program.
+PASSED_ON: dict[str, Callable[..., None]] = {}
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="./dev", description="The commands for this tree.", epilog=EPILOG)
     verbs = top.add_subparsers(metavar="<verb>", required=True)
 
-    def verb(name: str, function: object, text: str, rest: str = "") -> argparse.ArgumentParser:
-        added = verbs.add_parser(name, help=text, description=text, add_help=not rest)
+    def verb(name: str, function: Callable[..., None], text: str, rest: str = "") -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=f"{text}{f'; arguments go to {rest}' if rest else ''}", description=text)
+        added.set_defaults(function=function)
         if rest:
-            added.add_argument("arguments", nargs=argparse.REMAINDER, metavar=rest, help=f"go to {rest}")
-        added.set_defaults(function=function, takes_rest=bool(rest))
+            PASSED_ON[name] = function
         return added
 
     verb(
@@ -57,14 +63,16 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    options = vars(parser().parse_args())
-    function, takes_rest = options.pop("function"), options.pop("takes_rest")
+    top = parser()
+    name, *rest = sys.argv[1:] or ["--help"]
+    if name in PASSED_ON:  # argparse would take options among them for its own
+        call = partial(PASSED_ON[name], *rest)
+    else:
+        options = vars(top.parse_args([name, *rest]))
+        call = partial(options.pop("function"), **options)
     begin = time.monotonic()
     try:
-        if takes_rest:
-            function(*options["arguments"])
-        else:
-            function(**options)
+        call()
     except CommandError as failure:
         print(f"./dev: {failure}", file=sys.stderr)
         return failure.status

@@ -26,7 +26,7 @@ def prepare(*, with_tests: bool = False) -> None:
 def ctest(folder: Path, *arguments: str) -> None:
     """Run tests of a build tree. Where the output is no terminal, those that pass are not listed."""
     options = ("--output-on-failure", "--no-tests=error", "--progress", "-j", str(CORES))
-    command = ("ctest", "--test-dir", folder, *options, *arguments)
+    command: tuple[str | Path, ...] = ("ctest", "--test-dir", folder, *options, *arguments)
     if sys.stdout.isatty():
         run(*command)
         return
