@@ -16,7 +16,7 @@ constexpr bool are_hashes_right() {
 
 static_assert(are_marks_in_order(layout_text, FE_ABI_MINOR),
               "the marks FE_SINCE(n) of a list rise from 1 to the headers' own minor");
-static_assert(are_hashes_right(), "the headers changed: run `./dev abi` and look at the difference");
+static_assert(are_hashes_right(), "the headers changed: run `./dev lint --fix` and look at the difference");
 static_assert(own.layout_hashes[FE_LAYOUT_HASH_COUNT - 1] == FE_LAYOUT_HASH);
 
 }  // namespace

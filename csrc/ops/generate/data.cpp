@@ -27,7 +27,7 @@ std::string cell(std::string_view text) {
 std::string markdown() {
   std::string text =
       "# Ops\n\n"
-      "Generated from `csrc/ops` by `./dev abi`. An *elementwise* op may be fused; a *view* is strides, never a "
+      "Generated from `csrc/ops` by `./dev lint --fix`. An *elementwise* op may be fused; a *view* is strides, never a "
       "kernel; a\n"
       "*primitive* needs a kernel; a *composite* is decomposed where a device has none; a *host* op runs on the CPU "
       "where a\n"
