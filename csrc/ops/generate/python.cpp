@@ -178,7 +178,8 @@ std::string python_module() {
     const bool is_one = row->output_count == 1;
     if (!is_one) text += result_class(*row);
     text += fmt::format("\n\n{}{}\n    \"\"\"{}\"\"\"\n    return {}\n", row->attribute_count ? "@_explains\n" : "",
-                        signature(*row), row->text, is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
+                        signature(*row), row->text,
+                        is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
   }
   return text;
 }

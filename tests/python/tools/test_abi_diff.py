@@ -52,7 +52,7 @@ LOG = "  S(void, log, (fe_log_level level, const char *message))      \\\n"
 
 # The text of a header, the text that replaces it, and the sentence about the change.
 CHANGES = [
-    ("(const char *name)", "(int name)", "slot 'get_proc' was 'void *(const char *name)' and is 'void *(int name)' (inc"),
+    ("(const char *name)", "(int name)", "slot 'get_proc' was 'void *(const char *name)' and is 'void *(int name)'"),
     (LOG, "", "fe_host: slot 'log' is gone (incompatible)"),
     (LOG, LOG + "  S(int, new, (void)) \\\n", "fe_host: 'new' inserted (incompatible)"),
     (GET_PROC, GET_PROC + " FE_SINCE(1) S(int, new, (void))", "fe_host: 'new' appended (compatible)"),
