@@ -50,10 +50,8 @@ ferrule_generate(json ${FERRULE_GENERATED}/ops.json)
 ferrule_generate(python ${FERRULE_GENERATED}/python/ops.py)
 ferrule_generate(stub ${FERRULE_GENERATED}/python/ops.pyi)
 ferrule_generate(markdown ${FERRULE_GENERATED}/ops.md)
-ferrule_generate(snapshot ${FERRULE_GENERATED}/layout/ops.inc)
 add_custom_target(ferrule_ops_header DEPENDS ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE})
 add_custom_target(ferrule_op_samples DEPENDS ${FERRULE_GENERATED}/conformance/op_samples.inc)
 add_custom_target(
   ferrule_ops_files ALL DEPENDS ${FERRULE_GENERATED}/ops.json ${FERRULE_GENERATED}/python/ops.py
-                                ${FERRULE_GENERATED}/python/ops.pyi ${FERRULE_GENERATED}/ops.md
-                                ${FERRULE_GENERATED}/layout/ops.inc)
+                                ${FERRULE_GENERATED}/python/ops.pyi ${FERRULE_GENERATED}/ops.md)

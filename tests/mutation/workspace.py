@@ -53,7 +53,7 @@ def layout_of(area: str, variant: str, sanitizer: str = "") -> Layout:
     common = ("csrc", "cmake")
     if area not in BACKENDS:
         options = ("-DFERRULE_BUILD_TESTS=ON", "-DFERRULE_PACKAGE_LAYOUT=ON", "-DFERRULE_VARIANTS=x64")
-        folders = (*common, "tests/cpp", "tests/c", "tests/skew")
+        folders = (*common, "tests/cpp", "tests/c")
         return Layout(folders, options, "ferrule-tests", "libferrule.so", _OTHER_TESTS)
     backend = BACKENDS[area]
     chosen = (option.format(variant=variant) for option in backend.options)

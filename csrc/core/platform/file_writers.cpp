@@ -6,12 +6,9 @@
 #include <fmt/format.h>
 
 #if !defined(_WIN32)
-#include "core/platform/access_list.h"
-#include "core/platform/local_accounts.h"
 #include "core/sync/fork.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <grp.h>
@@ -20,9 +17,6 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/xattr.h>
-#endif
 
 namespace ferrule {
 namespace {
@@ -31,7 +25,7 @@ constexpr std::size_t largest_record = 1 << 20;  // bytes, in the user and group
 
 struct Group {
   std::string name;
-  std::vector<std::string> members;  // users listed in the group; not those with it as their primary group
+  std::vector<std::string> members;  // those whom it lists; not those with it as their primary group
 };
 
 // Queries a database with a growing buffer: the size needed is not known in advance.
@@ -58,24 +52,15 @@ std::optional<Group> group_of(gid_t id) {
 
 struct User {
   std::string name;
-  uid_t id;
   gid_t group;
 };
 
-template <class Ask>
-std::optional<User> user_by(Ask ask) {
+std::optional<User> user_of(uid_t id) {
   std::vector<char> buffer;
   passwd record{};
-  if (!ask_database(buffer, record, ask)) return std::nullopt;
-  return User{record.pw_name, record.pw_uid, record.pw_gid};
-}
-
-std::optional<User> user_of(uid_t id) {
-  return user_by([&](auto... arguments) { return getpwuid_r(id, arguments...); });
-}
-
-std::optional<User> user_named(const std::string& name) {
-  return user_by([&](auto... arguments) { return getpwnam_r(name.c_str(), arguments...); });
+  if (!ask_database(buffer, record, [&](auto... arguments) { return getpwuid_r(id, arguments...); }))
+    return std::nullopt;
+  return User{record.pw_name, record.pw_gid};
 }
 
 bool is_member(uid_t id, gid_t group) {
@@ -86,17 +71,14 @@ bool is_member(uid_t id, gid_t group) {
   return record && std::find(record->members.begin(), record->members.end(), user->name) != record->members.end();
 }
 
-// The system keeps an access list only when it has named entries; the mode's group bits are then the list's mask.
-std::optional<std::vector<Writer>> writers_in_list(const std::filesystem::path& path, gid_t group) {
-#if defined(__linux__)
-  std::array<std::byte, 4096> attribute{};
-  const ssize_t size = getxattr(path.c_str(), "system.posix_acl_access", attribute.data(), attribute.size());
-  if (size <= 0) return std::nullopt;
-  return writers_in_access_list(std::span(attribute).first(static_cast<std::size_t>(size)), group);
-#else
-  static_cast<void>(path), static_cast<void>(group);
-  return std::nullopt;
-#endif
+// Whether the group is the primary group of the user of the same number, and lists nobody else. Other users whose
+// primary group it is are not looked for: no database lists them.
+bool is_private_group(gid_t id) {
+  const auto user = user_of(id);
+  const auto record = group_of(id);
+  return user && record && user->group == id &&
+         std::all_of(record->members.begin(), record->members.end(),
+                     [&](const std::string& name) { return name == user->name; });
 }
 
 }  // namespace
@@ -107,11 +89,7 @@ std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what)
     fail(FE_IO, "{} cannot be inspected: {}", path_to_text(path), std::generic_category().message(errno));
   std::vector<Writer> writers = {{Writer::Kind::user, status.st_uid}};
   if (what == WriterOf::folder_above && (status.st_mode & S_ISVTX) != 0) return writers;
-  if ((status.st_mode & S_IWGRP) != 0) {
-    const std::vector<Writer> of_mode = {{Writer::Kind::group, status.st_gid}};
-    const auto more = writers_in_list(path, status.st_gid).value_or(of_mode);
-    writers.insert(writers.end(), more.begin(), more.end());
-  }
+  if ((status.st_mode & S_IWGRP) != 0) writers.push_back({Writer::Kind::group, status.st_gid});
   if ((status.st_mode & S_IWOTH) != 0) writers.push_back({Writer::Kind::everybody, 0});
   return writers;
 }
@@ -125,16 +103,8 @@ bool is_among(const Writer& writer, const std::set<Writer>& writers) {
     return std::any_of(writers.begin(), writers.end(), [&](const Writer& other) {
       return other.kind == Writer::Kind::group && is_member(writer.id, other.id);
     });
-  // A group is a trusted user's private group when its id is the user's, and all its members, and all users with it
-  // as their primary group, are trusted.
-  const auto is_trusted = [&](uint32_t user) { return is_among({Writer::Kind::user, user}, writers); };
-  if (!is_trusted(writer.id)) return false;
-  const auto record = group_of(writer.id);
-  if (!record || !is_first_group_of_trusted_only(writer.id, local_accounts(), is_trusted)) return false;
-  return std::all_of(record->members.begin(), record->members.end(), [&](const std::string& name) {
-    const auto user = user_named(name);
-    return user && is_trusted(user->id);
-  });
+  // The private group of a trusted user counts as that user.
+  return is_among({Writer::Kind::user, writer.id}, writers) && is_private_group(writer.id);
 }
 
 std::string describe(const Writer& writer) {

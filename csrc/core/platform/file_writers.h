@@ -1,4 +1,4 @@
-// Finds who can write a file or a folder, by its mode and access list.
+// Finds who can write a file or a folder: by its owner and mode, on Windows by its owner and access list.
 #pragma once
 
 #include <compare>
@@ -30,8 +30,8 @@ enum class WriterOf {
   folder_above,  // in a sticky folder, such as /tmp, only the folder's owner can remove entries of other users
 };
 
-// The owner of a file or folder, and those to whom its mode or access list gives write permission. Links are not
-// followed. Throws io when its status cannot be read.
+// The owner of a file or folder, and those to whom its mode (on Windows its access list) gives write permission. Links
+// are not followed. Throws io when its status cannot be read.
 std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what);
 // The writers of a file and of each folder above it. `path` must be a real path.
 std::set<Writer> writers_of_whole_path(const std::filesystem::path& path);

@@ -12,6 +12,5 @@ std::string json();           // the op set as data
 std::string python_module();  // ferrule/functions/ops.py
 std::string python_stub();    // ferrule/functions/ops.pyi
 std::string markdown();       // docs/ops.md
-std::string snapshot();       // the ops' part of ferrule/abi_snapshot.inc
 
 }  // namespace ferrule::ops

@@ -1,4 +1,4 @@
-// ferrule-generate-ops header|table|samples|json|python|stub|markdown|snapshot: prints one of the files that are
+// ferrule-generate-ops header|table|samples|json|python|stub|markdown: prints one of the files that are
 // generated from the op rows.
 #include "ops/generate/generate.h"
 
@@ -12,7 +12,7 @@ int main(int count, char** arguments) {
     const char* what;
     std::string (*text)();
   } outputs[] = {{"header", c_header},      {"table", op_table},   {"samples", op_samples}, {"json", json},
-                 {"python", python_module}, {"stub", python_stub}, {"markdown", markdown},  {"snapshot", snapshot}};
+                 {"python", python_module}, {"stub", python_stub}, {"markdown", markdown}};
   try {
     for (const auto& output : outputs)
       if (count == 2 && std::strcmp(arguments[1], output.what) == 0)
@@ -21,6 +21,6 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "ferrule-generate-ops: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: ferrule-generate-ops header|table|samples|json|python|stub|markdown|snapshot\n", stderr);
+  std::fputs("usage: ferrule-generate-ops header|table|samples|json|python|stub|markdown\n", stderr);
   return 2;
 }

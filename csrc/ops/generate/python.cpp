@@ -1,12 +1,11 @@
 // ferrule/functions/ops.py: one function per op, except ops with another calling convention, which are written by hand.
+// The text is not formatted; `./dev lint --fix` passes the stub through ruff.
 #include "ops/generate/generate.h"
 #include "ops/table.h"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -64,8 +63,6 @@ constexpr std::string_view by_hand[] = {
     "update_slice",
 };
 
-constexpr std::size_t widest_line = 120;
-
 bool is_generated(const Row& row) { return std::ranges::find(by_hand, row.name) == std::end(by_hand); }
 
 const char* python_type(AttributeType type) {
@@ -114,7 +111,6 @@ std::string result_type(const Row& row) {
   return name;
 }
 
-// Formatted as by `ruff format`: on one line, else all parameters on the next line, else each on its own line.
 std::string signature(const Row& row) {
   std::vector<std::string> parameters;
   // Optional inputs may also be passed by name.
@@ -134,13 +130,7 @@ std::string signature(const Row& row) {
                                        default_of(row.attributes[i])));
     }
   }
-  const std::string together = fmt::format("{}", fmt::join(parameters, ", "));
-  const std::string result = result_type(row);
-  std::string line = fmt::format("def {}({}) -> {}:", row.name, together, result);
-  if (line.size() <= widest_line) return line;
-  if (std::strlen("    ") + together.size() <= widest_line)
-    return fmt::format("def {}(\n    {}\n) -> {}:", row.name, together, result);
-  return fmt::format("def {}(\n    {},\n) -> {}:", row.name, fmt::join(parameters, ",\n    "), result);
+  return fmt::format("def {}({}) -> {}:", row.name, fmt::join(parameters, ", "), result_type(row));
 }
 
 // The named tuple of an op with several outputs.
@@ -151,22 +141,6 @@ std::string result_class(const Row& row) {
   return text;
 }
 
-// The op's text, broken between words.
-std::string docstring(const Row& row) {
-  std::string text;
-  std::string line = "    \"\"\"";
-  std::istringstream words(row.text);
-  for (std::string word, space; words >> word; space = " ") {
-    if (line.size() + space.size() + word.size() + std::strlen("\"\"\"") > widest_line) {
-      text += line + "\n";
-      line = "    " + word;
-    } else {
-      line += space + word;
-    }
-  }
-  return text + line + "\"\"\"";
-}
-
 std::string head(const char* sentence) {
   return fmt::format(
       "\"\"\"{}\n\nGenerated from csrc/ops by ferrule-generate-ops.\n\"\"\"\n\nfrom __future__ import annotations\n\n"
@@ -174,28 +148,10 @@ std::string head(const char* sentence) {
       sentence);
 }
 
-// The order of `ruff check`: "log2" comes before "log10".
-bool is_before(std::string_view a, std::string_view b) {
-  const auto number_at = [](std::string_view text, std::size_t at) {
-    std::size_t end = at;
-    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-    return text.substr(at, end - at);
-  };
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    const std::string_view x = number_at(a, i), y = number_at(b, i);
-    if (!x.empty() && !y.empty() && x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
-    if (a[i] != b[i]) return a[i] < b[i];
-  }
-  return a.size() < b.size();
-}
-
 std::string all_names() {
-  std::vector<std::string_view> names;
-  for (const Row* row : all_ops())
-    if (is_generated(*row)) names.emplace_back(row->name);
-  std::sort(names.begin(), names.end(), is_before);
   std::string text = "__all__ = [\n";
-  for (const std::string_view name : names) text += fmt::format("    \"{}\",\n", name);
+  for (const Row* row : all_ops())
+    if (is_generated(*row)) text += fmt::format("    \"{}\",\n", row->name);
   return text + "]\n";
 }
 
@@ -221,8 +177,9 @@ std::string python_module() {
     const std::string call = fmt::format("(\"{}\", ({}), {{{}}})", row->name, inputs, attributes);
     const bool is_one = row->output_count == 1;
     if (!is_one) text += result_class(*row);
-    text += fmt::format("\n\n{}{}\n{}\n    return {}\n", row->attribute_count ? "@_explains\n" : "", signature(*row),
-                        docstring(*row), is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
+    text += fmt::format("\n\n{}{}\n    \"\"\"{}\"\"\"\n    return {}\n", row->attribute_count ? "@_explains\n" : "",
+                        signature(*row), row->text,
+                        is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
   }
   return text;
 }
@@ -232,8 +189,8 @@ std::string python_stub() {
   text += "from ferrule.array.array import Array\n\nOperand = Any\n\n" + all_names();
   for (const Row* row : all_ops())
     if (is_generated(*row))
-      text += fmt::format("{}\n{}\n{}\n", row->output_count == 1 ? "" : result_class(*row).substr(1), signature(*row),
-                          docstring(*row));
+      text += fmt::format("{}\n{}\n    \"\"\"{}\"\"\"\n", row->output_count == 1 ? "" : result_class(*row).substr(1),
+                          signature(*row), row->text);
   return text;
 }
 

@@ -158,8 +158,7 @@ def bitwise_or(x1: Operand, x2: Operand, /) -> Array:
     """x1 | x2."""
 
 def bitwise_right_shift(x1: Operand, x2: Operand, /) -> Array:
-    """x1 >> x2: shifted by as many bits, the sign is repeated; a negative count, as one of at least the width, gives
-    0, or -1 of a negative number."""
+    """x1 >> x2: shifted by as many bits, the sign is repeated; a negative count, as one of at least the width, gives 0, or -1 of a negative number."""
 
 def bitwise_xor(x1: Operand, x2: Operand, /) -> Array:
     """x1 ^ x2."""
@@ -216,12 +215,10 @@ class FrexpResult(NamedTuple):
     exponent: Array
 
 def frexp(x: Operand, /) -> FrexpResult:
-    """The mantissa m, from 0.5 up to 1 in magnitude, and the exponent e of x = m * 2^e. Zeros, infinities and NaN
-    are their own mantissas, with the exponent 0."""
+    """The mantissa m, from 0.5 up to 1 in magnitude, and the exponent e of x = m * 2^e. Zeros, infinities and NaN are their own mantissas, with the exponent 0."""
 
 def gelu(x: Operand, /, *, approximate: str = "none") -> Array:
-    """x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or
-    'tanh'."""
+    """x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or 'tanh'."""
 
 def greater(x1: Operand, x2: Operand, /) -> Array:
     """x1 > x2."""
@@ -385,8 +382,7 @@ class TopkResult(NamedTuple):
     indices: Array
 
 def topk(x: Operand, /, k: int, *, axis: int = -1, largest: bool = True) -> TopkResult:
-    """The k greatest elements of x along an axis, or the k least, sorted, and their indices. Of equals the first
-    comes first; NaN counts as greatest."""
+    """The k greatest elements of x along an axis, or the k least, sorted, and their indices. Of equals the first comes first; NaN counts as greatest."""
 
 def trunc(x: Operand, /) -> Array:
     """The integer nearest to x towards zero."""
@@ -394,8 +390,7 @@ def trunc(x: Operand, /) -> Array:
 def var(
     x: Operand, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
-    """Variance over axes: the squared distances to the mean, over their number less `correction`; NaN where that is
-    not positive."""
+    """Variance over axes: the squared distances to the mean, over their number less `correction`; NaN where that is not positive."""
 
 def where(condition: Operand, x1: Operand, x2: Operand, /) -> Array:
     """x1 where the condition holds, else x2."""

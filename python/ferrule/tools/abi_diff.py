@@ -2,12 +2,11 @@
 
 `abi_diff(a, b)` takes the older interface a and the newer one b. Each is a path to
 
-- a snapshot (`abi_snapshot.inc`), which `./dev abi` writes and the package contains beside the headers,
-- a folder of headers that contains `ferrule/abi_snapshot.inc`, or
+- a folder of headers, such as `ferrule --include-dir` prints, or
 - a module (an ELF, PE or Mach-O file), of which only the version, the layout hashes and the exported symbols are known.
 
-Two snapshots are compared slot by slot; in other cases the versions are compared by the rules of docs/abi.md. Nothing
-is executed.
+Two folders of headers are compared declaration by declaration; in other cases the versions are compared by the rules of
+docs/abi.md. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -22,28 +21,17 @@ from ferrule.tools.inspection.abi import from_data
 from ferrule.tools.inspection.abi_version import AbiVersion, complaint
 from ferrule.tools.inspection.read_in_child import read_modules
 
-SNAPSHOT = Path("ferrule", "abi_snapshot.inc")
-# The first bytes of ELF, PE, and Mach-O files of 32 and 64 bits or with several architectures.
-MODULE_STARTS = (
-    b"\x7fELF",
-    b"MZ",
-    *(bytes.fromhex(magic) for magic in ("cefaedfe", "cffaedfe", "feedface", "feedfacf", "cafebabe", "cafebabf")),
-)
-# Constants that count the enumerators of an enumeration; they may grow.
-_COUNTS = re.compile(r"FE_\w+_COUNT")
-# FE_SLOT(structure, slot, offset, "type") and the other lines of a snapshot: docs/abi.md lists them.
-_LINE = re.compile(r"(FE_[A-Z]+)\((.*)\)")
-_ARGUMENT_COUNTS = {
-    "FE_ABI": 2,
-    "FE_HASH": 2,
-    "FE_SIZE": 2,
-    "FE_SLOT": 4,
-    "FE_VALUE": 3,
-    "FE_POINTER": 3,
-    "FE_FUNCTION": 3,
-    "FE_OP": 2,
-    "FE_ATTRIBUTE": 5,
-}
+_COUNT = re.compile(r"FE_\w+_COUNT")  # a constant that counts the enumerators of an enumeration; it may grow
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
+_STRUCT = re.compile(r"typedef (?:struct|union) (fe_\w+) \{([^}]*)\} \1;")
+_ENUM = re.compile(r"typedef enum (fe_\w+) FE_ANY_INT \{([^}]*)\} \1;")
+_FUNCTION = re.compile(r"(?:FE_API|typedef) ([^;({]+?)(?:\b|\(\*)(fe_\w+)\)?(\([^;]*\));")
+_LIST = re.compile(r"^#define (FE_\w+_(?:FIELDS|SLOTS))\([A-Z]\)(.*)$", re.MULTILINE)
+# F(type, name), or S(result, name, (parameters)), where parameters may have one level of parentheses.
+_LISTED = re.compile(r"\b[A-Z]\(([^(),]+),\s+(\w+)(?:,\s+(\((?:[^()]|\([^()]*\))*\)))?\)")
+_FIELD = re.compile(r"(.+?)(\w+)(\[\w+\])?")
+_OP = re.compile(r'^    \{"(\w+)", (\d+), OpKind::', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -58,26 +46,15 @@ class Difference:
         return f"{self.subject}: {self.what} ({'compatible' if self.is_compatible else 'incompatible'})"
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A field or function pointer of a struct, or an attribute of an op."""
-
-    offset: int
-    kind: str
-    since: int = 1  # of an attribute: the revision that appended it
-
-
 @dataclass
 class Interface:
-    """The contents of a snapshot; for a module, only the version and the symbols."""
+    """The declarations of a folder of headers; for a module, only the version and the symbols."""
 
     version: AbiVersion
-    sizes: dict[str, int] = field(default_factory=dict)
-    structs: dict[str, dict[str, Slot]] = field(default_factory=dict)
-    values: dict[str, dict[str, int]] = field(default_factory=dict)
+    structs: dict[str, dict[str, str]] = field(default_factory=dict)  # the type of each field, in their order
+    values: dict[str, dict[str, int]] = field(default_factory=dict)  # of enumerators
     functions: dict[str, str] = field(default_factory=dict)  # of the host C API, and types of functions
     revisions: dict[str, int] = field(default_factory=dict)  # of ops
-    attributes: dict[str, dict[str, Slot]] = field(default_factory=dict)
     symbols: frozenset[str] | None = None  # that a module exports
 
 
@@ -89,7 +66,7 @@ def abi_diff(a: Path, b: Path) -> list[Difference]:
     older, newer = read_interface(a), read_interface(b)
     found = list(_versions(older, newer))
     if older.structs and newer.structs:
-        found += _snapshots(older, newer)
+        found += _declarations(older, newer)
     if older.symbols is not None and newer.symbols is not None:
         found += [
             Difference("exported symbols", f"'{name}' is gone", name == "ferrule_backend_score")
@@ -111,25 +88,13 @@ def is_compatible(differences: list[Difference]) -> bool:
 
 
 def read_interface(path: Path) -> Interface:
-    """Read a snapshot, a folder of headers, or a module. Raises ValueError for other paths."""
-    if path.is_dir():
-        path /= SNAPSHOT
-        if not path.is_file():
-            raise ValueError(f"{path} does not exist: a folder of headers holds {SNAPSHOT}")
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(4)
-        if data.startswith(MODULE_STARTS):
-            return _read_module(path)
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is neither a module nor a snapshot") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
-    return _read_snapshot(path, text)
+    """Read a folder of headers, or a module. Raises ValueError for other paths."""
+    return _read_headers(path) if path.is_dir() else _read_module(path)
 
 
 def _read_module(path: Path) -> Interface:
+    if not path.is_file():
+        raise ValueError(f"{path} cannot be read: it is neither a module nor a folder of headers")
     if find_spec("lief") is None:
         raise ValueError(f"to read a module such as {path}, install lief: pip install 'ferrule[inspect]'")
     [found] = read_modules([path])
@@ -145,44 +110,49 @@ def _read_module(path: Path) -> Interface:
     return interfaces[0]
 
 
-def _read_snapshot(path: Path, text: str) -> Interface:
-    lines = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("//"):
-            continue
-        match = _LINE.fullmatch(line)
-        count = _ARGUMENT_COUNTS.get(match[1], 0) if match else 0
-        arguments = match[2].split(", ", count - 1) if match and count else []
-        if match is None or not arguments or len(arguments) != count:
-            raise ValueError(f"{path}: line {number} is none of a snapshot: {line[:60]!r}")
-        lines.append((match[1], arguments))
-    versions = [arguments for kind, arguments in lines if kind == "FE_ABI"]
-    hashes = [int(arguments[1], 16) for kind, arguments in lines if kind == "FE_HASH"]
-    if len(versions) != 1 or not hashes:
-        raise ValueError(f"{path} is not a snapshot: it names no version, or no layout hash")
-    interface = Interface(AbiVersion(int(versions[0][0]), int(versions[0][1]), tuple(hashes)))
-    for kind, arguments in lines:
-        _add(interface, kind, arguments)
+def _read_headers(folder: Path) -> Interface:
+    texts = {
+        path.name: _COMMENT.sub(" ", path.read_text(encoding="utf-8")).replace("\\\n", " ")
+        for path in sorted((folder / "ferrule").glob("*.h*"))
+    }
+    text = "\n".join(texts.values())
+    major, minor = (re.search(rf"#define FE_ABI_{part} (\d+)", text) for part in ("MAJOR", "MINOR"))
+    hashes = re.search(r"#define FE_LAYOUT_HASHES (.*)", text)
+    if major is None or minor is None or hashes is None:
+        raise ValueError(f"{folder} is not a folder of headers: no file of {folder / 'ferrule'} names a version")
+    numbers = tuple(int(number, 16) for number in re.findall(r"0x\w+", hashes[1]))
+    interface = Interface(AbiVersion(int(major[1]), int(minor[1]), numbers))
+    lists = {name: list(_fields_of_list(body)) for name, body in _LIST.findall(text)}
+    text = _DIRECTIVE.sub("", text)
+    for name, body in _STRUCT.findall(text):
+        interface.structs[name] = dict(_fields(body, lists))
+    for name, body in _ENUM.findall(text):
+        interface.values[name] = dict(_enumerators(body))
+    for result, name, parameters in _FUNCTION.findall(text):
+        interface.functions[name] = _one_form(f"{result} {parameters}")
+    interface.revisions = {name: int(revision) for name, revision in _OP.findall(texts.get("op_table.hpp", ""))}
     return interface
 
 
-def _add(to: Interface, kind: str, arguments: list[str]) -> None:
-    name = arguments[0]
-    if kind == "FE_SIZE":
-        to.sizes[name] = int(arguments[1])
-        to.structs.setdefault(name, {})
-    elif kind == "FE_SLOT":
-        to.structs.setdefault(name, {})[arguments[1]] = Slot(int(arguments[2]), _one_form(arguments[3].strip('"')))
-    elif kind == "FE_VALUE":
-        to.values.setdefault(name, {})[arguments[1]] = int(arguments[2])
-    elif kind in ("FE_POINTER", "FE_FUNCTION"):
-        to.functions[name] = _one_form(f"{arguments[1]} {arguments[2]}")
-    elif kind == "FE_OP":
-        to.revisions[name] = int(arguments[1])
-        to.attributes.setdefault(name, {})
-    elif kind == "FE_ATTRIBUTE":
-        slot = Slot(int(arguments[2]), arguments[3].strip('"'), int(arguments[4]))
-        to.attributes.setdefault(name, {})[arguments[1]] = slot
+def _fields_of_list(body: str) -> Iterator[tuple[str, str]]:
+    for kind, name, parameters in _LISTED.findall(body):
+        yield name, _one_form(f"{kind} {parameters}")
+
+
+def _fields(body: str, lists: Mapping[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+    for part in filter(None, (" ".join(part.split()) for part in body.replace(")", ");").split(";"))):
+        if part.split("(")[0] in lists:
+            yield from lists[part.split("(")[0]]
+        elif match := _FIELD.fullmatch(part):
+            yield match[2], _one_form(match[1] + (match[3] or ""))
+
+
+def _enumerators(body: str) -> Iterator[tuple[str, int]]:
+    value = -1
+    for part in filter(None, (part.strip() for part in body.split(","))):
+        name, _, given = part.partition("=")
+        value = int(given, 0) if given else value + 1
+        yield name.strip(), value
 
 
 def _one_form(declaration: str) -> str:
@@ -208,87 +178,58 @@ def _versions(a: Interface, b: Interface) -> Iterator[Difference]:
     yield Difference("interface", what + (f", but {problem}" if problem else ""), not problem)
 
 
-def _snapshots(a: Interface, b: Interface) -> Iterator[Difference]:
-    for name, slots in a.structs.items():
-        if name in b.structs:
-            yield from _slots(name, slots, b.structs[name])
-        else:
-            yield Difference(name, "is gone", is_compatible=False)
-    for name in b.structs.keys() - a.structs.keys():
-        yield Difference(name, "is new", is_compatible=True)
+def _declarations(a: Interface, b: Interface) -> Iterator[Difference]:
+    yield from _named(a.structs, b.structs)
+    for name in a.structs.keys() & b.structs.keys():
+        yield from _slots(name, a.structs[name], b.structs[name])
     for name, values in a.values.items():
         yield from _values(name, values, b.values.get(name, {}))
-    yield from _functions(a.functions, b.functions)
-    for name in a.attributes:
-        if name in b.attributes:
-            yield from _op(name, a, b)
-        else:
-            yield Difference(f"op {name}", "is gone", is_compatible=False)
-    for name in sorted(b.attributes.keys() - a.attributes.keys()):
-        yield Difference(f"op {name}", "is new", is_compatible=True)
+    yield from _named(a.functions, b.functions)
+    for name in a.functions.keys() & b.functions.keys():
+        if a.functions[name] != b.functions[name]:
+            yield Difference(name, f"was '{a.functions[name]}' and is '{b.functions[name]}'", is_compatible=False)
+    yield from _named(a.revisions, b.revisions, "op ")
+    for name in a.revisions.keys() & b.revisions.keys():
+        if b.revisions[name] < a.revisions[name]:
+            what = f"its revision fell from {a.revisions[name]} to {b.revisions[name]}"
+            yield Difference(f"op {name}", what, is_compatible=False)
 
 
-def _slots(struct: str, a: Mapping[str, Slot], b: Mapping[str, Slot]) -> Iterator[Difference]:
-    end = max((slot.offset for slot in a.values()), default=-1)
-    for name, slot in a.items():
-        other = b.get(name)
-        if other is None:
-            yield Difference(struct, f"slot '{name}' is gone", is_compatible=False)
-            continue
-        if other.offset != slot.offset:
-            yield Difference(struct, f"slot '{name}' moved from {slot.offset} to {other.offset}", is_compatible=False)
-        if other.kind != slot.kind:
-            yield Difference(struct, f"slot '{name}' was '{slot.kind}' and is '{other.kind}'", is_compatible=False)
-    # A struct without a leading size is copied as a whole and used in arrays, so it cannot grow. fe_abi has its size in
-    # a later field.
-    can_grow = struct == "fe_abi" or all(slot.offset > 0 for slot in a.values())
-    for name, slot in b.items():
+def _named(a: Mapping[str, object], b: Mapping[str, object], kind: str = "") -> Iterator[Difference]:
+    for name in sorted(a.keys() - b.keys()):
+        yield Difference(kind + name, "is gone", is_compatible=False)
+    for name in sorted(b.keys() - a.keys()):
+        yield Difference(kind + name, "is new", is_compatible=True)
+
+
+def _slots(struct: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Difference]:
+    kept = [name for name in b if name in a]
+    last = list(b).index(kept[-1]) if kept else -1
+    for name in sorted(a.keys() - b.keys()):
+        yield Difference(struct, f"slot '{name}' is gone", is_compatible=False)
+    if kept != [name for name in a if name in b]:
+        yield Difference(struct, "its slots are in another order", is_compatible=False)
+    for name in kept:
+        if a[name] != b[name]:
+            yield Difference(struct, f"slot '{name}' was '{a[name]}' and is '{b[name]}'", is_compatible=False)
+    # A struct without struct_size is copied as a whole and used in arrays, so it cannot grow.
+    can_grow = "struct_size" in a
+    for index, name in enumerate(b):
         if name in a:
             continue
-        if slot.offset > end and can_grow:
+        if index > last and can_grow:
             yield Difference(struct, f"'{name}' appended", is_compatible=True)
         else:
-            what = "inserted" if can_grow else "added to a struct that cannot grow,"
-            yield Difference(struct, f"'{name}' {what} at {slot.offset}", is_compatible=False)
+            what = "inserted" if can_grow else "added to a struct that cannot grow"
+            yield Difference(struct, f"'{name}' {what}", is_compatible=False)
 
 
 def _values(enumeration: str, a: Mapping[str, int], b: Mapping[str, int]) -> Iterator[Difference]:
     for name, value in a.items():
         if name not in b:
             yield Difference(enumeration, f"'{name}' is gone", is_compatible=False)
-        elif b[name] != value and not _COUNTS.fullmatch(name):
+        elif b[name] != value and not _COUNT.fullmatch(name):
             yield Difference(enumeration, f"'{name}' was {value} and is {b[name]}", is_compatible=False)
     for name in b.keys() - a.keys():
-        is_free = b[name] not in a.values() or any(_COUNTS.fullmatch(n) and v == b[name] for n, v in a.items())
+        is_free = b[name] not in a.values() or any(_COUNT.fullmatch(n) and v == b[name] for n, v in a.items())
         yield Difference(enumeration, f"'{name}' = {b[name]} added", is_free)
-
-
-def _functions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Difference]:
-    for name, signature in a.items():
-        if name not in b:
-            yield Difference(name, "is gone", is_compatible=False)
-        elif b[name] != signature:
-            yield Difference(name, f"was '{signature}' and is '{b[name]}'", is_compatible=False)
-    for name in sorted(b.keys() - a.keys()):
-        yield Difference(name, "is new", is_compatible=True)
-
-
-def _op(name: str, a: Interface, b: Interface) -> Iterator[Difference]:
-    subject = f"op {name}"
-    before, after = a.revisions[name], b.revisions[name]
-    if after < before:
-        yield Difference(subject, f"its revision fell from {before} to {after}", is_compatible=False)
-    for difference in _slots(subject, a.attributes[name], b.attributes[name]):
-        yield Difference(subject, difference.what.replace("slot '", "attribute '"), difference.is_compatible)
-    for attribute, slot in b.attributes[name].items():
-        known = a.attributes[name].get(attribute)
-        if known is None and slot.since <= before:
-            yield Difference(
-                subject, f"attribute '{attribute}' is new and claims revision {slot.since}", is_compatible=False
-            )
-        elif known is not None and known.since != slot.since:
-            yield Difference(
-                subject,
-                f"attribute '{attribute}' was of revision {known.since} and is of {slot.since}",
-                is_compatible=False,
-            )

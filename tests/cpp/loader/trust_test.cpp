@@ -1,19 +1,13 @@
 // A module that can be written by a user who cannot write libferrule is not opened.
 #include "loader_fixture.h"
 
-#include "core/platform/access_list.h"
 #include "core/platform/file_writers.h"
-#include "core/platform/local_accounts.h"
 #include "other_process.h"
 
-#include <cerrno>
-#include <cstring>
-#include <sstream>
 #include <sys/stat.h>
 #if defined(__linux__)
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/xattr.h>
 #endif
 
 namespace ferrule::test {
@@ -115,32 +109,6 @@ TEST_F(LoaderTrust, SubjectsAreClassifiedAsUserRootOrOthers) {
   EXPECT_EQ(describe(group), "group 47110815");
 }
 
-bool is_own_group(const std::string& passwd, uint32_t group, std::vector<uint32_t> trusted) {
-  std::istringstream text(passwd);
-  return is_first_group_of_trusted_only(group, local_accounts_in(text), [&](uint32_t user) {
-    return std::find(trusted.begin(), trusted.end(), user) != trusted.end();
-  });
-}
-
-TEST(LoaderAccounts, GroupIsPrivateUnlessAnotherUserHasItAsPrimaryGroup) {
-  const std::string anna = "root:x:0:0:root:/root:/bin/sh\nanna:x:1000:1000:Anna,,,:/home/anna:/bin/sh\n";
-  const std::string bob = "bob:x:1001:1000::/home/bob:/bin/sh\n";
-  EXPECT_TRUE(is_own_group(anna, 1000, {1000}));
-  EXPECT_FALSE(is_own_group(anna + bob, 1000, {1000}));
-  EXPECT_FALSE(is_own_group(bob + anna, 1000, {1000}));
-  EXPECT_TRUE(is_own_group(anna + bob, 1000, {1000, 1001}));
-  EXPECT_FALSE(is_own_group(anna, 1000, {0}));
-  EXPECT_FALSE(is_own_group(anna, 1001, {1001})) << "of whom nobody knows";
-  EXPECT_FALSE(is_own_group("", 0, {0}));
-}
-
-TEST(LoaderAccounts, InvalidLinesAreSkipped) {
-  std::istringstream text(
-      "# text\n\n+::::::\n:x:1:1:::\na:x:one:1:::\na:x:1:-1:::\na:x:1:99999999999:::\nb:x:2\nc:x:3:4:x");
-  EXPECT_EQ(local_accounts_in(text), (std::vector<LocalAccount>{{"c", 3, 4}}));
-  EXPECT_FALSE(local_accounts().empty());
-}
-
 #if defined(__linux__)
 // Runs body in a process that has its own user and group databases.
 template <class Body>
@@ -156,35 +124,31 @@ bool with_accounts(const fs::path& folder, const std::string& passwd, const std:
   });
 }
 
-TEST_F(LoaderTrust, PrimaryGroupOfAnotherUserIsNotPrivate) {
-  const std::string anna = "root:x:0:0::/:/bin/sh\nanna:x:1000:1000::/:/bin/sh\n";
-  const std::string groups = "root:x:0:\nanna:x:1000:\n";
-  const auto loads = [&](LoadState state) {
-    return [&, state] {
-      return setegid(1000) == 0 && seteuid(1000) == 0 && fs::exists(module_) &&
-             is_among({Writer::Kind::user, 1000}, {}) && row(load_with("owner"), "t_plain").state == state;
-    };
+TEST_F(LoaderTrust, GroupIsPrivateIfItIsTheUsersOwnAndListsNobodyElse) {
+  const std::string users = "root:x:0:0::/:/bin/sh\nanna:x:1000:1000::/:/bin/sh\ncarl:x:1002:1002::/:/bin/sh\n";
+  if (geteuid() != 0 || !with_accounts(folder_, users, "root:x:0:\n", [] { return true; }))
+    GTEST_SKIP() << "only root may change the databases";
+  const auto state_with = [&](const std::string& passwd, const std::string& group) {
+    for (const LoadState state : {LoadState::loaded, LoadState::unsafe})
+      if (with_accounts(folder_, passwd, group, [&] {
+            return setegid(1000) == 0 && seteuid(1000) == 0 && row(load_with("owner"), "t_plain").state == state;
+          }))
+        return state;
+    return LoadState::error;
   };
   // A file that the user built with umask 002.
-  if (geteuid() != 0 || !with_accounts(folder_, anna, groups, [] { return true; }))
-    GTEST_SKIP() << "only root may change the databases; the accounts above are simulated";
   for (const fs::path& path : {module_, manifest_, root(), folder_}) {
     ASSERT_EQ(chown(path.c_str(), 1000, 1000), 0);
     set_mode(path, fs::is_directory(path) ? 0775 : 0664);
   }
-  EXPECT_TRUE(with_accounts(folder_, anna, groups, loads(LoadState::loaded)));
-  const std::string bob = "bob:x:1001:1000::/:/bin/sh\n", carl = "carl:x:1002:1002::/:/bin/sh\n";
-  EXPECT_TRUE(with_accounts(folder_, anna + bob, groups, loads(LoadState::unsafe)));
-  EXPECT_TRUE(with_accounts(folder_, anna + carl, groups, loads(LoadState::loaded)));
-  EXPECT_TRUE(with_accounts(folder_, anna + carl, "root:x:0:\nanna:x:1000:anna,carl\n", loads(LoadState::unsafe)));
-  EXPECT_TRUE(with_accounts(folder_, anna + carl, "root:x:0:\nanna:x:1000:anna\n", loads(LoadState::loaded)));
-  // A user from a network directory that does not enumerate its users.
-  EXPECT_TRUE(with_accounts(folder_, "root:x:0:0::/:/bin/sh\n", groups, loads(LoadState::unsafe)));
-  // Group 0 is not private if system accounts belong to it.
-  const std::string operators = "operator:x:11:0::/:/sbin/nologin\n";
-  ASSERT_EQ(chown(root().c_str(), 0, 0), 0);
-  EXPECT_TRUE(with_accounts(folder_, anna, groups, loads(LoadState::loaded)));
-  EXPECT_TRUE(with_accounts(folder_, anna + operators, groups, loads(LoadState::unsafe)));
+  EXPECT_EQ(state_with(users, "root:x:0:\nanna:x:1000:\n"), LoadState::loaded);
+  EXPECT_EQ(state_with(users, "root:x:0:\nanna:x:1000:anna\n"), LoadState::loaded);
+  EXPECT_EQ(state_with(users, "root:x:0:\nanna:x:1000:anna,carl\n"), LoadState::unsafe);
+  EXPECT_EQ(state_with(users, "root:x:0:\n"), LoadState::unsafe) << "a group without an entry";
+  const std::string without_anna = "root:x:0:0::/:/bin/sh\n";
+  EXPECT_EQ(state_with(without_anna, "root:x:0:\nanna:x:1000:\n"), LoadState::unsafe);
+  const std::string of_staff = "root:x:0:0::/:/bin/sh\nanna:x:1000:50::/:/bin/sh\n";
+  EXPECT_EQ(state_with(of_staff, "root:x:0:\nstaff:x:1000:\n"), LoadState::unsafe) << "her first group is another";
 }
 #endif
 
@@ -263,53 +227,6 @@ TEST_F(LoaderTrust, ManifestHashPolicyRefusesModulesWithoutManifest) {
   set_mode(module_, 0777);
   EXPECT_EQ(loaded_row("manifest-hash").state, LoadState::unsafe);
 }
-
-// An ACL in the kernel's format: version 2, then tag, permissions and id of each entry.
-std::vector<std::byte> access_list(uint16_t of_named_user, uint16_t mask) {
-  std::vector<std::byte> bytes(4 + 5 * 8);
-  const auto put = [&](std::size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
-  put(0, uint32_t{2});
-  const uint16_t rows[5][2] = {{0x01, 7}, {0x02, of_named_user}, {0x04, 5}, {0x10, mask}, {0x20, 5}};
-  for (std::size_t i = 0; i < 5; ++i) {
-    put(4 + i * 8, rows[i][0]);
-    put(4 + i * 8 + 2, rows[i][1]);
-    put(4 + i * 8 + 4, i == 1 ? stranger : 0xffffffffu);
-  }
-  return bytes;
-}
-
-TEST(LoaderAccessList, ListsUsersAndGroupsThatMayWrite) {
-  const std::vector<Writer> expected = {{Writer::Kind::user, stranger}};
-  EXPECT_EQ(writers_in_access_list(access_list(7, 7), 5), expected);
-  EXPECT_EQ(writers_in_access_list(access_list(7, 5), 5), std::vector<Writer>());
-  EXPECT_EQ(writers_in_access_list(access_list(5, 7), 5), std::vector<Writer>());
-  std::vector<std::byte> bytes = access_list(7, 7);
-  bytes[4 + 2 * 8 + 2] = std::byte{2};  // the file's group
-  EXPECT_EQ(writers_in_access_list(bytes, 5)->at(1), (Writer{Writer::Kind::group, 5}));
-  bytes[4 + 8] = std::byte{8};  // the user entry becomes a group entry
-  EXPECT_EQ(writers_in_access_list(bytes, 5)->at(0), (Writer{Writer::Kind::group, stranger}));
-  bytes.pop_back();
-  EXPECT_EQ(writers_in_access_list(bytes, 5), std::nullopt);
-  bytes = access_list(7, 7);
-  bytes[0] = std::byte{3};
-  EXPECT_EQ(writers_in_access_list(bytes, 5), std::nullopt);
-  EXPECT_EQ(writers_in_access_list({}, 5), std::nullopt);
-}
-
-#if defined(__linux__)
-TEST_F(LoaderTrust, AccessControlListsAreChecked) {
-  const auto set_list = [&](const std::vector<std::byte>& list) {
-    return setxattr(root().c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
-  };
-  if (!set_list(access_list(7, 7))) {
-    EXPECT_EQ(errno, EOPNOTSUPP);  // the file system has no ACLs
-    return;
-  }
-  expect_unsafe(root(), describe({Writer::Kind::user, stranger}));
-  EXPECT_TRUE(set_list(access_list(7, 5)));
-  expect_loaded();
-}
-#endif
 
 }  // namespace
 }  // namespace ferrule::test

@@ -3,7 +3,8 @@
  * name; TEST_UUIDS and TEST_ADDRESSES list the UUID (16 bytes or NULL) and address (text or NULL) of each device;
  * TEST_SCORE exports a score; TEST_MAJOR and TEST_HASH change the reported interface; TEST_WITHOUT_ABI and
  * TEST_WITHOUT_INIT omit a symbol; TEST_INIT_FAILS (an error code), TEST_WRONG_NAME and TEST_WITHOUT_COMPILE make init
- * faulty; TEST_FAULT runs first; TEST_NEEDS is a variable of a library that the module is linked with. */
+ * faulty; TEST_OLDER makes its table end before get_proc, as if its headers had no such slot; TEST_FAULT runs first;
+ * TEST_NEEDS is a variable of a library that the module is linked with. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
@@ -236,6 +237,9 @@ static fe_error *initialise(const fe_host *given, fe_backend *out) {
   out->executable_release = executable_release;
   out->execute = execute;
   out->get_proc = get_proc;
+#ifdef TEST_OLDER
+  out->struct_size = offsetof(fe_backend, get_proc);
+#endif
   return NULL;
 }
 

@@ -167,6 +167,14 @@ TEST(Ops, AttributesAreCheckedByNameAndType) {
   EXPECT_NE(error_of("astype", {float32({2})}).find("'dtype' is missing"), std::string::npos);
 }
 
+TEST(Ops, OnlyAnAttributeWithAnotherValueThanItsDefaultRaisesTheRevision) {
+  const Row row = Row("root").real_attribute("scale", 1).since(2).integer_attribute("bias", 0).since(3);
+  EXPECT_EQ(row.revision, 3u);
+  EXPECT_EQ(lowest_revision(row, {1.0, int64_t{0}}), 1u);
+  EXPECT_EQ(lowest_revision(row, {2.0, int64_t{0}}), 2u);
+  EXPECT_EQ(lowest_revision(row, {2.0, int64_t{5}}), 3u);
+}
+
 TEST(Ops, NineDimensionsAreAnError) { EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}), Error); }
 
 TEST(Ops, PackedAttributesMatchTheGeneratedStruct) {

@@ -176,5 +176,16 @@ TEST_F(AbiInAFile, OtherInterfaceIsIncompatibleAndNoCodeRuns) {
   EXPECT_EQ(row_after([](fe_abi& abi) { abi.layout_hashes[0] ^= 1; }).state, LoadState::incompatible);
 }
 
+// ---- a module of an earlier minor
+
+TEST_F(LoaderTest, SlotsPastTheTableOfAnOlderModuleAreAbsent) {
+  put(root(), "t_older");
+  EXPECT_EQ(row(load_from({root()}), "t_older").state, LoadState::loaded);
+  const auto backend = Registry::instance().find_backend("t_older");
+  ASSERT_NE(backend, nullptr);
+  EXPECT_EQ(backend->table().get_proc, nullptr);
+  EXPECT_NE(backend->table().execute, nullptr);
+}
+
 }  // namespace
 }  // namespace ferrule::test

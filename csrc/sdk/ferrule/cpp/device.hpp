@@ -14,7 +14,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -165,13 +164,6 @@ class Inputs {
   constexpr void add(uint32_t number) {
     if (number >= most) throw Error(FE_INTERNAL, "an input number must be less than 64");
     bits_ |= uint64_t{1} << number;
-  }
-  // Earlier headers took a bit mask here: such code gets an error message.
-  template <class Number>
-  requires std::is_integral_v<Number>
-  constexpr Inputs(Number) {
-    static_assert(sizeof(Number) == 0,
-                  "pass input numbers in braces, {0, 1}; bit masks such as 0b11 are no longer accepted");
   }
   static constexpr Inputs all() {
     Inputs inputs;

@@ -26,7 +26,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         nargs=2,
         type=Path,
         metavar=("A", "B"),
-        help="what changed from one binary interface to another: snapshots, folders of headers, or modules",
+        help="what changed from one binary interface to another: folders of headers, or modules",
     )
     parser.set_defaults(run=run)
 
