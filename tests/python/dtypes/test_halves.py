@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 FLOAT16, BFLOAT16 = np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)
 HALVES = [FLOAT16, BFLOAT16]
 RANDOM = np.random.default_rng(11)
@@ -54,7 +56,7 @@ def test_dtypes_match_numpy_and_ml_dtypes() -> None:
     assert fe.zeros(3, dtype=ml_dtypes.bfloat16).dtype == BFLOAT16
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "result"),
     [
         ("float16", "float16", "float16"),
@@ -182,7 +184,7 @@ def test_saved_graphs_keep_half_constants(half: np.dtype[Any]) -> None:
 # ---- casts
 
 
-@pytest.mark.parametrize("other", ["float32", "float64", "bool", "int8", "int32", "int64", "uint8", "uint16"])
+@each("other", ["float32", "float64", "bool", "int8", "int32", "int64", "uint8", "uint16"])
 def test_casts_of_every_half(other: str, half: np.dtype[Any]) -> None:
     host = EVERY.view(half)
     with np.errstate(invalid="ignore"):  # of signalling NaN
@@ -252,7 +254,7 @@ UNARY: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("op", UNARY)
+@each("op", UNARY)
 def test_elementwise_functions_of_every_half(op: str, half: np.dtype[Any]) -> None:
     host = EVERY.view(half)
     with np.errstate(all="ignore"):
@@ -271,9 +273,7 @@ def test_elementwise_functions_of_every_half(op: str, half: np.dtype[Any]) -> No
     assert np.mean(differ & (exact != 0)) < 0.01
 
 
-@pytest.mark.parametrize(
-    "op", ["add", "subtract", "multiply", "divide", "maximum", "minimum", "floor_divide", "remainder"]
-)
+@each("op", ["add", "subtract", "multiply", "divide", "maximum", "minimum", "floor_divide", "remainder"])
 def test_arithmetic_rounds_once(op: str, half: np.dtype[Any]) -> None:
     a, b = normal(4000, half), normal(4000, half)
     with np.errstate(all="ignore"):
@@ -281,7 +281,7 @@ def test_arithmetic_rounds_once(op: str, half: np.dtype[Any]) -> None:
     same_bits(getattr(fe, op)(fe.asarray(a), fe.asarray(b)), expected)
 
 
-@pytest.mark.parametrize("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@each("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
 def test_comparisons(op: str, half: np.dtype[Any]) -> None:
     a, b = EVERY.view(half), RANDOM.permutation(EVERY).view(half)
     with np.errstate(invalid="ignore"):  # of signalling NaN
@@ -320,8 +320,8 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("axis", [None, 0, 1])
+@each("layout", LAYOUTS)
+@each("axis", [None, 0, 1])
 def test_reductions_accumulate_in_float32(axis: int | None, layout: str, half: np.dtype[Any]) -> None:
     host = LAYOUTS[layout](normal((300, 420), half))
     x, wide = fe.asarray(host), host.astype("float64")
@@ -352,8 +352,8 @@ def test_sums_with_intermediates_beyond_half_range_are_right(half: np.dtype[Any]
     assert fe.var(fe.asarray(np.array([-200, 200] * 9, half))).item() == float(half.type(40000))
 
 
-@pytest.mark.parametrize("rows", [1, 2, 7, 70])
-@pytest.mark.parametrize("turned", [False, True])
+@each("rows", [1, 2, 7, 70])
+@each("turned", [False, True])
 def test_matmul_against_float64(turned: bool, rows: int, half: np.dtype[Any]) -> None:
     a, b = normal((3, rows, 130), half), normal((90, 130) if turned else (130, 90), half)
     right = b.T if turned else b
@@ -369,7 +369,7 @@ def test_matmul_against_float64(turned: bool, rows: int, half: np.dtype[Any]) ->
     ).dtype == fe.float32
 
 
-@pytest.mark.parametrize("width", [200, 4096, 4097])  # longer rows use another code path
+@each("width", [200, 4096, 4097])  # longer rows use another code path
 def test_rows_against_float64(width: int, half: np.dtype[Any]) -> None:
     host = normal((3, 9, width), half)
     x, wide = fe.asarray(host), host.astype("float64")

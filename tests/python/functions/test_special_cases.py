@@ -17,10 +17,12 @@ from ferrule.testing.special_cases.evaluate import violations
 from ferrule.testing.special_cases.notation import entries
 from ferrule.testing.special_cases.samples import entry_of, outcome_of, samples_of
 
+from tests.python.each import each
+
 ELEMENTWISE = [name for name, case in all_cases().items() if (entry := entry_of(case)) and not entry.is_reduction]
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@each("name", ELEMENTWISE)
 def test_function_has_the_special_cases_of_its_op(name: str) -> None:
     case = all_cases()[name]
     entry = entry_of(case)
@@ -32,8 +34,8 @@ def test_function_has_the_special_cases_of_its_op(name: str) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, "int8", "uint64"])
-@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+@each("dtype", [*FLOATS, *COMPLEX, "int8", "uint64"])
+@each("shape", [(0,), (3, 0)])
 def test_reductions_of_no_elements(dtype: str, shape: tuple[int, ...]) -> None:
     x = fe.zeros(shape, dtype=dtype)
     rows = shape[:-1]
@@ -55,9 +57,9 @@ def test_mean_of_no_complex_numbers_is_nan_in_both_parts() -> None:
     assert math.isnan(got.imag)
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("function", [fe.var, fe.std])
-@pytest.mark.parametrize(("size", "correction"), [(1, 1), (2, 2), (2, 2.5), (3, 7), (5, 5.0)])
+@each("dtype", FLOATS)
+@each("function", [fe.var, fe.std])
+@each(("size", "correction"), [(1, 1), (2, 2), (2, 2.5), (3, 7), (5, 5.0)])
 def test_variance_without_degrees_of_freedom_is_nan(
     dtype: str, function: Callable[..., fe.Array], size: int, correction: float
 ) -> None:
@@ -68,7 +70,7 @@ def test_variance_without_degrees_of_freedom_is_nan(
     assert np.isnan(values_of(traced(x)).astype(np.float64)).all()
 
 
-@pytest.mark.parametrize("function", [fe.sum, fe.prod, fe.mean, fe.max, fe.min, fe.var, fe.std])
+@each("function", [fe.sum, fe.prod, fe.mean, fe.max, fe.min, fe.var, fe.std])
 def test_reductions_propagate_nan(function: Callable[..., fe.Array]) -> None:
     x = np.full((67, 67), 0.5, np.float32)
     np.fill_diagonal(x, np.nan)

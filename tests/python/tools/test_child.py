@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,9 +76,7 @@ def test_end_of_a_child_is_reported_with_its_step_and_a_new_child_answers(
 
 
 def test_only_the_end_of_a_childs_output_is_kept(child: Child) -> None:
-    begin = time.perf_counter()
     with pytest.raises(ChildEnded) as ended:
         child.ask(do="print")
     assert len(ended.value.output) <= OUTPUT_SHOWN
     assert ended.value.output.endswith("the last line")
-    assert time.perf_counter() - begin < 30
