@@ -77,9 +77,10 @@ def test_a_fault_is_caught(
     faulty_modules: Path,
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", fault)
-    limit = 5 if state == "hung" else 60
-    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=limit)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=60)[0]
+    subject.child.limit = 3 if state == "hung" else 60  # the child has started
     record = record_of(subject, case, check)
+    subject.child.limit = 60
     # The module stays loaded for the next test.
     after = record_of(subject, "abs-float32", "values")
     subject.child.close()
@@ -110,7 +111,7 @@ def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
 
 def test_null_backend_fails_without_crashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backend that accepts every op and computes nothing."""
-    subject = subjects_of([Target("device", "null")], limit=20)[0]
+    subject = subjects_of([Target("device", "null")], limit=60)[0]
     states = {case: record_of(subject, case, "values").state for case in ("add-float32", "exp-float32", "sum-float32")}
     subject.child.close()
     assert set(states.values()) == {"failed"}
@@ -120,7 +121,7 @@ def test_module_that_cannot_be_opened_is_a_target_with_an_error(
     faulty_modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "aborts_at_init")
-    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=20)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=60)[0]
     assert "SIGABRT" in str(subject.error)
 
 
