@@ -18,6 +18,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
 from tests.python.late_devices import at_each_pace, error_of, held_device, in_own_process, open_devices
 
 BASE = np.arange(12, dtype=np.float32)
@@ -96,7 +97,7 @@ def test_synchronize_of_an_unknown_device_lists_the_devices(device: str) -> None
         fe.synchronize(device)
 
 
-@pytest.mark.parametrize("device", [0, 1.5, True, b"cpu", [], BASE])
+@each("device", [0, 1.5, True, b"cpu", [], BASE])
 def test_synchronize_takes_devices_and_their_names_only(device: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="takes a Device or a name"):
         fe.synchronize(device)

@@ -13,6 +13,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
 from tests.python.late_devices import (
     PACES,
     REQUESTED_FAILURE,
@@ -177,13 +178,13 @@ def test_memory_limit_applies_until_it_is_removed(pace: str) -> None:
     check_that_cached_memory_gives_way(device)
 
 
-@pytest.mark.parametrize("size", [0, -1, -(2**70), 2**64, 2**200, True, False, 1.5, 1e9, "1", b"1", [], np.float32(8)])
+@each("size", [0, -1, -(2**70), 2**64, 2**200, True, False, 1.5, 1e9, "1", b"1", [], np.float32(8)])
 def test_a_limit_is_a_number_of_bytes_or_none(size: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="takes a number of bytes from 1 to 2"):
         fe.device("cpu").set_memory_limit(size)
 
 
-@pytest.mark.parametrize("size", [2**64 - 1, 2**63, np.int64(2**62), np.uint64(2**63), None])
+@each("size", [2**64 - 1, 2**63, np.int64(2**62), np.uint64(2**63), None])
 def test_memory_limit_may_be_arbitrarily_large(size: Any) -> None:
     try:
         fe.device("cpu").set_memory_limit(size)
