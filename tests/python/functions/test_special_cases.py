@@ -8,30 +8,12 @@ from collections.abc import Callable
 import ferrule as fe
 import numpy as np
 import pytest
-from ferrule.testing.cases import all_cases
 from ferrule.testing.model.dtypes import COMPLEX, FLOATS, PARTS
-from ferrule.testing.model.problem import Problem
-from ferrule.testing.running.array_conversion import array_of, values_of
+from ferrule.testing.running.array_conversion import values_of
 from ferrule.testing.special_cases.conditions import agrees, covered
-from ferrule.testing.special_cases.evaluate import violations
 from ferrule.testing.special_cases.notation import entries
-from ferrule.testing.special_cases.samples import entry_of, outcome_of, samples_of
 
 from tests.python.each import each
-
-ELEMENTWISE = [name for name, case in all_cases().items() if (entry := entry_of(case)) and not entry.is_reduction]
-
-
-@each("name", ELEMENTWISE)
-def test_function_has_the_special_cases_of_its_op(name: str) -> None:
-    case = all_cases()[name]
-    entry = entry_of(case)
-    assert entry is not None
-    inputs = samples_of(entry, case.dtypes[0]).inputs
-    got = getattr(fe, case.op)(*(array_of(x, fe.device("cpu")) for x in inputs))
-    outcome = outcome_of(case, Problem(tuple(x.shape for x in inputs)), inputs, values_of(got))
-    found = [(one.row.text, one.how, *(x[one.index] for x in inputs)) for one in violations(entry, outcome)]
-    assert found == []
 
 
 @each("dtype", [*FLOATS, *COMPLEX, "int8", "uint64"])
