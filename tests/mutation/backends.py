@@ -1,9 +1,9 @@
-"""The backends that get faults. The file tests/mutation.toml of each says how its module is built and tested."""
+"""The backends that get faults. The file tests/mutation.toml of each says how its module is built."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,8 @@ ROOT = Path(__file__).parents[2]
 class Backend:
     """The entries of one mutation.toml. Texts may contain {variant}, the variant of the host's module that is built.
 
-    share: percentage of the generated faults.
-    files: patterns of the files that get generated faults, relative to the folder; none: only `faults` are planted.
-    left_out: exceptions, each with its reason.
-    faults: written by hand, each with what must catch it (planted_faults.py).
-    by_kernel_file: CMake compiles the kernels in a target of their own, TARGET-kernels, so that one kernel file at a
-        time can be built with a fault; otherwise each fault builds the module.
-    is_host: its module computes on the host. The tests of the core use it, and the hand-written faults are in it.
+    faults: each with what must catch it (planted_faults.py).
+    is_host: its module computes on the host. The tests of the core use it, and the faults of faults.py are in it.
     target, product, options: of CMake; the product is relative to the backend's folder in the build.
     further_targets: what the backend's tests load beside the module.
     folders: further parts of the tree that its build needs.
@@ -30,15 +25,10 @@ class Backend:
     name: str
     target: str
     product: str
-    share: int = 0
-    files: tuple[str, ...] = ()
-    support_test: str = ""
     faults: tuple[dict[str, str], ...] = ()
     folders: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     further_targets: tuple[str, ...] = ()
-    left_out: dict[str, str] = field(default_factory=dict)
-    by_kernel_file: bool = False
     is_host: bool = False
 
     @property

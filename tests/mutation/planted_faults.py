@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from .backends import ROOT, Backend
-from .trial import Step, failure_of
+from .step import Step, failure_of
 from .workspace import BuildError, KernelWorkspace, Workspace
 
 LIMIT = 300.0  # seconds for a check

@@ -64,11 +64,11 @@ def layout_of(area: str, variant: str, sanitizer: str = "") -> Layout:
 
 
 class Workspace:
-    """One copy. `number` distinguishes workspaces that work in parallel; a sanitizer has one of its own."""
+    """One copy, of the core or of a backend; a sanitizer has one of its own."""
 
-    def __init__(self, area: str, variant: str, number: int = 0, sanitizer: str = "") -> None:
+    def __init__(self, area: str, variant: str, sanitizer: str = "") -> None:
         self.layout = layout_of(area, variant, sanitizer)
-        self.folder = FOLDER / f"{area}-{sanitizer or number}"
+        self.folder = FOLDER / f"{area}-{sanitizer or 'plain'}"
         self.source = self.folder / "source"
         self.build_folder = self.source / "build" / "tests"  # as deep as other builds: ccache knows their objects
         self.product = self.build_folder / self.layout.product
@@ -125,11 +125,11 @@ class Workspace:
 
 
 class KernelWorkspace(Workspace):
-    """A workspace of a module whose kernels have a target of their own. The kernel files that include a header with a
-    fault are compiled one at a time, until a check catches it; the others stay unchanged."""
+    """A workspace of a module whose kernels have a target of their own. Of the kernel files that include a header with
+    a fault, one can be compiled alone; the others stay unchanged."""
 
-    def __init__(self, area: str, variant: str, number: int = 0, sanitizer: str = "") -> None:
-        super().__init__(area, variant, number, sanitizer)
+    def __init__(self, area: str, variant: str, sanitizer: str = "") -> None:
+        super().__init__(area, variant, sanitizer)
         self._has_built_all = False  # since the last fault was planted
         self._objects = f"{BACKENDS[area].folder}/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
 

@@ -3,12 +3,14 @@ threads, hide their memory, and compute with the kernels of the CPU module."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import inspect
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -73,6 +75,18 @@ def open_devices(
     for device, more in zip(both, ({}, other or {}), strict=True):
         device.open(**{"hidden": True, "computes_with": kernels, pace: True, **options, **more})
     return both
+
+
+@contextlib.contextmanager
+def held_device(**options: str | int | bool) -> Iterator[tuple[fe.Device, Callable[[], None]]]:
+    """A threaded device, and a function: no execution ends before it is called, or the context is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "held"
+        path.touch()
+        try:
+            yield open_devices("threaded", held_while=str(path), **options)[0], path.unlink
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def error_of(call: Callable[[], Any]) -> fe.Error | None:

@@ -21,7 +21,8 @@ uint64_t natural(const sdk::Options& options, const char* key, int64_t otherwise
 Pace pace_of(const sdk::Options& options) {
   Pace pace;
   pace.delay = std::chrono::milliseconds(natural(options, "slow_ms", 0));
-  if (pace.delay.count() > 0) pace.doing = Doing::timed;
+  pace.held_while = options.text("held_while", "");
+  if (pace.delay.count() > 0 || !pace.held_while.empty()) pace.doing = Doing::timed;
   if (options.boolean("threaded", false)) pace.doing = Doing::timed;
   if (options.boolean("late", false)) pace.doing = Doing::late;
   pace.latency_ns = natural(options, "latency_ns", 0);
@@ -36,6 +37,7 @@ std::vector<sdk::OptionDescription> Device::options() {
   std::vector<sdk::OptionDescription> all = Faults::options();
   const std::initializer_list<sdk::OptionDescription> others = {
       {"slow_ms", "integer", "a thread of the queue does its work, and waits this many ms before each execution"},
+      {"held_while", "text", "a thread of the queue does its work, and no execution ends while this file exists"},
       {"threaded", "boolean", "a thread of the queue does its work"},
       {"late", "boolean", "work is done only when something waits for it"},
       {"seed", "integer", "seed of the order of independent late work; 0 = the order of submission"},

@@ -28,6 +28,9 @@ void Executable::execute(sdk::Queue* queue, const fe_execution& execution) {
   };
   const auto effect = [loses, fails, tell, keeps = shared_,
                        compute = program_ ? computation(execution) : zeros(execution)](const Work& work) {
+    const std::filesystem::path& held_while = keeps->pace.held_while;
+    while (!held_while.empty() && std::filesystem::exists(held_while))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (loses)
       throw sdk::Error(FE_DEVICE_LOST,
                        "null: the device was lost at execution " + std::to_string(keeps->faults.losses.at()));

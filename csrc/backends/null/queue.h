@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <thread>
 
 namespace ferrule::null {
@@ -14,6 +15,7 @@ namespace ferrule::null {
 struct Pace {
   Doing doing = Doing::at_once;
   std::chrono::milliseconds delay{0};  // of each timed execution
+  std::filesystem::path held_while;    // no execution ends while this file exists
   uint64_t latency_ns = 0;             // of each piece of work
   uint64_t execution_ns = 0;
   uint64_t bytes_per_second = 0;  // of copies; 0 = no limit

@@ -11,6 +11,6 @@ std::string op_samples();     // op_samples.inc: a call of each op for each dtyp
 std::string json();           // the op set as data
 std::string python_module();  // ferrule/functions/ops.py
 std::string python_stub();    // ferrule/functions/ops.pyi
-std::string markdown();       // docs/ops.md
+std::string markdown();       // docs/use/ops.md
 
 }  // namespace ferrule::ops

@@ -6,7 +6,7 @@
 - a module (an ELF, PE or Mach-O file), of which only the version, the layout hashes and the exported symbols are known.
 
 Two folders of headers are compared declaration by declaration; in other cases the versions are compared by the rules of
-docs/abi.md. Nothing is executed.
+docs/develop/abi.md. Nothing is executed.
 """
 
 from __future__ import annotations

@@ -165,6 +165,12 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
     if (strcmp(fe_option_at(options, i)->key, "delay") == 0)
       for (int left = atoi(fe_option_at(options, i)->value); left > 0; left -= 10)
         wait_10_ms(); /* the option is in milliseconds */
+  for (const char *held = getenv("FERRULE_TEST_OPEN_HELD"); held != NULL;) { /* while this file exists */
+    FILE *const file = fopen(held, "r");
+    if (file == NULL) break;
+    fclose(file);
+    wait_10_ms();
+  }
   ++open_devices;
   note("device opened");
   *out = (fe_module_device *)&open_devices;

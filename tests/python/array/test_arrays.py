@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 rng = np.random.default_rng(20261121)
 FLOATS = ["float32", "float64"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -37,8 +39,8 @@ def same(actual: object, expected: Any, rtol: float = 1e-5) -> None:
         np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("dtype", WIDE)
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne"])
+@each("dtype", WIDE)
+@each("name", ["add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne"])
 def test_operators_agree_with_numpy(dtype: str, name: str) -> None:
     function = getattr(operator, name)
     a, b = sample(dtype), sample(dtype)
@@ -81,18 +83,16 @@ def test_bit_operators_agree_with_numpy(dtype: str) -> None:
     same(~x, ~a)
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(
-    "name", ["exp", "expm1", "sqrt", "log", "log1p", "sin", "cos", "tanh", "floor", "ceil", "trunc", "square"]
-)
+@each("dtype", FLOATS)
+@each("name", ["exp", "expm1", "sqrt", "log", "log1p", "sin", "cos", "tanh", "floor", "ceil", "trunc", "square"])
 def test_functions_agree_with_numpy(dtype: str, name: str) -> None:
     a = np.abs(sample(dtype)) + 0.1
     same(getattr(fe, name)(fe.asarray(a)), getattr(np, name)(a))
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), ()])
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var"])
+@each("axis", [None, 0, 1, -1, (0, 1), ()])
+@each("keepdims", [False, True])
+@each("name", ["sum", "prod", "max", "min", "mean", "var"])
 def test_reductions_agree_with_numpy(name: str, axis: Any, keepdims: bool) -> None:
     a = sample("float32", (3, 5))
     same(
@@ -111,7 +111,7 @@ def test_integer_reductions_are_64_bits_wide() -> None:
     same(fe.asarray(a).any(), a.any())
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right"),
     [
         ((3, 4), (4, 5)),
@@ -138,7 +138,7 @@ def test_matmul_promotes_the_dtypes_of_its_operands() -> None:
     assert product.dtype == np.dtype("float32")
 
 
-@pytest.mark.parametrize("other", [2, 2.0, True, np.float32(2), "x", [[1.0, 2.0]], None], ids=repr)
+@each("other", [2, 2.0, True, np.float32(2), "x", [[1.0, 2.0]], None])
 def test_the_matmul_operator_refuses_what_is_no_array(other: Any) -> None:
     x = fe.ones((2, 2))
     assert x.__matmul__(other) is NotImplemented
@@ -208,13 +208,13 @@ KEYS: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
+@each("key", KEYS)
 def test_indexing_agrees_with_numpy(key: Any) -> None:
     a = sample("float32", (4, 5, 6))
     same(fe.asarray(a)[key], a[key])
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
+@each("key", KEYS)
 def test_assignment_agrees_with_numpy(key: Any) -> None:
     a = sample("float32", (4, 5, 6))
     x, expected = fe.asarray(a), a.copy()
@@ -252,7 +252,7 @@ def test_an_array_of_0_dimensions_is_an_index() -> None:
     assert [10, 11, 12][fe.asarray(1)] == 11
 
 
-@pytest.mark.parametrize("key", [4, -5, (0, 5), (0, 0, 0), (..., ...), "x", 1.5], ids=str)
+@each("key", [4, -5, (0, 5), (0, 0, 0), (..., ...), "x", 1.5])
 def test_bad_indices_are_index_errors(key: Any) -> None:
     with pytest.raises(IndexError) as caught:
         fe.ones((4, 5))[key]
@@ -269,7 +269,7 @@ def test_iteration_length_and_containment() -> None:
         len(fe.asarray(1))
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         lambda m, x: m.reshape(x, (2, -1)),
@@ -295,7 +295,7 @@ def test_manipulation_agrees_with_numpy(change: Any) -> None:
     same(change(fe, fe.asarray(a)), change(np, a))
 
 
-@pytest.mark.parametrize("dtype", ["bool", *INTEGERS, *FLOATS])
+@each("dtype", ["bool", *INTEGERS, *FLOATS])
 def test_every_dtype_round_trips(dtype: str) -> None:
     a = sample(dtype)
     x = fe.asarray(a)
@@ -345,7 +345,7 @@ def test_scalars_convert_to_python_numbers() -> None:
             function(fe.ones(2))
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "words"),
     [
         (lambda: fe.ones((3, 4)) @ fe.ones((5, 6)), ValueError, "inner sizes"),
@@ -402,9 +402,7 @@ def test_repr_shows_shape_dtype_device_and_few_values() -> None:
     assert repr(fe.asarray(1))
 
 
-@pytest.mark.parametrize(
-    "shape", [(7,), (8,), (1000,), (1001,), (10, 100), (10, 101), (6, 6, 6, 6), (2000, 2)], ids=str
-)
+@each("shape", [(7,), (8,), (1000,), (1001,), (10, 100), (10, 101), (6, 6, 6, 6), (2000, 2)])
 def test_repr_abbreviates_as_numpy_does(shape: tuple[int, ...], null_device: fe.Device) -> None:
     x = np.arange(np.prod(shape), dtype="float32").reshape(shape)
     numbers = np.array2string(x, separator=", ", prefix="Array(")

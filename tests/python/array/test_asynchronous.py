@@ -18,20 +18,10 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import at_each_pace, error_of, in_own_process, open_devices
+from tests.python.each import each
+from tests.python.late_devices import at_each_pace, error_of, held_device, in_own_process, open_devices
 
-SLOW = 0.4  # seconds per execution of a slow device; processors of loaded machines do nothing for tenths of a second
 BASE = np.arange(12, dtype=np.float32)
-
-
-def slow_device() -> fe.Device:
-    return open_devices("threaded", slow_ms=int(1000 * SLOW))[0]
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 async def value_of(array: fe.Array) -> np.ndarray[Any, Any]:
@@ -107,7 +97,7 @@ def test_synchronize_of_an_unknown_device_lists_the_devices(device: str) -> None
         fe.synchronize(device)
 
 
-@pytest.mark.parametrize("device", [0, 1.5, True, b"cpu", [], BASE])
+@each("device", [0, 1.5, True, b"cpu", [], BASE])
 def test_synchronize_takes_devices_and_their_names_only(device: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="takes a Device or a name"):
         fe.synchronize(device)
@@ -116,29 +106,26 @@ def test_synchronize_takes_devices_and_their_names_only(device: Any) -> None:
 # ---- on devices with queues
 @in_own_process
 def test_eval_without_wait_returns_before_the_work_is_done() -> None:
-    device = slow_device()
-    x = fe.asarray(BASE, device=device)
-    fe.eval(x + 1)  # compiled, and x is uploaded
-    y = x + 1
-    assert seconds(lambda: fe.eval(y, wait=False)) < SLOW / 2
-    assert not y.is_ready
-    assert seconds(lambda: np.asarray(y)) > SLOW / 2
-    assert y.is_ready
-    assert np.array_equal(np.asarray(y), BASE + 1)
-    assert seconds(lambda: fe.eval(x + 2)) > SLOW / 2
+    with held_device() as (device, release):
+        y = fe.asarray(BASE, device=device) + 1
+        view = y[::2]
+        fe.eval(y, wait=False)
+        assert not y.is_ready
+        release()
+        assert np.array_equal(np.asarray(y), BASE + 1)
+        assert y.is_ready
+        assert np.array_equal(np.asarray(view), BASE[::2] + 1)
 
 
 @in_own_process
 def test_an_array_becomes_ready_without_being_waited_for() -> None:
-    y = fe.asarray(BASE, device=slow_device()) + 1
-    fe.eval(y, wait=False)
-    view = y[::2]
-    assert not y.is_ready
-    end = time.monotonic() + 20
-    while not y.is_ready and time.monotonic() < end:
-        time.sleep(0.01)
-    assert y.is_ready
-    assert np.array_equal(np.asarray(view), BASE[::2] + 1)
+    with held_device() as (device, release):
+        y = fe.asarray(BASE, device=device) + 1
+        fe.eval(y, wait=False)
+        assert not y.is_ready
+        release()
+        while not y.is_ready:
+            time.sleep(0.001)
 
 
 @at_each_pace
@@ -254,41 +241,37 @@ def test_borrowed_memory_may_be_freed_during_a_copy(pace: str) -> None:
 
 @in_own_process
 def test_a_graph_is_traced_and_called_while_its_argument_is_computed() -> None:
-    x = fe.asarray(BASE, device=slow_device())
-    double, increment = fe.graph(lambda a: a * 2), fe.graph(lambda a: a + 1)
-    fe.eval(double(x))  # compiled
-    y = x
-    start = time.perf_counter()
-    for _ in range(3):
-        y = double(y)
-    y = increment(y)  # traced
-    y = fe.graph(lambda a: a + y)(x)  # with a constant that is still being computed
-    assert time.perf_counter() - start < 2 * SLOW
-    assert not y.is_ready
-    assert np.array_equal(np.asarray(y), 9 * BASE + 1)
+    with held_device() as (device, release):
+        x = fe.asarray(BASE, device=device)
+        double, increment = fe.graph(lambda a: a * 2), fe.graph(lambda a: a + 1)
+        y = x
+        for _ in range(3):
+            y = double(y)
+        y = increment(y)
+        z = fe.graph(lambda a: a + y)(x)  # with a constant that is still being computed
+        assert not z.is_ready
+        release()
+        assert np.array_equal(np.asarray(z), 9 * BASE + 1)
 
 
 # ---- await
 @in_own_process
 def test_await_does_not_block_other_coroutines() -> None:
-    device = slow_device()
-    x = fe.asarray(BASE, device=device)
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            ticks += 1
-            await asyncio.sleep(SLOW / 50)
-
     async def main() -> None:
-        task = asyncio.create_task(tick())
-        y = x + 1
-        assert await y is y
-        assert y.is_ready
-        assert ticks > 5, ticks
-        assert np.array_equal(np.asarray(y), BASE + 1)
-        task.cancel()
+        with held_device() as (device, release):
+
+            async def others() -> None:
+                for _ in range(5):
+                    await asyncio.sleep(0.001)
+                assert not y.is_ready
+                release()
+
+            y = fe.asarray(BASE, device=device) + 1
+            task = asyncio.create_task(others())
+            assert await y is y
+            assert y.is_ready
+            assert np.array_equal(np.asarray(y), BASE + 1)
+            await task
 
     asyncio.run(main())
 
@@ -316,21 +299,22 @@ def test_many_tasks_await_arrays(pace: str) -> None:
 
 @in_own_process
 def test_cancelled_await_ends_at_once_and_the_array_stays_valid() -> None:
-    x = fe.asarray(BASE, device=slow_device())
-
     async def main() -> None:
-        y, z = x + 1, x + 2
-        task = asyncio.ensure_future(y)
-        await asyncio.sleep(SLOW / 10)
-        start = time.perf_counter()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert time.perf_counter() - start < SLOW / 2
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(z, SLOW / 10)
-        assert np.array_equal(await value_of(y), BASE + 1)
-        assert np.array_equal(await value_of(z), BASE + 2)
+        with held_device() as (device, release):
+            x = fe.asarray(BASE, device=device)
+            y, z = x + 1, x + 2
+            task = asyncio.ensure_future(y)
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(z, 0.01)
+            assert not y.is_ready
+            assert not z.is_ready
+            release()
+            assert np.array_equal(await value_of(y), BASE + 1)
+            assert np.array_equal(await value_of(z), BASE + 2)
 
     asyncio.run(main())
 
@@ -370,18 +354,18 @@ def test_synchronize_waits_for_all_submitted_work(pace: str) -> None:
 
 @in_own_process
 def test_synchronize_waits_for_its_device_only() -> None:
-    device = slow_device()
-    other = fe.device("null:1")
-    x = fe.asarray(BASE, device=device)
-    y, z = x + 1, x + 2
-    for array in (y, z):
-        fe.eval(array, wait=False)
-    assert seconds(lambda: fe.synchronize(other)) < SLOW / 2
-    assert seconds(lambda: fe.synchronize("cpu")) < SLOW / 2
-    assert not y.is_ready
-    assert seconds(fe.synchronize) > SLOW / 4
-    assert y.is_ready
-    assert z.is_ready
+    with held_device() as (device, release):
+        x = fe.asarray(BASE, device=device)
+        y, z = x + 1, x + 2
+        for array in (y, z):
+            fe.eval(array, wait=False)
+        fe.synchronize(fe.device("null:1"))
+        fe.synchronize("cpu")
+        assert not y.is_ready
+        release()
+        fe.synchronize()
+        assert y.is_ready
+        assert z.is_ready
 
 
 # ---- interrupted waits
@@ -389,31 +373,31 @@ def test_synchronize_waits_for_its_device_only() -> None:
 @in_own_process
 def test_ctrl_c_ends_a_wait_without_stopping_the_work() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    device = open_devices("threaded", slow_ms=1000)[0]
-    x = fe.asarray(BASE, device=device)
-    waits = (np.asarray, fe.eval, *(lambda y, f=f: f(y.device) for f in (fe.synchronize, fe.trim, fe.Device.reset)))
-    for wait in waits:
-        y = x + 1
-        fe.eval(y, wait=False)
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-        start = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt):
-            wait(y)
-        assert time.perf_counter() - start < 0.8
-    assert np.array_equal(np.asarray(y), BASE + 1)
+    with held_device() as (device, release):
+        x = fe.asarray(BASE, device=device)
+        waits = (np.asarray, fe.eval, *(lambda y, f=f: f(y.device) for f in (fe.synchronize, fe.trim, fe.Device.reset)))
+        for wait in waits:
+            y = x + 1
+            fe.eval(y, wait=False)
+            with pytest.raises(KeyboardInterrupt):  # noqa: PT012 (the signal may come before the wait)
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+                wait(y)
+            assert not y.is_ready
+        release()
+        assert np.array_equal(np.asarray(y), BASE + 1)
 
 
 @in_own_process
 def test_process_exit_and_unload_are_safe_with_pending_work() -> None:
     for _ in range(2):
-        device = slow_device()
+        device, _ = open_devices("threaded", slow_ms=100)
         y = fe.asarray(BASE, device=device) + 1
         fe.eval(y, wait=False)
         error = error_of(lambda: fe.unload("null"))
         assert "there still is array float32(12,)" in str(error)
         del y, device
         fe.unload("null")
-    y = fe.asarray(BASE, device=slow_device()) + 1
+    y = fe.asarray(BASE, device=open_devices("threaded", slow_ms=100)[0]) + 1
     fe.eval(y, wait=False)
 
 

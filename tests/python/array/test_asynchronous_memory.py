@@ -13,7 +13,16 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import PACES, REQUESTED_FAILURE, at_each_pace, error_of, in_own_process, open_devices
+from tests.python.each import each
+from tests.python.late_devices import (
+    PACES,
+    REQUESTED_FAILURE,
+    at_each_pace,
+    error_of,
+    held_device,
+    in_own_process,
+    open_devices,
+)
 
 
 # ---- lack of memory
@@ -169,13 +178,13 @@ def test_memory_limit_applies_until_it_is_removed(pace: str) -> None:
     check_that_cached_memory_gives_way(device)
 
 
-@pytest.mark.parametrize("size", [0, -1, -(2**70), 2**64, 2**200, True, False, 1.5, 1e9, "1", b"1", [], np.float32(8)])
+@each("size", [0, -1, -(2**70), 2**64, 2**200, True, False, 1.5, 1e9, "1", b"1", [], np.float32(8)])
 def test_a_limit_is_a_number_of_bytes_or_none(size: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="takes a number of bytes from 1 to 2"):
         fe.device("cpu").set_memory_limit(size)
 
 
-@pytest.mark.parametrize("size", [2**64 - 1, 2**63, np.int64(2**62), np.uint64(2**63), None])
+@each("size", [2**64 - 1, 2**63, np.int64(2**62), np.uint64(2**63), None])
 def test_memory_limit_may_be_arbitrarily_large(size: Any) -> None:
     try:
         fe.device("cpu").set_memory_limit(size)
@@ -186,22 +195,23 @@ def test_memory_limit_may_be_arbitrarily_large(size: Any) -> None:
 
 @in_own_process
 def test_memory_freed_during_an_evaluation_is_available_to_it() -> None:
-    device, _ = open_devices("threaded", slow_ms=1000)
-    x, y = (fe.asarray(ONES, device=device) for _ in range(2))
-    fe.synchronize()
-    device.set_memory_limit(2 * MIB + 4096)
-    fe.eval(x[:4] + 1, wait=False)
-    held = [y]
-    del y
+    with held_device() as (device, release):
+        x, y = (fe.asarray(ONES, device=device) for _ in range(2))
+        fe.synchronize()
+        device.set_memory_limit(2 * MIB + 4096)
+        fe.eval(x[:4] + 1, wait=False)
+        held = [y]
+        del y
 
-    def free() -> None:
-        time.sleep(0.1)
-        held.clear()
+        def free() -> None:
+            time.sleep(0.05)  # the evaluation waits by then, or does not need to
+            held.clear()
+            release()
 
-    thread = threading.Thread(target=free)
-    thread.start()
-    assert np.asarray(x * 2)[7] == 2
-    thread.join()
+        thread = threading.Thread(target=free)
+        thread.start()
+        assert np.asarray(x * 2)[7] == 2
+        thread.join()
 
 
 @in_own_process
@@ -247,23 +257,20 @@ def test_threads_using_half_of_the_memory_never_run_out(what: str) -> None:
 
 @in_own_process
 def test_trim_does_not_block_other_users_of_the_device() -> None:
-    device, _ = open_devices("threaded", slow_ms=300)
-    borrowed = fe.host_empty(1000, device=device)
-    x = fe.asarray(np.ones(1000, np.float32), device=device)
-    for _ in range(5):
-        x = x + 1
+    with held_device() as (device, release):
+        borrowed = fe.host_empty(1000, device=device)
+        x = fe.asarray(np.ones(1000, np.float32), device=device) + 1
         fe.eval(x, wait=False)
-    trimming = threading.Thread(target=fe.trim)
-    trimming.start()
-    start = time.perf_counter()
-    fe.memory_stats(device)
-    del borrowed
-    gc.collect()
-    taken = time.perf_counter() - start
-    is_trimming = trimming.is_alive()
-    trimming.join()
-    assert is_trimming
-    assert taken < 0.6
+        trimming = threading.Thread(target=fe.trim)
+        trimming.start()
+        for _ in range(20):  # in some of them at the latest, the other thread is in trim
+            fe.memory_stats(device)
+            time.sleep(0.002)
+        del borrowed
+        gc.collect()
+        assert trimming.is_alive()
+        release()
+        trimming.join()
 
 
 @in_own_process
@@ -316,14 +323,11 @@ def test_large_array_is_complete_when_read_on_the_cpu(pace: str) -> None:
 
 @in_own_process
 def test_download_to_the_cpu_is_asynchronous() -> None:
-    device, _ = open_devices("threaded", slow_ms=500)
-    x = fe.asarray(np.ones(3 * 2**20, np.float32), device=device)
-    fe.synchronize(device)
-    begin = time.perf_counter()
-    there = (x + 1).to_device("cpu")
-    assert time.perf_counter() - begin < 0.4
-    assert not there.is_ready
-    assert np.array_equal(np.asarray(there), np.full(3 * 2**20, 2, np.float32))
+    with held_device() as (device, release):
+        there = (fe.asarray(np.ones(3 * 2**20, np.float32), device=device) + 1).to_device("cpu")
+        assert not there.is_ready
+        release()
+        assert np.array_equal(np.asarray(there), np.full(3 * 2**20, 2, np.float32))
 
 
 @at_each_pace

@@ -17,7 +17,7 @@ import pytest
 from tests.python.late_devices import PACES, at_each_pace, in_own_process, open_devices
 
 BASE = np.arange(64, dtype=np.float32)
-SECONDS = 1.2
+SECONDS = 0.5
 
 
 def run_threads(count: int, work: Callable[[random.Random, int], None], times: int = 1_000_000) -> list[BaseException]:

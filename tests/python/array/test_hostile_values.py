@@ -14,6 +14,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 HUGE = 10**5000  # Python refuses to print it
 BEYOND_FLOATS = 10**400
 
@@ -43,7 +45,7 @@ NULS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", NULS)
+@each("name", NULS)
 def test_a_nul_in_a_text_is_an_error(name: str) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="NUL"):
         NULS[name]()
@@ -110,7 +112,7 @@ def put(x: fe.Array, value: Any) -> None:
     x[0] = value
 
 
-@pytest.mark.parametrize("name", LARGE)
+@each("name", LARGE)
 def test_int_out_of_range_raises_a_ferrule_error(name: str) -> None:
     with pytest.raises(fe.Error) as caught:
         LARGE[name]()
@@ -124,7 +126,7 @@ def test_number_out_of_range_is_an_overflow_error(name: str) -> None:
         LARGE[name]()
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda: fe.linspace(0, 1, -1),
@@ -168,11 +170,10 @@ def test_native_calls_validate_operands_and_marks() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("dtype", ["float32", "int8", "bfloat16"])
-@pytest.mark.parametrize(
+@each("dtype", ["float32", "int8", "bfloat16"])
+@each(
     "value",
     [1j, [1j], [1, 2 + 0j], np.ones(2, "c8"), [None], ["1"], [1, "1"], [[1], [{}]], np.asarray([None])],
-    ids=repr,
 )
 def test_asarray_makes_no_real_numbers_of_other_values(value: Any, dtype: str) -> None:
     with pytest.raises(fe.DTypeError, match=r"^asarray: "):

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 WIDTH = 96
 RANDOM = np.random.default_rng(7)
 SQUARE = fe.asarray(RANDOM.standard_normal((WIDTH, WIDTH), "float32"))
@@ -65,8 +67,8 @@ def bits(result: Any) -> NDArray[Any]:
     return host.view(f"uint{8 * host.itemsize}")
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["lazy", "graph"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("compiled", [False, True])
+@each("name", FUNCTIONS)
 def test_a_row_does_not_depend_on_its_batch(name: str, compiled: bool, rows: NDArray[Any]) -> None:
     function = fe.graph(FUNCTIONS[name]) if compiled else FUNCTIONS[name]
     whole = bits(function(fe.asarray(rows)))
@@ -74,7 +76,7 @@ def test_a_row_does_not_depend_on_its_batch(name: str, compiled: bool, rows: NDA
         np.testing.assert_array_equal(bits(function(fe.asarray(rows[first:last]))), whole[first:last])
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_a_result_does_not_depend_on_the_number_of_threads(name: str, rows: NDArray[Any]) -> None:
     function = fe.graph(FUNCTIONS[name])
     fe.set_thread_count(1)

@@ -11,6 +11,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 
 def test_nothing_is_computed_before_a_value_is_needed() -> None:
     a = np.ones(4, "float32")
@@ -23,7 +25,7 @@ def test_nothing_is_computed_before_a_value_is_needed() -> None:
     assert fe.stats()["executions"] > before
 
 
-@pytest.mark.parametrize("use", [np.asarray, lambda x: x.tolist(), repr, fe.eval, lambda x: float(x[0])])
+@each("use", [np.asarray, lambda x: x.tolist(), repr, fe.eval, lambda x: float(x[0])])
 def test_reading_a_value_computes_it(use: Any) -> None:
     x = fe.zeros((3,)) + 1
     use(x)

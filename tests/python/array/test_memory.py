@@ -12,6 +12,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 
 def address(array: object) -> int:
     return int(np.asarray(array).__array_interface__["data"][0])
@@ -107,7 +109,7 @@ def test_borrowed_mmap_cannot_be_closed(tmp_path: Path) -> None:
     mapped.close()
 
 
-@pytest.mark.parametrize("memory", [(0, 10), (16, -1), (1, 2, 3), "text", 5, (1 << 63, 1 << 63)])
+@each("memory", [(0, 10), (16, -1), (1, 2, 3), "text", 5, (1 << 63, 1 << 63)])
 def test_buffer_from_host_ptr_refuses_invalid_arguments(memory: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError):
         fe.buffer_from_host_ptr(memory)
@@ -236,7 +238,7 @@ def test_out_may_be_an_input() -> None:
     np.testing.assert_allclose(a, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(
+@each(
     "out",
     [
         np.empty((3, 4), "float64"),
@@ -247,7 +249,6 @@ def test_out_may_be_an_input() -> None:
         [np.empty((3, 4), "float32")] * 2,
         fe.zeros((3, 4)),
     ],
-    ids=["dtype", "shape", "order", "read-only", "byte order", "too many", "no NumPy array"],
 )
 def test_a_wrong_out_is_refused_before_anything_runs(out: Any) -> None:
     graph = fe.Graph("cpu")

@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 Numpy = np.ndarray[Any, Any]
 Make = Callable[[], Numpy]
 SWAPPED = np.dtype("float32").newbyteorder()
@@ -70,7 +72,7 @@ def native(a: Numpy) -> Numpy:
 
 
 @every_layout
-@pytest.mark.parametrize("lend", [fe.asarray, fe.buffer_from_host_ptr])
+@each("lend", [fe.asarray, fe.buffer_from_host_ptr])
 def test_any_numpy_layout_gives_right_values(make: Make, lend: Callable[..., fe.Array]) -> None:
     a = make()
     expected = native(a)
@@ -95,7 +97,7 @@ def test_any_layout_of_numpy_can_be_the_input_of_a_graph(make: Make) -> None:
     np.testing.assert_array_equal(out, expected + expected)
 
 
-@pytest.mark.parametrize("make", BORROWED.values(), ids=BORROWED.keys())
+@each("make", BORROWED.values())
 def test_borrowed_pointer_matches_numpys(make: Make) -> None:
     a = make()
     for x in (fe.asarray(a), fe.asarray(a, copy=False), fe.buffer_from_host_ptr(a)):
@@ -107,7 +109,7 @@ def test_borrowed_pointer_matches_numpys(make: Make) -> None:
         ]
 
 
-@pytest.mark.parametrize("make", COPIED.values(), ids=COPIED.keys())
+@each("make", COPIED.values())
 def test_unborrowable_memory_is_copied_or_refused_as_requested(make: Make) -> None:
     a = make()
     x = fe.asarray(a)
@@ -144,7 +146,7 @@ if np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant:  # elsewhere it i
     }
 
 
-@pytest.mark.parametrize("make", UNSUPPORTED.values(), ids=UNSUPPORTED.keys())
+@each("make", UNSUPPORTED.values())
 def test_a_dtype_that_ferrule_lacks_is_a_type_error_that_names_it(make: Make) -> None:
     a = make()
     name = "str" if a.dtype.kind == "U" else a.dtype.name if a.dtype.kind in "cg" else str(a.dtype)[:3]
@@ -181,8 +183,8 @@ def test_nine_dimensions_are_a_clear_error(shape: tuple[int, ...]) -> None:
             make()
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"])
-@pytest.mark.parametrize("shift", range(8))
+@each("dtype", ["bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"])
+@each("shift", range(8))
 def test_misaligned_elements_are_never_read_in_place(dtype: str, shift: int) -> None:
     size = np.dtype(dtype).itemsize
     memory = bytearray(8 * 16)

@@ -11,6 +11,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
@@ -130,7 +132,7 @@ def both_ways(function: Callable[[Any], Any], borrowed: Floats) -> dict[str, Any
     }
 
 
-@pytest.mark.parametrize("function", VIEWS.values(), ids=VIEWS)
+@each("function", VIEWS.values())
 def test_a_result_shares_no_memory_with_a_writable_input(function: Callable[[Any], Any]) -> None:
     values = np.arange(6, dtype="float32").reshape(2, 3)
     expected = np.array(function(fe.asarray(values.copy(), copy=True)))
@@ -148,7 +150,7 @@ def test_a_graph_that_returns_its_writable_input_copies_it() -> None:
     assert np.asarray(result).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("function", VIEWS.values(), ids=VIEWS)
+@each("function", VIEWS.values())
 def test_views_of_read_only_memory_are_not_copied(function: Callable[[Any], Any]) -> None:
     frozen = np.zeros((2, 3), "float32")
     frozen.flags.writeable = False
@@ -185,8 +187,8 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
-@pytest.mark.parametrize("computed", [False, True], ids=["lazy", "computed"])
+@each("duplicate", COPIES.values())
+@each("computed", [False, True])
 def test_writing_to_a_copy_leaves_the_original(duplicate: Callable[[Any], Any], computed: bool) -> None:
     a = fe.zeros((3,), device="cpu")
     if computed:

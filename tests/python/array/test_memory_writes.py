@@ -13,6 +13,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 OPS: dict[str, Callable[[Any], Any]] = {
     "elementwise": lambda x: x + 1,
@@ -43,7 +45,7 @@ def assign(x: Any) -> Any:
     return x
 
 
-@pytest.mark.parametrize("op", [*OPS.values(), assign], ids=[*OPS, "assignment"])
+@each("op", [*OPS.values(), assign])
 def test_a_write_after_an_op_was_recorded_does_not_change_its_result(op: Callable[[Any], Any]) -> None:
     values = np.arange(64, dtype="float32").reshape(8, 8)
     borrowed = values.copy()
@@ -106,7 +108,7 @@ WAYS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("make", "lend"), WAYS.values(), ids=WAYS.keys())
+@each(("make", "lend"), WAYS.values())
 def test_write_by_the_owner_changes_no_result_for_any_source_of_memory(
     make: Callable[[], Any], lend: Callable[[Any], Any]
 ) -> None:

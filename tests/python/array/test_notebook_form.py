@@ -7,7 +7,8 @@ from typing import Any
 
 import ferrule as fe
 import numpy as np
-import pytest
+
+from tests.python.each import each
 
 
 class Table(HTMLParser):
@@ -44,7 +45,7 @@ def test_a_matrix_is_a_table() -> None:
     assert Table(x.astype("int64")).rows == [["1", "2"], ["-3", "4"]]
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float64", "complex64"])
+@each("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float64", "complex64"])
 def test_values_of_each_dtype_are_numpys(dtype: str) -> None:
     x = fe.asarray([0, 1]).astype(dtype)
     assert Table(x).rows == [np.array2string(np.asarray(x), separator=",")[1:-1].replace(" ", "").split(",")]

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.python.each import each
+
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
 OPERATORS = dict(
@@ -28,7 +30,7 @@ def edges(dtype: str) -> Any:
 NUMBERS = sorted({sign * 2**k + d for k in (0, 7, 8, 31, 63, 64, 70) for d in (-1, 0, 1) for sign in (1, -1)})
 
 
-@pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
+@each("dtype", [*INTEGERS, "bool"])
 def test_comparisons_with_any_python_int_have_the_known_answer(dtype: str) -> None:
     a = np.array([False, True]) if dtype == "bool" else edges(dtype)
     x, exact = fe.asarray(a), [int(value) for value in a]
@@ -108,7 +110,7 @@ OVERFLOWS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("use", OVERFLOWS)
+@each("use", OVERFLOWS)
 def test_a_python_number_that_does_not_fit_is_an_overflow_error(use: Any) -> None:
     u = fe.zeros(2, dtype="u1")
     with pytest.raises(OverflowError) as caught:
@@ -124,7 +126,7 @@ def test_nan_is_refused_as_an_integer() -> None:
         u[0] = float("nan")
 
 
-@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f2", "?"])
+@each("dtype", ["u1", "i4", "f4", "f2", "?"])
 def test_assigning_a_number_converts_it_as_numpy_does(dtype: str) -> None:
     for number in (0, 1, 7, True, 2.75):
         a = np.ones(3, dtype)
@@ -136,7 +138,7 @@ def test_assigning_a_number_converts_it_as_numpy_does(dtype: str) -> None:
         np.testing.assert_array_equal(np.asarray(x), a)
 
 
-@pytest.mark.parametrize("value", [0, 1, False, True, 1.0])
+@each("value", [0, 1, False, True, 1.0])
 def test_pad_keeps_bool(value: Any) -> None:
     padded = fe.pad(fe.asarray([True, False]), 1, value=value)
     assert padded.dtype == fe.bool

@@ -16,6 +16,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.python.each import each
+
 POWERS = [sign * 2**power + offset for power in (31, 40, 60, 61, 62, 63) for offset in (-1, 0, 1) for sign in (1, -1)]
 SIZES = st.one_of(st.integers(0, 4), st.sampled_from([*POWERS, 2**20, 2**64, 2**70]))
 NUMBERS = st.one_of(st.integers(-4, 4), st.sampled_from([*POWERS, 2**64, 2**70]))
@@ -31,7 +33,7 @@ def giant(shape: Any, dtype: str) -> fe.Array:
     return fe.broadcast_to(fe.ones((), dtype=dtype), shape)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "words"),
     [
         (lambda: fe.reshape(fe.zeros((0, 3)), (0, -5)), r"\(0, -5\) has a negative size"),

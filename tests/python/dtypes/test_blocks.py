@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 DTYPES = [fe.q8_0, fe.q4_0, fe.q4_K, fe.q6_K]
 WRITABLE = [fe.q8_0, fe.q4_0]  # the dtypes that float32 can be converted to
 Packed = NDArray[np.uint8]
@@ -110,7 +112,7 @@ def test_packed_bytes_of_any_layout_are_accepted(dtype: str) -> None:
             fe.from_packed(laid_out, dtype, copy=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("packed", "words"),
     [
         (np.zeros(35, "uint8"), "whole blocks of 34"),
@@ -138,7 +140,7 @@ def test_only_block_dtypes_have_packed_bytes() -> None:
 # ---- conversion to and from float32
 
 
-@pytest.mark.parametrize("shape", [(256,), (1, 256), (7, 768), (2, 3, 4, 256), (0, 256), (5, 0), (40, 8192)], ids=str)
+@each("shape", [(256,), (1, 256), (7, 768), (2, 3, 4, 256), (0, 256), (5, 0), (40, 8192)])
 def test_astype_float32_matches_gguf_bit_for_bit(dtype: fe.BlockDType, shape: tuple[int, ...]) -> None:
     packed = random_blocks(dtype, shape, seed=len(shape))
     wanted = numbers_of(packed, dtype) if packed.size else np.empty(shape, np.float32)
@@ -158,7 +160,7 @@ def test_every_scale_is_decoded(dtype: fe.BlockDType) -> None:
     np.testing.assert_array_equal(np.where(np.isnan(got), 0, got), np.where(np.isnan(wanted), 0, wanted))
 
 
-@pytest.mark.parametrize("shape", [(32,), (3, 96), (2, 5, 64), (0, 32), (4, 0), (33, 4096)], ids=str)
+@each("shape", [(32,), (3, 96), (2, 5, 64), (0, 32), (4, 0), (33, 4096)])
 def test_quantisation_matches_gguf(writable: fe.BlockDType, shape: tuple[int, ...]) -> None:
     numbers = np.random.default_rng(len(shape)).standard_normal(shape, "float32") * np.float32(3)
     x = fe.asarray(numbers).astype(writable)
@@ -193,7 +195,7 @@ def test_quantisation_of_difficult_numbers_matches_gguf(writable: fe.BlockDType)
     same_bits(fe.to_packed(fe.asarray(numbers).astype(writable)), wanted)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@each("bad", [np.nan, np.inf, -np.inf])
 def test_nonfinite_block_does_not_affect_its_neighbours(writable: fe.BlockDType, bad: float) -> None:
     numbers = np.ones((1, 96), "float32")
     numbers[0, 40] = bad
@@ -242,7 +244,7 @@ def bytes_in(place: Any, dtype: fe.BlockDType) -> Any:
     return tuple(scaled(part, reaches_last and number == len(parts) - 1) for number, part in enumerate(parts))
 
 
-@pytest.mark.parametrize("place", SLICES, ids=str)
+@each("place", SLICES)
 def test_slices_of_whole_blocks_are_allowed(dtype: fe.BlockDType, place: Any) -> None:
     packed = random_blocks(dtype, (6, 768))
     wanted = packed[bytes_in(place, dtype)]
@@ -256,9 +258,7 @@ def test_slices_of_whole_blocks_are_allowed(dtype: fe.BlockDType, place: Any) ->
     same_bits(graph_numbers, numbers)
 
 
-@pytest.mark.parametrize(
-    "place", [np.s_[:, 1:257], np.s_[:, :100], np.s_[:, 5], np.s_[:, ::2], np.s_[:, ::-1]], ids=str
-)
+@each("place", [np.s_[:, 1:257], np.s_[:, :100], np.s_[:, 5], np.s_[:, ::2], np.s_[:, ::-1]])
 def test_slices_of_partial_blocks_are_refused(dtype: fe.BlockDType, place: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=f"{dtype}.*whole blocks"):
         fe.from_packed(random_blocks(dtype, (2, 512)), dtype)[place]
@@ -370,7 +370,7 @@ def test_tensors_of_a_mapped_file_are_borrowed_at_any_offset(tmp_path: Path, dty
 # ---- unsupported operations
 
 
-@pytest.mark.parametrize(
+@each(
     "use",
     [
         lambda x: x + x,

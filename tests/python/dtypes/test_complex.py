@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 DTYPES = ["complex64", "complex128"]
 PARTS = {"complex64": "float32", "complex128": "float64"}
 
@@ -47,7 +49,7 @@ def test_borrowed_complex_memory_round_trips_bit_for_bit(dtype: str) -> None:
     same_bits(x, values)
 
 
-@pytest.mark.parametrize(
+@each(
     "move",
     [
         lambda xp, x: x[2:7, ::-2],
@@ -76,7 +78,7 @@ def test_equality_compares_both_parts(dtype: str) -> None:
     np.testing.assert_array_equal(np.asarray(x != other), values != values.T)
 
 
-@pytest.mark.parametrize("source", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "float64", *DTYPES])
+@each("source", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "float64", *DTYPES])
 def test_astype_of_a_real_number_has_no_imaginary_part(source: str, dtype: str) -> None:
     values = np.array([0, 1, 3, 100]).astype(fe.asarray(0.0).astype(source).dtype)
     same_bits(fe.asarray(values).astype(dtype), values.astype(dtype))
@@ -97,13 +99,13 @@ def test_a_complex_number_is_true_unless_it_is_zero(dtype: str) -> None:
     np.testing.assert_array_equal(np.asarray(fe.asarray(values).astype("bool")), values.astype("bool"))
 
 
-@pytest.mark.parametrize("target", ["float32", "float64", "int32", "uint8", "float8_e5m2"])
+@each("target", ["float32", "float64", "int32", "uint8", "float8_e5m2"])
 def test_an_imaginary_part_is_never_lost(dtype: str, target: str) -> None:
     with pytest.raises(fe.DTypeError, match=f"astype: {dtype}.*imaginary.*{target}"):
         fe.zeros((2,), dtype=dtype).astype(target)
 
 
-@pytest.mark.parametrize(
+@each(
     "compute",
     [
         lambda x: x < x,
@@ -165,9 +167,7 @@ def test_exponential_functions_overflow_only_where_the_result_does() -> None:
     assert np.isfinite(np.asarray(fe.sign(fe.asarray(huge)))).all()
 
 
-@pytest.mark.parametrize(
-    "shapes", [((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 2)), ((2, 3, 4), (4,)), ((1, 1), (1, 1))]
-)
+@each("shapes", [((3, 4), (4, 5)), ((4,), (4,)), ((4,), (4, 2)), ((2, 3, 4), (4,)), ((1, 1), (1, 1))])
 def test_matrix_products_of_any_layout(shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
     rng = np.random.default_rng(1)
     x, y = ((rng.normal(size=s) + 1j * rng.normal(size=s)).astype(dtype) for s in shapes)
@@ -210,7 +210,7 @@ def dtype_of(name: str) -> Any:
     return np.dtype(name).type
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "result"),
     [
         ("complex64", "complex128", "complex128"),

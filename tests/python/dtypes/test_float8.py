@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 DTYPES = [np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)]
 EVERY = np.arange(256, dtype=np.uint8)
 
@@ -38,7 +40,7 @@ def test_dtypes_match_ml_dtypes(dtype: np.dtype[Any]) -> None:
     assert fe.full((), 300, dtype="float8_e4m3fn").item() == 288
 
 
-@pytest.mark.parametrize("target", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@each("target", ["float16", "bfloat16", "float32", "float64", "complex64"])
 def test_every_float8_number_converts_exactly_to_wider_dtypes(dtype: np.dtype[Any], target: str) -> None:
     values = EVERY.view(dtype)
     wanted = values.astype("float32")
@@ -95,7 +97,7 @@ def test_equality_compares_numbers(dtype: np.dtype[Any]) -> None:
     np.testing.assert_array_equal(np.asarray(x != y), wide[0] != wide[1])
 
 
-@pytest.mark.parametrize("compute", [lambda x: x + x, lambda x: x < x, lambda x: fe.sum(x), lambda x: fe.exp(x)])
+@each("compute", [lambda x: x + x, lambda x: x < x, lambda x: fe.sum(x), lambda x: fe.exp(x)])
 def test_computation_requires_another_dtype_and_the_error_says_so(
     compute: Callable[[fe.Array], fe.Array], dtype: np.dtype[Any]
 ) -> None:
@@ -115,7 +117,7 @@ def test_supports_may_name_the_dtype_that_an_attribute_names(dtype: np.dtype[Any
     assert not cpu.supports("add", dtype, dtype)
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "result"),
     [
         ("float8_e4m3fn", "float8_e5m2", "float32"),

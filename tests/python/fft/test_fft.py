@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 NORMS = ["backward", "ortho", "forward"]
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 13, 37, 60, 64, 74, 101, 256, 257, 300, 1009, 1024, 2310, 4099]
 
@@ -30,8 +32,8 @@ def assert_near(got: fe.Array, wanted: Values, dtype: str) -> None:
     assert np.sqrt(np.sum(np.abs(values - wanted) ** 2)) <= 10 * np.finfo(dtype).eps * size
 
 
-@pytest.mark.parametrize("n", LENGTHS)
-@pytest.mark.parametrize(("real", "kind"), [("float32", "complex64"), ("float64", "complex128")])
+@each("n", LENGTHS)
+@each(("real", "kind"), [("float32", "complex64"), ("float64", "complex128")])
 def test_lengths(n: int, real: str, kind: str) -> None:
     for shape, axis in (((n,), -1), ((3, n), 1), ((n, 5), 0), ((2, n, 9), 1)):
         x, r = numbers(shape, kind), numbers(shape, real)
@@ -66,8 +68,8 @@ def test_long_lines_of_real_numbers(n: int, real: str, kind: str) -> None:
             fe.set_thread_count(0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 4, 9, 16, 600, 40_000])
-@pytest.mark.parametrize("axis", [0, 1])
+@each("n", [1, 2, 4, 9, 16, 600, 40_000])
+@each("axis", [0, 1])
 def test_imaginary_parts_that_real_results_do_not_have_are_not_read(n: int, axis: int) -> None:
     x = numbers((n // 2 + 1, 3) if axis == 0 else (3, n // 2 + 1), "complex128")
     edges = [0, n // 2] if n % 2 == 0 else [0]
@@ -78,9 +80,9 @@ def test_imaginary_parts_that_real_results_do_not_have_are_not_read(n: int, axis
     assert_near(got, np.fft.irfft(x, n=n, axis=axis), "float64")
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("n", [None, 1, 4, 7, 10])
-@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+@each("norm", NORMS)
+@each("n", [None, 1, 4, 7, 10])
+@each("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
 def test_norms_and_other_lengths(name: str, n: int | None, norm: Any) -> None:
     for dtype in ["float64"] if name in ("rfft", "ihfft") else ["float64", "complex128"]:
         x = numbers((3, 7, 2), dtype)
@@ -89,9 +91,9 @@ def test_norms_and_other_lengths(name: str, n: int | None, norm: Any) -> None:
         assert_near(got, wanted, wanted.dtype.name)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
-@pytest.mark.parametrize(
+@each("norm", NORMS)
+@each("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+@each(
     ("s", "axes"),
     [
         (None, None),
@@ -162,7 +164,7 @@ def test_a_line_gives_the_same_bits_in_any_stack() -> None:
         assert np.array_equal(fe.fft.fft(fe.asarray(x.T[:, 3:5].copy()), axis=0), columns[:, 3:5])
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 15, 300, 301, 331, 662, 3375, 40_000])
+@each("n", [1, 2, 3, 8, 15, 300, 301, 331, 662, 3375, 40_000])
 def test_imaginary_parts_that_do_not_count_may_be_nan(n: int) -> None:
     """Those of the first element, and of the last one of an even length."""
     for shape, axis in (((2, n // 2 + 1), 1), ((n // 2 + 1, 9), 0), ((n // 2 + 1, 3), 0)):
@@ -188,8 +190,8 @@ def test_the_result_of_one_element_is_the_sum() -> None:
     assert np.array_equal(fe.fft.fft(fe.asarray(np.eye(1, 300)[0])), np.ones(300))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 9])
-@pytest.mark.parametrize("dtype", [None, "float32", "float64", "float16"])
+@each("n", [1, 2, 3, 8, 9])
+@each("dtype", [None, "float32", "float64", "float16"])
 def test_frequencies(n: int, dtype: str | None) -> None:
     for distance in (1.0, 0.1, 3, -2.0):
         for name in ("fftfreq", "rfftfreq"):
@@ -199,7 +201,7 @@ def test_frequencies(n: int, dtype: str | None) -> None:
             np.testing.assert_allclose(got, wanted, rtol=2 * float(np.finfo(wanted.dtype).eps))
 
 
-@pytest.mark.parametrize("axes", [None, 0, 1, (0, 1), (1,), -1])
+@each("axes", [None, 0, 1, (0, 1), (1,), -1])
 def test_shifts(axes: Any) -> None:
     for shape in ((4, 5), (1, 3), (0, 4)):
         x = np.arange(np.prod(shape)).reshape(shape)
@@ -207,7 +209,7 @@ def test_shifts(axes: Any) -> None:
         assert np.array_equal(fe.fft.ifftshift(fe.asarray(x), axes=axes), np.fft.ifftshift(x, axes=axes))
 
 
-@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+@each("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
 def test_wrong_arguments(name: str) -> None:
     transform, x = getattr(fe.fft, name), fe.ones((3, 4))
     for n in (0, -1, 1.5, "4"):

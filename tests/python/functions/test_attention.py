@@ -8,6 +8,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 rng = np.random.default_rng(0)
 
 
@@ -26,8 +28,8 @@ def truth(query: Any, key: Any, value: Any, causal: bool = False) -> Any:
     return weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1e-300) @ value
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-@pytest.mark.parametrize("causal", [False, True])
+@each("dtype", ["float32", "float64", "float16"])
+@each("causal", [False, True])
 def test_attention_ignores_keys_beyond_the_length(dtype: str, causal: bool) -> None:
     query, key, value = values(2, 3, 5), values(2, 9, 5), values(2, 9, 4)
     key[:, 6:], value[:, 6:] = np.nan, np.nan
@@ -80,7 +82,7 @@ def test_length_applies_together_with_a_mask() -> None:
     np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))
 
 
-@pytest.mark.parametrize(
+@each(
     "shapes",
     [
         ((2, 4), (1,), (1,)),
@@ -89,9 +91,8 @@ def test_length_applies_together_with_a_mask() -> None:
         ((0,), (1,), ()),
         ((3, 2), (3, 2), ()),
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("length", [None, 5])
+@each("length", [None, 5])
 def test_leading_axes_broadcast(shapes: Any, length: int | None) -> None:
     query, key, value = (values(*lead, *last) for lead, last in zip(shapes, ((3, 5), (9, 5), (9, 4)), strict=True))
     mask = rng.random((3, 9)) < 0.6
@@ -129,7 +130,7 @@ def test_length_of_zero_gives_zeros() -> None:
     assert not np.asarray(fe.scaled_dot_product_attention(*arrays, kv_length=0)).any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("length", "error", "words"),
     [
         (10, ValueError, "kv_length 10 is not between 0 and 9"),
@@ -147,7 +148,7 @@ def test_wrong_lengths_are_errors(length: Any, error: type[Exception], words: st
         fe.eval(fe.scaled_dot_product_attention(*arrays, kv_length=given))
 
 
-@pytest.mark.parametrize("mask", [3, np.int32(3), np.asarray(3), np.ones((3, 9), "int64"), np.uint8(1)], ids=repr)
+@each("mask", [3, np.int32(3), np.asarray(3), np.ones((3, 9), "int64"), np.uint8(1)])
 def test_a_mask_of_integers_is_refused(mask: Any) -> None:
     """NumPy integers are refused: dtype and shape would decide whether they mean a mask or a length."""
     arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]

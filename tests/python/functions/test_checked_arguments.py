@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe  # arguments of wrong types are what is tested
 X = fe.asarray([[3.0, 1.0], [4.0, 1.0]])
 ROW = fe.asarray([3.0, 1.0, 2.0])
@@ -35,7 +37,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FLAGS)
+@each("name", FLAGS)
 def test_flags_are_bools_or_0_or_1(name: str) -> None:
     function, _, argument = name.rpartition(".")
     for true, false in ((np.True_, np.False_), (1, 0)):
@@ -46,7 +48,7 @@ def test_flags_are_bools_or_0_or_1(name: str) -> None:
             FLAGS[name](wrong)
 
 
-@pytest.mark.parametrize("name", COPIES)
+@each("name", COPIES)
 def test_copy_is_a_flag_or_none(name: str) -> None:
     for copy in (None, True, False, np.True_, np.False_, 1, 0):
         plain = None if copy is None else bool(copy)
@@ -69,7 +71,7 @@ NUMBERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each("name", NUMBERS)
 def test_numbers_are_those_of_python_and_numpy(name: str) -> None:
     argument, call = NUMBERS[name]
     for number in (1, np.int64(1), np.float32(1), np.float16(1), decimal.Decimal(1)):
@@ -106,7 +108,7 @@ AXES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", AXES)
+@each("name", AXES)
 def test_axes_are_distinct_integers_in_range(name: str) -> None:
     argument, call = AXES[name]
     for axes in ([0, 1], (0, -1), range(2), (np.int8(0), np.int64(-1))):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from ferrule.testing.running.array_conversion import values_of
 
+from tests.python.each import each
+
 VALUES = [1 + 2j, 0, complex(np.nan, 1), complex(1, np.nan), complex(np.inf, 0), 1e-9, -3]
 OTHERS = [1 + 2.00001j, 1e-9, complex(np.nan, 5), complex(1, np.nan), complex(np.inf, 0), 0, -3.1]
 DTYPES = ("complex64", "complex128", "float32", "float64", "float16", "int32")
@@ -26,9 +28,9 @@ def sample(numbers: list[complex], dtype: str) -> np.ndarray[Any, Any]:
     return (np.nan_to_num(given.real, posinf=7) if dtype.startswith("int") else given.real).astype(dtype)
 
 
-@pytest.mark.parametrize("equal_nan", [False, True])
-@pytest.mark.parametrize("first", DTYPES)
-@pytest.mark.parametrize("second", DTYPES)
+@each("equal_nan", [False, True])
+@each("first", DTYPES)
+@each("second", DTYPES)
 def test_isclose_is_numpys(first: str, second: str, equal_nan: bool) -> None:
     x, y = sample(VALUES, first), sample(OTHERS, second)
     for a, b in ((x, y), (y, x), (x, x)):
@@ -38,9 +40,9 @@ def test_isclose_is_numpys(first: str, second: str, equal_nan: bool) -> None:
         assert fe.allclose(fe.asarray(a), fe.asarray(b), equal_nan=equal_nan).item() == bool(wanted.all())
 
 
-@pytest.mark.parametrize("equal_nan", [False, True])
-@pytest.mark.parametrize("first", DTYPES)
-@pytest.mark.parametrize("second", DTYPES)
+@each("equal_nan", [False, True])
+@each("first", DTYPES)
+@each("second", DTYPES)
 def test_array_equal_is_numpys(first: str, second: str, equal_nan: bool) -> None:
     x, y = sample(VALUES, first), sample(VALUES, second)
     wanted = np.array_equal(x, y, equal_nan=equal_nan)

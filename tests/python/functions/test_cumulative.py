@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 rng = np.random.default_rng(0)
 BLOCK = 2048  # elements that are added up separately
 
@@ -100,7 +102,7 @@ def test_views_and_traced_functions() -> None:
 X = fe.asarray([1.0, 2.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "words"),
     [
         (lambda: fe.cumulative_sum(fe.asarray(1)), fe.InvalidArgumentError, "an array of 0 dimensions has no axis"),

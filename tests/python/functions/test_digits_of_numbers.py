@@ -6,6 +6,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 VALUES = [0.1, 0.2, 0.3]
 X = np.array(VALUES)
 Z = X + 0.7j
@@ -30,8 +32,8 @@ WITH_A_NUMBER = {
 }
 
 
-@pytest.mark.parametrize("name", WITH_A_NUMBER)
-@pytest.mark.parametrize("number", [0.1, 1 / 3, 7])
+@each("name", WITH_A_NUMBER)
+@each("number", [0.1, 1 / 3, 7])
 def test_number_has_all_its_digits_beside_float64(name: str, number: float) -> None:
     call = WITH_A_NUMBER[name]
     expected = call(np, X, np.float64(number))
@@ -41,7 +43,7 @@ def test_number_has_all_its_digits_beside_float64(name: str, number: float) -> N
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("name", ["dot", "outer", "hstack", "isclose", "divide", "maximum"])
+@each("name", ["dot", "outer", "hstack", "isclose", "divide", "maximum"])
 def test_number_that_each_call_passes_has_all_its_digits(name: str) -> None:
     call = WITH_A_NUMBER[name]
     traced = fe.graph(lambda x, v: call(fe, x, v))
@@ -49,7 +51,7 @@ def test_number_that_each_call_passes_has_all_its_digits(name: str) -> None:
         np.testing.assert_array_equal(np.asarray(traced(fe.asarray(X), number)), call(np, X, np.float64(number)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("array", "key", "values"),
     [
         (X, slice(None), [0.7, 0.8, 0.9]),
@@ -73,7 +75,7 @@ def test_list_is_assigned_as_numpy_assigns_it(array: np.ndarray, key: object, va
     np.testing.assert_array_equal(np.asarray(x), expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("dtype", "values", "words"),
     [
         ("uint8", [300, -1, 2], "300 does not fit into uint8"),

@@ -8,6 +8,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 rng = np.random.default_rng(0)
 TOLERANCE = {"float32": 1e-6, "float64": 1e-15}
 
@@ -20,8 +22,8 @@ def check(got: Any, terms: Any, dtype: str) -> None:
     assert np.all(np.abs(got - terms.sum(-1)) <= TOLERANCE[dtype] * np.abs(terms).sum(-1) * 4 + 1e-30)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("length", [1, 2, 7, 8, 15, 16, 17, 63, 64, 65, 100, 1_023, 32_768, 32_769, 100_003])
+@each("dtype", ["float32", "float64"])
+@each("length", [1, 2, 7, 8, 15, 16, 17, 63, 64, 65, 100, 1_023, 32_768, 32_769, 100_003])
 def test_products_with_one_column(length: int, dtype: str) -> None:
     rows = max(1, min(37, 200_000 // length))
     a, b = (rng.standard_normal((rows, length)).astype(dtype) for _ in range(2))
@@ -81,8 +83,8 @@ def test_vecdot_broadcasts_and_promotes() -> None:
     assert fe.vecdot(fe.ones((0, 3)), fe.ones(3)).shape == (0,)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
-@pytest.mark.parametrize("shape", [(3,), (50, 120), (9_000,)], ids=str)
+@each("dtype", ["int64", "int32", "uint8"])
+@each("shape", [(3,), (50, 120), (9_000,)])
 def test_elements_at_pairs_of_indices(shape: tuple[int, ...], dtype: str) -> None:
     a = rng.standard_normal((70, 90, 2)).astype("f4")
     least = 0 if dtype == "uint8" else -70

@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 OPERATORS = {
     "equal": operator.eq,
     "not_equal": operator.ne,
@@ -47,7 +49,7 @@ def test_integers_are_compared_with_floats_exactly(dtype: str, name: str) -> Non
         assert constant.tolist() == expected, number
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each("name", OPERATORS)
 def test_a_float_argument_of_a_traced_function_is_compared_in_double_precision(name: str) -> None:
     values = [1700000001, 1700000004, 1700000005, -3]
     compare: Any = OPERATORS[name]

@@ -8,13 +8,15 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((5, 7, 4))
 PLACES = [np.cumsum(RNG.uniform(0.1, 2, size)) for size in X.shape]
 
 
-@pytest.mark.parametrize("edge_order", [1, 2])
-@pytest.mark.parametrize(
+@each("edge_order", [1, 2])
+@each(
     ("spacing", "axis"),
     [
         ((), None),
@@ -28,7 +30,7 @@ PLACES = [np.cumsum(RNG.uniform(0.1, 2, size)) for size in X.shape]
         ((PLACES[2], 0.25), (2, 0)),
     ],
 )
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64"])
+@each("dtype", ["float64", "float32", "complex128", "int64"])
 def test_derivatives_are_those_of_numpy(dtype: str, spacing: Any, axis: Any, edge_order: int) -> None:
     x = (X * 10).astype(dtype) if dtype != "complex128" else X + 1j * X[::-1]
     given = [fe.asarray(step) if isinstance(step, np.ndarray) else step for step in spacing]
@@ -56,7 +58,7 @@ def test_two_elements_have_one_difference() -> None:
         np.testing.assert_allclose(np.asarray(fe.gradient(fe.asarray(x), *given)), np.gradient(x, *spacing))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda x: fe.gradient(x[:1]), r"gradient: axis 0 of \(1, 7, 4\) needs at least 2 elements"),

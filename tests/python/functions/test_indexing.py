@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.python.each import each
 
-@pytest.mark.parametrize(
+
+@each(
     "key",
     [
         (0, slice(None), [0, 1]),
@@ -26,7 +28,6 @@ from hypothesis import strategies as st
         (0, [0, 1], ...),
         (0, [0, 1], ..., 1),
     ],
-    ids=str,
 )
 def test_integer_separated_from_an_index_array_counts_as_an_advanced_index(key: Any) -> None:
     a = np.arange(24).reshape(2, 3, 4)
@@ -88,7 +89,7 @@ def items_of(size: int, is_array: bool, indices: tuple[int, ...]) -> st.SearchSt
     return st.one_of(slices, places, places.map(np.int32)) if size else slices
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(shapes_and_keys())
 def test_any_key_reads_as_in_numpy(shape_and_key: Any) -> None:
     shape, key = shape_and_key
@@ -108,7 +109,7 @@ def test_any_key_reads_as_in_numpy(shape_and_key: Any) -> None:
         np.testing.assert_array_equal(np.asarray(got), expected)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(shapes_and_keys(), st.integers(0, 2))
 def test_any_key_writes_as_in_numpy(shape_and_key: Any, kind: int) -> None:
     shape, key = shape_and_key
@@ -153,7 +154,7 @@ def test_a_number_of_a_traced_function_is_an_index() -> None:
         f(a, 4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "value"),
     [
         (slice(0, 2), [7, 8]),

@@ -8,6 +8,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 OPERANDS: dict[str, Any] = {
     "bool": np.array([True, False, True, False]),
     "int8": np.array([0, 1, -3, 0], "i1"),
@@ -27,9 +29,9 @@ def given(x: Any) -> Any:
     return fe.asarray(x) if isinstance(x, np.ndarray) else x
 
 
-@pytest.mark.parametrize("left", OPERANDS)
-@pytest.mark.parametrize("right", OPERANDS)
-@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+@each("left", OPERANDS)
+@each("right", OPERANDS)
+@each("name", ["logical_and", "logical_or", "logical_xor"])
 def test_numbers_other_than_zero_are_true(name: str, left: str, right: str) -> None:
     x, y = OPERANDS[left], OPERANDS[right]
     found = getattr(fe, name)(given(x), given(y))
@@ -41,7 +43,7 @@ def test_numbers_other_than_zero_are_true(name: str, left: str, right: str) -> N
         np.testing.assert_array_equal(np.asarray(through), np.asarray(found))
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_only_zeros_are_not_true(name: str) -> None:
     x = OPERANDS[name]
     found = fe.logical_not(given(x))
@@ -53,7 +55,7 @@ def test_ints_of_any_size_are_true_or_not() -> None:
     assert fe.logical_not(10**5000).item() is False
 
 
-@pytest.mark.parametrize("name", OPERANDS)
+@each("name", OPERANDS)
 def test_where_takes_numbers_as_the_condition(name: str) -> None:
     condition = OPERANDS[name]
     x, y = np.array([1, 2, 3, 4], "f4"), np.array([-1, -2, -3, -4], "f4")
@@ -77,7 +79,7 @@ def test_numbers_of_a_traced_function_are_true_or_not_in_each_call() -> None:
     assert call(fe.asarray([0, 2]), 0).tolist() == [False, False]
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "dtype"),
     [
         (np.array([1, 2, 0]), np.array([2, 4, 0]), "float32"),
@@ -113,8 +115,8 @@ def test_division_of_numbers_and_of_other_values() -> None:
 RNG = np.random.default_rng(5)
 
 
-@pytest.mark.parametrize("invert", [False, True])
-@pytest.mark.parametrize(
+@each("invert", [False, True])
+@each(
     ("x", "among"),
     [
         (np.arange(10), np.array([3, 3, 9, -1])),

@@ -12,6 +12,8 @@ import pytest
 from ferrule.array.caller_names import names_itself
 from ferrule.text.other_names import OTHER_NAMES
 
+from tests.python.each import each
+
 X = fe.ones((2, 3))
 FE: Any = fe  # mypy does not check its arguments
 
@@ -96,7 +98,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_message_suggests_a_remedy(name: str) -> None:
     call, kind, expected = WRONG[name]
     with pytest.raises(fe.Error) as caught:
@@ -187,7 +189,7 @@ ADVISED: dict[str, tuple[Callable[[], Any], str, Callable[[], Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ADVISED)
+@each("name", ADVISED)
 def test_advised_code_computes_what_the_other_library_does(name: str) -> None:
     attribute, advice, call, expected = ADVISED[name]
     with pytest.raises(AttributeError) as caught:
@@ -222,7 +224,7 @@ def test_derivatives_are_not_there(name: str) -> None:
             getattr(owner, name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: FE.PRNGKey, "; it is ferrule.random.key here"),
@@ -277,7 +279,7 @@ def test_load_of_a_file_of_arrays_names_its_reader(suffix: str, reader: str, tmp
         FE.load(X)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "end"),
     [
         (lambda: FE.sum(X, 1), "takes 1 positional argument but 2 were given; write axis=1"),
@@ -328,7 +330,7 @@ def test_explain_suggests_ops() -> None:
     assert fe.explain("sotfmax").endswith(" Did you mean 'softmax'?")
 
 
-@pytest.mark.parametrize("name", OTHER_NAMES)
+@each("name", OTHER_NAMES)
 def test_names_of_other_libraries_suggest_ferrules(name: str) -> None:
     with pytest.raises(AttributeError, match=f"it is ferrule.{OTHER_NAMES[name]} here"):
         getattr(fe, name)
@@ -348,7 +350,7 @@ def assign(x: fe.Array, value: object) -> None:
     x[0] = value
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [  # wrong argument types are what is tested
         (lambda: fe.var(fe.ones(3), correction="a"), "var: correction must be a number, not 'a'"),  # type: ignore[arg-type]
@@ -388,8 +390,8 @@ def test_invalid_arguments_are_typed_errors(call: Callable[[], object], message:
         call()
 
 
-@pytest.mark.parametrize("traced", [False, True])
-@pytest.mark.parametrize(
+@each("traced", [False, True])
+@each(
     "call",
     [
         lambda x: fe.sum(x),
@@ -410,7 +412,7 @@ def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], 
         fe.graph(lambda y: call([1.0, 2.0]))(fe.ones(2)) if traced else call([1.0, 2.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "words"),
     [
         ("softmax", r"; it is ferrule.softmax\(x\) here"),
@@ -435,7 +437,7 @@ def test_reading_by_a_traced_mask_names_the_alternatives() -> None:
     assert fe.graph(lambda x: fe.compress(x > 1, x, axis=0, size=2))(x).tolist() == [2, 3]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: fe.linalg.solve(fe.ones((2, 3)), fe.ones(3)), "linalg.solve: x1 must consist of square matrices"),

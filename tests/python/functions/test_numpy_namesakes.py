@@ -12,6 +12,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe
 NP: Any = np
 RNG = np.random.default_rng(3)
@@ -148,7 +150,7 @@ def parts_of(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_results_are_numpys(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,7 +164,7 @@ def test_results_are_numpys(name: str) -> None:
         np.testing.assert_allclose(np.asarray(one), other, rtol=2e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in BY_VALUES])
+@each("name", [name for name in CALLS if name not in BY_VALUES])
 def test_traced_results_are_the_same(name: str) -> None:
     given: list[Any] = []
     plain = parts_of(CALLS[name](fe, lambda x: given.append(x) or fe.asarray(x)))  # type: ignore[func-returns-value]
@@ -227,8 +229,8 @@ SUBSCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("subscripts", SUBSCRIPTS)
-@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@each("subscripts", SUBSCRIPTS)
+@each("dtype", ["float32", "int32"])
 def test_einsum_is_numpys(subscripts: str, dtype: str) -> None:
     operands = [RNG.integers(-5, 5, shape).astype(dtype) for shape in SUBSCRIPTS[subscripts]]
     wanted = np.einsum(subscripts, *operands)
@@ -254,7 +256,7 @@ def test_einsum_follows_the_path_of_opt_einsum(monkeypatch: pytest.MonkeyPatch) 
     assert asked == [("xy,yz,zw->wx", ((3, 4), (4, 5), (5, 2)))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda x: FE.einsum(x, x), "einsum: subscripts is a text such as 'ij,jk->ik', not Array"),

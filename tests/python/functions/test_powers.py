@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 SIGNED = ["int8", "int16", "int32", "int64"]
 LARGE = 100_003  # elements: enough for several threads, and not a multiple of a block
 
@@ -35,8 +37,8 @@ def refuses(dtype: str, compute: Callable[[], object]) -> None:
         compute()
 
 
-@pytest.mark.parametrize("dtype", SIGNED)
-@pytest.mark.parametrize(("count", "wrong"), [(1, 0), (5, 4), (1025, 1024), (LARGE, 0), (LARGE, LARGE - 1)])
+@each("dtype", SIGNED)
+@each(("count", "wrong"), [(1, 0), (5, 4), (1025, 1024), (LARGE, 0), (LARGE, LARGE - 1)])
 def test_negative_exponent_in_an_array_is_an_error(dtype: str, count: int, wrong: int) -> None:
     bases, exponents = powers_of(dtype, count, wrong)
     refuses(dtype, lambda: np.asarray(fe.asarray(bases) ** fe.asarray(exponents)))
@@ -45,7 +47,7 @@ def test_negative_exponent_in_an_array_is_an_error(dtype: str, count: int, wrong
     np.testing.assert_array_equal(np.asarray(fe.asarray(bases) ** fe.asarray(exponents)), bases)
 
 
-@pytest.mark.parametrize("dtype", SIGNED)
+@each("dtype", SIGNED)
 def test_negative_scalar_exponent_is_an_error(dtype: str) -> None:
     x = fe.asarray(np.array([1, 2, -3], dtype))
     refuses(dtype, lambda: np.asarray(x**-1))
@@ -85,9 +87,9 @@ def force(result: Any) -> None:
         np.asarray(one)
 
 
-@pytest.mark.parametrize("traced", [False, True], ids=["lazy", "graph"])
-@pytest.mark.parametrize("count", [40, LARGE])
-@pytest.mark.parametrize("name", FUSED)
+@each("traced", [False, True])
+@each("count", [40, LARGE])
+@each("name", FUSED)
 def test_negative_exponent_in_a_graph_is_an_error(name: str, count: int, traced: bool) -> None:
     compute = fe.graph(FUSED[name]) if traced else FUSED[name]
     good, wrong = (tuple(map(fe.asarray, powers_of("int32", count, place))) for place in (None, count - 2))
@@ -109,13 +111,13 @@ def test_other_arrays_are_unaffected() -> None:
     np.testing.assert_array_equal(np.asarray(right), [3, 4])
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+@each("dtype", ["uint8", "uint16", "uint32", "uint64"])
 def test_unsigned_exponents_are_never_negative(dtype: str) -> None:
     greatest = np.array([np.iinfo(dtype).max], dtype)
     np.testing.assert_array_equal(np.asarray(fe.asarray(np.ones(1, dtype)) ** fe.asarray(greatest)), np.ones(1, dtype))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@each("dtype", ["float16", "float32", "float64"])
 def test_floats_allow_negative_exponents(dtype: str) -> None:
     x = fe.asarray(np.array([2, 4], dtype))
     np.testing.assert_array_equal(np.asarray(x**-1), np.array([0.5, 0.25], dtype))

@@ -11,6 +11,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 rng = np.random.default_rng(0)
 
 
@@ -165,8 +167,8 @@ def test_threads_share_the_outputs_of_calls() -> None:
 # ---- nonzero and compress
 
 
-@pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 4), (0,), (3, 0), (200, 301)], ids=str)
-@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float64", "complex64", "uint64"])
+@each("shape", [(7,), (3, 4), (2, 3, 4), (0,), (3, 0), (200, 301)])
+@each("dtype", ["bool", "int8", "float16", "float64", "complex64", "uint64"])
 def test_nonzero_matches_numpy(shape: tuple[int, ...], dtype: str) -> None:
     x = rng.integers(0, 2, shape).astype(dtype)
     found = fe.nonzero(fe.asarray(x))
@@ -202,8 +204,8 @@ def test_nonzero_without_a_size_explains_the_error() -> None:
         same(count, np.array(3))
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1])
-@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "float16", "complex64"])
+@each("axis", [None, 0, 1])
+@each("dtype", ["float32", "int8", "bool", "float16", "complex64"])
 def test_compress_without_a_size_explains_the_error(axis: int | None, dtype: str) -> None:
     x = rng.integers(0, 2, (3, 4)).astype(dtype)
     condition = np.array([True, False, True])
@@ -265,7 +267,7 @@ def test_short_results_do_not_keep_the_full_buffer() -> None:
     assert fe.memory_stats(device).live - before < 1_000_000
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: fe.nonzero(fe.asarray(1.0)), "nonzero: .* has no axis"),

@@ -11,6 +11,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 rng = np.random.default_rng(0)
 
 
@@ -66,7 +68,7 @@ def test_new_slices_of_pending_arrays_do_not_recompile() -> None:
     assert compiles() <= before + 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "words"),
     [
         (
@@ -149,7 +151,7 @@ def test_slice_out_of_bounds_is_not_a_number_overflow() -> None:
     assert not isinstance(caught.value, OverflowError)
 
 
-@pytest.mark.parametrize(
+@each(
     ("of", "value", "fits"),
     [
         ("float32", "float64", True),
@@ -221,7 +223,7 @@ def test_traced_slice_that_is_empty_in_python_is_an_error() -> None:
             pair(values, i)
 
 
-@pytest.mark.parametrize(
+@each(
     "function",
     [
         lambda x, i: x[:i],

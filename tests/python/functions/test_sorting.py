@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 rng = np.random.default_rng(0)
 
 DTYPES = [
@@ -72,7 +74,7 @@ def test_sorts_of_bfloat16(descending: bool) -> None:
     same(fe.astype(fe.sort(x, descending=descending), "float32"), wide[wanted])
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+@each("axis", [0, 1, 2, -1, -3])
 def test_sorts_along_each_axis(axis: int) -> None:
     x = values_of("float32", (7, 30, 12))
     places = order(x, axis, False)
@@ -153,8 +155,8 @@ def test_sorts_are_traced() -> None:
     same(indices, order(x, 1, True))
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("side", ["left", "right"])
+@each("dtype", DTYPES)
 def test_searchsorted_matches_numpy(dtype: str, side: Any) -> None:
     for length, shape in ((0, (3,)), (1, (2, 5)), (100, (33,)), (5_000, (70, 80)), (17, ())):
         x = np.sort(values_of(dtype, (length,)), kind="stable")
@@ -182,8 +184,8 @@ def test_searchsorted_promotes_and_takes_a_sorter() -> None:
     same(fe.searchsorted(tenths, 0.1, side="right"), np.array(1))  # the number becomes float64, as x1 is
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex64", "complex128"])
-@pytest.mark.parametrize("shape", [(5,), (4, 7), (3, 4, 5)], ids=str)
+@each("dtype", ["bool", "int16", "float32", "complex64", "complex128"])
+@each("shape", [(5,), (4, 7), (3, 4, 5)])
 def test_take_along_axis_matches_numpy(shape: tuple[int, ...], dtype: str) -> None:
     x = rng.standard_normal(shape).astype(dtype)
     for axis in range(-len(shape), len(shape)):
@@ -212,7 +214,7 @@ def test_take_along_axis_refuses_indices_out_of_bounds(index: int) -> None:
 X = fe.asarray([3.0, 1.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "words"),
     [
         (lambda: fe.sort(fe.asarray(1.0)), fe.InvalidArgumentError, "sort: an array of 0 dimensions has no axis"),

@@ -8,32 +8,16 @@ from collections.abc import Callable
 import ferrule as fe
 import numpy as np
 import pytest
-from ferrule.testing.cases import all_cases
 from ferrule.testing.model.dtypes import COMPLEX, FLOATS, PARTS
-from ferrule.testing.model.problem import Problem
-from ferrule.testing.running.array_conversion import array_of, values_of
+from ferrule.testing.running.array_conversion import values_of
 from ferrule.testing.special_cases.conditions import agrees, covered
-from ferrule.testing.special_cases.evaluate import violations
 from ferrule.testing.special_cases.notation import entries
-from ferrule.testing.special_cases.samples import entry_of, outcome_of, samples_of
 
-ELEMENTWISE = [name for name, case in all_cases().items() if (entry := entry_of(case)) and not entry.is_reduction]
-
-
-@pytest.mark.parametrize("name", ELEMENTWISE)
-def test_function_has_the_special_cases_of_its_op(name: str) -> None:
-    case = all_cases()[name]
-    entry = entry_of(case)
-    assert entry is not None
-    inputs = samples_of(entry, case.dtypes[0]).inputs
-    got = getattr(fe, case.op)(*(array_of(x, fe.device("cpu")) for x in inputs))
-    outcome = outcome_of(case, Problem(tuple(x.shape for x in inputs)), inputs, values_of(got))
-    found = [(one.row.text, one.how, *(x[one.index] for x in inputs)) for one in violations(entry, outcome)]
-    assert found == []
+from tests.python.each import each
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, "int8", "uint64"])
-@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+@each("dtype", [*FLOATS, *COMPLEX, "int8", "uint64"])
+@each("shape", [(0,), (3, 0)])
 def test_reductions_of_no_elements(dtype: str, shape: tuple[int, ...]) -> None:
     x = fe.zeros(shape, dtype=dtype)
     rows = shape[:-1]
@@ -55,9 +39,9 @@ def test_mean_of_no_complex_numbers_is_nan_in_both_parts() -> None:
     assert math.isnan(got.imag)
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("function", [fe.var, fe.std])
-@pytest.mark.parametrize(("size", "correction"), [(1, 1), (2, 2), (2, 2.5), (3, 7), (5, 5.0)])
+@each("dtype", FLOATS)
+@each("function", [fe.var, fe.std])
+@each(("size", "correction"), [(1, 1), (2, 2), (2, 2.5), (3, 7), (5, 5.0)])
 def test_variance_without_degrees_of_freedom_is_nan(
     dtype: str, function: Callable[..., fe.Array], size: int, correction: float
 ) -> None:
@@ -68,7 +52,7 @@ def test_variance_without_degrees_of_freedom_is_nan(
     assert np.isnan(values_of(traced(x)).astype(np.float64)).all()
 
 
-@pytest.mark.parametrize("function", [fe.sum, fe.prod, fe.mean, fe.max, fe.min, fe.var, fe.std])
+@each("function", [fe.sum, fe.prod, fe.mean, fe.max, fe.min, fe.var, fe.std])
 def test_reductions_propagate_nan(function: Callable[..., fe.Array]) -> None:
     x = np.full((67, 67), 0.5, np.float32)
     np.fill_diagonal(x, np.nan)

@@ -12,6 +12,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe
 RNG = np.random.default_rng(0)
 Values = np.ndarray[Any, Any]
@@ -54,8 +56,8 @@ STATISTICS: dict[str, Callable[[Any, Any], Any]] = {
 INTEGERS = {"int32": 2**31 - 100, "uint32": 2**32 - 100, "int64": 2**44, "uint64": 2**44, "int16": 2**15 - 100}
 
 
-@pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("name", STATISTICS)
+@each("dtype", INTEGERS)
 def test_statistics_of_large_integers_are_those_of_float64(name: str, dtype: str) -> None:
     x = (INTEGERS[dtype] + RNG.integers(0, 90, (5, 6))).astype(dtype)
     wanted = STATISTICS[name](np, x.astype(np.float64)).astype(np.float32)
@@ -72,7 +74,7 @@ def test_the_variance_of_neighbouring_integers_is_not_zero() -> None:
     assert fe.median(x).item() == np.float32(100000002)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16"])
+@each("dtype", ["bool", "int8", "uint8", "int16", "uint16"])
 def test_statistics_of_narrow_integers_need_no_float64(dtype: str) -> None:
     """Devices without float64 compute them."""
     traced = fe.graph(lambda x: (fe.mean(x), fe.var(x), fe.std(x), fe.median(x), fe.nanmedian(x), fe.average(x)))
@@ -80,9 +82,9 @@ def test_statistics_of_narrow_integers_need_no_float64(dtype: str) -> None:
     assert "float64" in str(traced.trace(fe.zeros(4, dtype="int32")))
 
 
-@pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.parametrize("dtype", HALVES)
-@pytest.mark.parametrize("offset", [0.0, 30000.0])
+@each("name", STATISTICS)
+@each("dtype", HALVES)
+@each("offset", [0.0, 30000.0])
 def test_statistics_of_halves_are_rounded_once(name: str, dtype: str, offset: float) -> None:
     x = rounded(RNG.random((5, 6)) * 30000 + offset, dtype)
     wanted = rounded(STATISTICS[name](np, double(x)), dtype)
@@ -98,8 +100,8 @@ def assert_within_one_unit(got: Values, wanted: Values) -> None:
     assert np.abs(bits).max(initial=0) <= 1, (got, wanted)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", STATISTICS)
+@each("dtype", ["float32", "float64"])
+@each("name", STATISTICS)
 def test_statistics_of_floats_keep_their_dtype(name: str, dtype: str) -> None:
     x = RNG.random((5, 6)).astype(dtype)
     for got in eagerly_and_traced(lambda x: STATISTICS[name](FE, x), fe.asarray(x)):
@@ -128,8 +130,8 @@ EINSUMS = ["i,i,i", "i,i,i->i", "ij,jk,kl->il", "ij,j->", "ij,k->ik", "ij,j->i"]
 SIZES = {"i": 3, "j": 70, "k": 5, "l": 4}
 
 
-@pytest.mark.parametrize("dtype", HALVES)
-@pytest.mark.parametrize("subscripts", EINSUMS)
+@each("dtype", HALVES)
+@each("subscripts", EINSUMS)
 def test_einsum_of_halves_is_rounded_once(subscripts: str, dtype: str) -> None:
     terms = subscripts.partition("->")[0].split(",")
     # Products of the first two overflow float16, and the last operand makes them small again.
@@ -206,7 +208,7 @@ def test_the_histogram_of_a_traced_array_with_nan_has_no_counts() -> None:
     assert counts.tolist() == np.histogram(np.asarray(x), bins=2, range=(0.0, 4.0))[0].tolist()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bool"])
+@each("dtype", ["float16", "float32", "float64", "int64", "bool"])
 def test_medians_of_no_elements_are_nan(dtype: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

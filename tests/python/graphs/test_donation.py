@@ -14,6 +14,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 ROWS, COLUMNS = 1024, 1024  # 4 MB
 rng = np.random.default_rng(0)
 
@@ -104,7 +106,7 @@ def test_the_error_of_a_donated_array_begins_with_what_was_called(shared: bool) 
     assert view is None or not view.any()
 
 
-@pytest.mark.parametrize("how", ["view", "numpy", "pending", "dlpack", "numpy view of a view"])
+@each("how", ["view", "numpy", "pending", "dlpack", "numpy view of a view"])
 def test_shared_donated_array_is_copied(how: str) -> None:
     x, row = computed(np.zeros((4, 3), "float32")), computed(np.ones((1, 3), "float32"))
     have: Any = {
@@ -255,7 +257,7 @@ def test_arrays_in_containers_and_numpy_arrays() -> None:
     assert not numpys["keys"].any()
 
 
-@pytest.mark.parametrize("donate", [-1, (0, -1), 1.0, "x", (True,), {0}])
+@each("donate", [-1, (0, -1), 1.0, "x", (True,), {0}])
 def test_invalid_donate_argument_is_refused(donate: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="donate is the places of positional arguments"):
         fe.graph(lambda x: x, donate=donate)
@@ -358,7 +360,7 @@ ALIASES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("way", ALIASES)
+@each("way", ALIASES)
 def test_handles_of_one_array_are_donated_separately(way: str) -> None:
     x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
     before = in_use()
@@ -372,7 +374,7 @@ def test_handles_of_one_array_are_donated_separately(way: str) -> None:
         np.asarray(x)
 
 
-@pytest.mark.parametrize("way", ALIASES)
+@each("way", ALIASES)
 def test_donated_array_gets_no_further_handle(way: str) -> None:
     x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
     written(x, row, 1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import pickle
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import ferrule as fe
 import numpy as np
 import pytest
+
+from tests.python.each import each
 
 rng = np.random.default_rng(7)
 
@@ -177,7 +178,7 @@ def test_indexing_and_assignment_are_traced() -> None:
     np.testing.assert_array_equal(np.asarray(f(fe.asarray(a), fe.asarray(places))), expected[places])
 
 
-@pytest.mark.parametrize(
+@each(
     ("use", "what"),
     [
         (lambda x: bool(x.sum()), "bool"),
@@ -244,22 +245,6 @@ def test_the_cache_is_bounded_and_keeps_what_was_used_last() -> None:
     assert f.cache_info().currsize == 2
 
 
-def test_a_call_of_a_small_graph_is_fast() -> None:
-    f = fe.graph(lambda x: x + 1)
-    x = fe.ones(4)
-    fe.eval(x)
-    f(x)
-    best = min(_seconds(f, x) for _ in range(20))
-    assert best < 25e-6, best  # the target is 5 us on a quiet machine; `./dev bench` measures it
-
-
-def _seconds(f: Any, x: fe.Array, count: int = 500) -> float:
-    start = time.perf_counter()
-    for _ in range(count):
-        f(x)
-    return (time.perf_counter() - start) / count
-
-
 def by_hand() -> fe.Graph:
     graph = fe.Graph("cpu")
     x = graph.input((3, 4), name="x")
@@ -321,7 +306,7 @@ def test_traced_graph_is_accessible() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "words"),
     [
         (lambda g: g.compile(), "outputs"),
@@ -347,12 +332,12 @@ def test_wrong_inputs_are_errors() -> None:
         graph.compute(sample(4, 3))
 
 
-def test_manual_graph_of_two_hundred_thousand_adds_computes_and_is_freed(run_python: Any) -> None:
+def test_manual_graph_of_fifty_thousand_adds_computes_and_is_freed(run_python: Any) -> None:
     run_python(
         "import ferrule as fe, numpy as np\n"
         "g = fe.Graph('cpu'); x = g.input((1,)); y = x\n"
-        "for _ in range(200_000): y = g.apply('add', y, x)\n"
-        "g.output(y); assert g.compute(np.ones(1, 'f4')).item() == 200_001\n"
+        "for _ in range(50_000): y = g.apply('add', y, x)\n"
+        "g.output(y); assert g.compute(np.ones(1, 'f4')).item() == 50_001\n"
     )
 
 

@@ -19,6 +19,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 T = TypeVar("T")
 WEIGHTS = np.full(2, 2.0)
 factor = 2
@@ -160,7 +162,7 @@ REFUSED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_arguments_that_may_contain_arrays_are_refused(name: str) -> None:
     value = REFUSED[name]
     f = fe.graph(lambda x, thing: x + 1)
@@ -295,7 +297,7 @@ STATIC: dict[str, list[Any]] = {  # all are different static values
 }
 
 
-@pytest.mark.parametrize("name", STATIC)
+@each("name", STATIC)
 def test_immutable_arguments_are_part_of_the_signature(name: str) -> None:
     seen: list[Any] = []
 

@@ -13,6 +13,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe
 
 
@@ -124,7 +126,7 @@ def test_an_assigned_array_in_a_returned_dataclass_is_not_warned_about() -> None
     assert fe.graph(function)(Layer(fe.zeros(2), fe.zeros(1))).weight.tolist() == [5, 0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "message"),
     [
         (lambda: FE.register_container(list, len, len), ValueError, "takes a class that ferrule.graph does not know"),

@@ -12,6 +12,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 NEEDS: dict[str, Callable[[fe.Array, Any], Any]] = {
     "range": lambda x, pos: [x for _ in range(pos)],
     "slice": lambda x, pos: x[:, :pos],
@@ -36,8 +38,8 @@ NEEDS: dict[str, Callable[[fe.Array, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("number", [1, 1.0])
-@pytest.mark.parametrize("need", NEEDS)
+@each("number", [1, 1.0])
+@each("need", NEEDS)
 def test_error_for_a_needed_value_names_argument_and_alternatives(need: str, number: float) -> None:
     f = fe.graph(NEEDS[need])
     with pytest.raises(fe.TracingError) as caught:

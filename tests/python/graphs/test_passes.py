@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.python.each import each
+
 
 def read_only(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """A read-only array, which constants borrow without a copy."""
@@ -65,8 +67,8 @@ def test_numbers_that_differ_in_their_last_digits_are_not_merged(traced: bool) -
     assert (np.asarray(got[0]) != np.asarray(got[2])).any()
 
 
-@pytest.mark.parametrize("lying", [(1, 1, 3), (2, 1, 3), (1, 4, 1), (2, 1, 1), (1, 4, 3), (2, 4, 1)], ids=str)
-@pytest.mark.parametrize("shape", [(24,), (8, 3), (2, 12), (3, 8), (12, 2), (2, 2, 6)], ids=str)
+@each("lying", [(1, 1, 3), (2, 1, 3), (1, 4, 1), (2, 1, 1), (1, 4, 3), (2, 4, 1)])
+@each("shape", [(24,), (8, 3), (2, 12), (3, 8), (12, 2), (2, 2, 6)])
 def test_broadcast_array_is_reshaped_as_if_materialised(lying: tuple[int, ...], shape: tuple[int, ...]) -> None:
     x = numbers(*lying)
     graph = fe.Graph("cpu")
@@ -109,8 +111,8 @@ def test_packed_parts_of_one_constant_are_not_mixed_up(dtype: str) -> None:
         np.testing.assert_array_equal(np.asarray(result), wanted)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 40])
-@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)], ids=str)
+@each("rows", [1, 2, 40])
+@each("axes", [(0,), (1,), (0, 1)])
 def test_packed_constant_with_negative_strides_starts_at_its_first_element(axes: tuple[int, ...], rows: int) -> None:
     """The same if K is longer than one block of the product."""
     lying, x = read_only(numbers(400, 70)), numbers(rows, 400)

@@ -12,6 +12,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 
 def good_graph() -> Any:
     weights = np.arange(6, dtype="float32").reshape(2, 3)
@@ -82,7 +84,7 @@ def saved_array() -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@each("name", DAMAGED)
 def test_a_damaged_file_is_an_error_that_says_where(name: str) -> None:
     make, message = DAMAGED[name]
     with pytest.raises(fe.InvalidArgumentError, match=message):

@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 
 def address(array: object) -> int:
     return int(np.asarray(array).__array_interface__["data"][0])
@@ -112,10 +114,8 @@ def test_dlpack_copy_belongs_to_the_consumer() -> None:
     assert np.asarray(x)[0] == 0
 
 
-@pytest.mark.parametrize(
-    "dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64"]
-)
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
+@each("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64"])
+@each("shape", [(), (0,), (3,), (2, 3)])
 def test_every_dtype_and_shape_round_trips(dtype: str, shape: tuple[int, ...]) -> None:
     a = np.ones(shape, dtype)
     x = fe.from_dlpack(a)
@@ -167,7 +167,7 @@ def with_dtype(capsule: object, code: int, bits: int, lanes: int) -> object:
     return capsule
 
 
-@pytest.mark.parametrize("dtype", [(5, 32, 1), (2, 128, 1), (3, 64, 1), (2, 32, 2), (7, 8, 1), (0, 4, 1)])
+@each("dtype", [(5, 32, 1), (2, 128, 1), (3, 64, 1), (2, 32, 2), (7, 8, 1), (0, 4, 1)])
 def test_unsupported_dtypes_are_refused_and_the_capsule_is_freed(dtype: tuple[int, int, int]) -> None:
     for _ in range(10):
         with pytest.raises(fe.InvalidArgumentError, match="dtype"):

@@ -10,7 +10,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import in_own_process, open_devices
+from tests.python.late_devices import held_device, in_own_process, open_devices
 
 PACES = ["late", "threaded"]
 
@@ -32,19 +32,20 @@ class Tensor:
 
 @in_own_process
 def test_device_memory_is_shared_without_waiting() -> None:
-    device, _ = open_devices("threaded", slow_ms=500)
-    made = fe.asarray(np.arange(1000, dtype=np.float32), device=device) * 2
-    fe.eval(made, wait=False)
-    assert made.__dlpack_device__()[0] != 1
-    tensor = Tensor(made)
-    x = fe.from_dlpack(tensor)
-    assert tensor.asked[0]["stream"] > 2
-    assert x.placement == "borrowed"
-    assert x.device == device
-    assert not made.is_ready
-    y = x + 1
-    del made, tensor, x
-    assert np.asarray(y).tolist() == (np.arange(1000) * 2 + 1).tolist()
+    with held_device() as (device, release):
+        made = fe.asarray(np.arange(1000, dtype=np.float32), device=device) * 2
+        fe.eval(made, wait=False)
+        assert made.__dlpack_device__()[0] != 1
+        tensor = Tensor(made)
+        x = fe.from_dlpack(tensor)
+        assert tensor.asked[0]["stream"] > 2
+        assert x.placement == "borrowed"
+        assert x.device == device
+        assert not made.is_ready
+        release()
+        y = x + 1
+        del made, tensor, x
+        assert np.asarray(y).tolist() == (np.arange(1000) * 2 + 1).tolist()
 
 
 @pytest.mark.parametrize("pace", PACES)
@@ -101,21 +102,14 @@ def test_memory_of_a_device_that_is_not_loaded_is_refused() -> None:
 
 @in_own_process
 def test_stream_argument_decides_who_waits() -> None:
-    device, _ = open_devices("threaded", slow_ms=500)
-    ones = fe.ones(100, device=device)
-
-    def pending() -> fe.Array:
-        array = ones + 1
-        fe.eval(array, wait=False)
-        assert not array.is_ready
-        return array
-
-    nobody = pending()
-    nobody.__dlpack__(stream=-1, max_version=(1, 0))
-    assert not nobody.is_ready
-    host = pending()
-    host.__dlpack__(max_version=(1, 0))
-    assert host.is_ready
+    with held_device() as (device, release):
+        nobody, host = fe.ones(100, device=device) + 1, fe.ones(100, device=device) + 2
+        fe.eval(nobody, host, wait=False)
+        nobody.__dlpack__(stream=-1, max_version=(1, 0))
+        assert not nobody.is_ready
+        threading.Timer(0.05, release).start()
+        host.__dlpack__(max_version=(1, 0))
+        assert host.is_ready
     for stream in ("1", 1.5, True, -2, 2**64, 0):
         with pytest.raises(BufferError, match="stream"):
             nobody.__dlpack__(stream=stream, max_version=(1, 0))

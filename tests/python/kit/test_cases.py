@@ -30,6 +30,8 @@ from ferrule.testing.model.dtypes import (
 )
 from ferrule.testing.model.problem import Problem
 
+from tests.python.each import each
+
 ACCEPTED = {
     "stored": (*ALL, *BLOCKS),
     "plain": ALL,
@@ -60,7 +62,7 @@ def truth(name: str, *inputs: Any, **attributes: Any) -> Any:
     return case.truth(Problem(tuple(a.shape for a in arrays), attributes), arrays)
 
 
-@pytest.mark.parametrize("op", sorted(op_rows()))
+@each("op", sorted(op_rows()))
 def test_each_input_of_an_op_has_cases_for_each_dtype_that_it_accepts(op: str) -> None:
     cases = [case for case in all_cases().values() if case.op == op]
     assert cases
@@ -84,16 +86,14 @@ def _refused(op: str, name: str) -> set[str]:
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()
 
 
-@pytest.mark.parametrize(
-    "op", [op for op, row in op_rows().items() if any(a["type"] == "dtype" for a in row["attributes"])]
-)
+@each("op", [op for op, row in op_rows().items() if any(a["type"] == "dtype" for a in row["attributes"])])
 def test_an_op_with_an_attribute_dtype_has_cases_for_each(op: str) -> None:
     made = {"q8_0", "q4_0"}  # the other block dtypes are read-only
     wanted = ({*ALL, *made} if op == "astype" else set(NUMERIC)) & known_dtypes()
     assert {case.result for case in all_cases().values() if case.op == op} == wanted
 
 
-@pytest.mark.parametrize("name", all_cases())
+@each("name", all_cases())
 def test_each_check_has_problems_and_each_problem_names_attributes_that_there_are(name: str) -> None:
     case = case_of(name)
     family, row = case.family, op_rows()[case.op]
@@ -112,7 +112,7 @@ def test_each_check_has_problems_and_each_problem_names_attributes_that_there_ar
         assert required <= set(problem.attributes) <= known
 
 
-@pytest.mark.parametrize("name", all_cases())
+@each("name", all_cases())
 def test_every_tolerance_of_a_case_has_a_reason(name: str) -> None:
     case = case_of(name)
     assert len(case.tolerance.reason) > 20
@@ -131,7 +131,7 @@ def test_wider_lists_the_cases_with_tolerances_above_4_ulp() -> None:
     assert {n for n, c in all_cases().items() if c.result == "float32" and c.tolerance.ulp > 4} == WIDER
 
 
-@pytest.mark.parametrize("name", [n for n, c in all_cases().items() if c.tolerance.bound is not None])
+@each("name", [n for n, c in all_cases().items() if c.tolerance.bound is not None])
 def test_bound_has_the_shape_of_the_result_and_scales_with_the_unit_roundoff(name: str) -> None:
     case = case_of(name)
     for problem in (*case.family.plain, *case.family.empty, *case.family.single):
@@ -149,7 +149,7 @@ def test_bound_has_the_shape_of_the_result_and_scales_with_the_unit_roundoff(nam
         assert (bound[finite] <= 1e5 * unit * (1 + np.abs(wanted[finite]))).all()
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("dtype", INTEGERS)
 def test_integer_oracles_match_pythons_unbounded_integers(dtype: str) -> None:
     info = np.iinfo(dtype)
     span = int(info.max) - int(info.min) + 1
@@ -195,7 +195,7 @@ def test_integer_oracles_match_pythons_unbounded_integers(dtype: str) -> None:
     assert truth(f"matmul-{dtype}", [numbers[:9]], [[b] for b in numbers[9:18]]).tolist() == [[wrap(dot)]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("op", "function"),
     [(f, getattr(math, f)) for f in ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "sqrt")],
 )
@@ -296,7 +296,7 @@ def test_attention_agrees_with_loops() -> None:
             assert found[0, i, c] == pytest.approx(wanted, rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("dtype", INTEGERS)
 def test_astype_truncates_and_saturates_as_fractions_do(dtype: str) -> None:
     info = np.iinfo(dtype)
     for source in ("float32", "float64"):

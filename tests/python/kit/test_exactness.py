@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from ferrule.testing.cases import all_cases
 from ferrule.testing.model.dtypes import FLOATS, FORMATS, numpy_dtype
 from ferrule.testing.model.exactness import ROUNDED, compare, round_to, spacing
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.model.values import patterns
+
+from tests.python.each import each
 
 
 def test_tie_rounded_away_from_even_is_wrong() -> None:
@@ -22,7 +23,7 @@ def test_tie_rounded_away_from_even_is_wrong() -> None:
     assert (verdict.ok, verdict.index, verdict.why) == (False, (0,), "a tie is not rounded to even")
 
 
-@pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
+@each("op", ["add", "subtract", "multiply", "divide"])
 def test_correctly_rounded_float64_is_right_and_its_neighbours_are_wrong(op: str) -> None:
     """A 64-bit reference is too short: rounding a sum to 64 bits can create a false tie."""
     rng = np.random.default_rng(2)
@@ -36,7 +37,7 @@ def test_correctly_rounded_float64_is_right_and_its_neighbours_are_wrong(op: str
     assert case.judge(problem, [x, y], np.nextafter(right, np.inf)).wrong == x.size
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@each("dtype", FLOATS)
 def test_nearest_number_is_exact_or_the_even_one_for_ties(dtype: str) -> None:
     numbers = patterns(np.random.default_rng(1), 4000, dtype)
     with np.errstate(invalid="ignore"):  # signalling NaN
@@ -52,8 +53,8 @@ def test_nearest_number_is_exact_or_the_even_one_for_ties(dtype: str) -> None:
     assert (round_to(least, dtype) == np.array([0, 1, 2, 0]) * np.longdouble(form.least)).all()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("op", ["sqrt", "reciprocal", "divide"])
+@each("dtype", ["float16", "bfloat16"])
+@each("op", ["sqrt", "reciprocal", "divide"])
 def test_correctly_rounded_ops_are_held_to_half_an_ulp_in_half_dtypes(op: str, dtype: str) -> None:
     """A float32 result rounded again must be the nearest half; slightly more than half an ULP is an error."""
     case = all_cases()[f"{op}-{dtype}"]

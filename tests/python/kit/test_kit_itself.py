@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 import re
@@ -16,13 +15,12 @@ from pathlib import Path
 
 import pytest
 from ferrule.testing.cases import all_cases
-from ferrule.testing.checks import all_checks, is_by_item_size
+from ferrule.testing.checks import all_checks
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
-from ferrule.testing.model.dtypes import numpy_dtype, op_rows
+from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.report import Record, json_file
 from ferrule.testing.running.check_attempt import NotApplicable
 from ferrule.testing.running.target import Target
-from ferrule.tools.child import how_it_ended
 
 # The fault, the case and the check that must find it, the resulting state, and words of the message.
 FAULTS = [
@@ -65,7 +63,7 @@ def subject(faulty_modules: Path) -> Iterator[Subject]:
 
 
 def record_of(subject: Subject, case: str, check: str) -> Record:
-    return Item(subject, all_cases()[case], check, "quick", 0).run()[0]
+    return Item(subject, all_cases()[case], check, "brief", 0).run()[0]
 
 
 @pytest.mark.parametrize(("fault", "case", "check", "state", "words"), FAULTS, ids=[f"{f[0]}-{f[2]}" for f in FAULTS])
@@ -79,9 +77,10 @@ def test_a_fault_is_caught(
     faulty_modules: Path,
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", fault)
-    limit = 5 if state == "hung" else 60
-    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=limit)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=60)[0]
+    subject.child.limit = 3 if state == "hung" else 60  # the child has started
     record = record_of(subject, case, check)
+    subject.child.limit = 60
     # The module stays loaded for the next test.
     after = record_of(subject, "abs-float32", "values")
     subject.child.close()
@@ -95,7 +94,7 @@ def test_each_check_has_a_fault_that_it_catches() -> None:
 
 
 def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
-    dtypes = {"float16", "float32", "int64", "uint8", "uint64"}  # its kernels are the same for all
+    dtypes = {"float32", "int64"}  # its kernels are the same for all
     items = [item for item in items_of(subject, seed=1, benchmark=True, sample=True) if {*item.case.dtypes} <= dtypes]
     views = {name for name, row in op_rows().items() if row["kind"] == "view"}  # views need no kernel
     assert {item.case.op for item in items} - views == {"add", "abs", "copy", "sum", "take"}
@@ -110,40 +109,9 @@ def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
     assert all((record.nanoseconds or 0) > 0 and (record.peer_nanoseconds or 0) > 0 for record in timed)
 
 
-def test_sample_contains_each_case_and_each_memory_layout(subject: Subject) -> None:
-    whole, part = (list(items_of(subject, seed=1, sample=sample)) for sample in (False, True))
-    left_out = {item.id for item in whole} - {item.id for item in part}
-    assert {item.id for item in part} < {item.id for item in whole}
-    assert {item.check for item in whole if item.id in left_out} <= {c for c in all_checks() if is_by_item_size(c)}
-
-    def ways(items: list[Item]) -> set[tuple[object, ...]]:
-        """The elementwise ops add and abs have different numbers of inputs."""
-        cases = [(item.case, item.check) for item in items]
-        return {
-            (case.op, check, *(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result)))
-            for case, check in cases
-        }
-
-    assert ways(part) == ways(whole)
-    assert {item.case.name for item in part if item.check == "layouts" and item.case.op == "add"} >= {"add-float32"}
-
-
-def test_checks_that_run_alone_are_sampled_below_the_level_full(subject: Subject) -> None:
-    def cases_of(check: str, level: str) -> set[str]:
-        subject.target = dataclasses.replace(subject.target, level=level)
-        return {item.case.name for item in items_of(subject, seed=1) if item.check == check}
-
-    for check in ("concurrent", "threads"):
-        some, all_of_them = cases_of(check, "quick"), cases_of(check, "full")
-        assert some < all_of_them
-        assert "add-float32" in some
-        assert {all_cases()[name].op for name in some} >= {"add", "abs", "sum", "take"}
-    assert cases_of("layouts", "quick") == cases_of("layouts", "full")
-
-
 def test_null_backend_fails_without_crashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backend that accepts every op and computes nothing."""
-    subject = subjects_of([Target("device", "null")], limit=20)[0]
+    subject = subjects_of([Target("device", "null")], limit=60)[0]
     states = {case: record_of(subject, case, "values").state for case in ("add-float32", "exp-float32", "sum-float32")}
     subject.child.close()
     assert set(states.values()) == {"failed"}
@@ -153,7 +121,7 @@ def test_module_that_cannot_be_opened_is_a_target_with_an_error(
     faulty_modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "aborts_at_init")
-    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=20)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=60)[0]
     assert "SIGABRT" in str(subject.error)
 
 
@@ -164,20 +132,13 @@ def kit(*arguments: object, folder: Path, fault: str = "") -> subprocess.Complet
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_correct_module_passes_by_a_relative_path(faulty_modules: Path) -> None:
-    where = ("--pyargs", "ferrule.testing", "--ferrule-backend", "./libferrule-faulty.so")
-    done = kit(*where, "--ferrule-level=brief", folder=faulty_modules)
-    assert done.returncode == 0, done.stdout
-    assert "failed" not in done.stdout
-
-
 def test_failure_has_full_details_and_a_command_that_repeats_it(faulty_modules: Path) -> None:
     done = kit(
         "--pyargs",
         "ferrule.testing",
         "--ferrule-backend=libferrule-faulty.so",
         "--ferrule-seed=random",
-        *("--ferrule-op=add", "-k", "add"),
+        *("--ferrule-op=add", "--ferrule-level=brief", "-k", "add-float32"),
         folder=faulty_modules,
         fault="three_ulp_off",
     )
@@ -199,8 +160,8 @@ def test_crashes_do_not_end_the_run(faulty_modules: Path) -> None:
         "--pyargs",
         "ferrule.testing",
         "--ferrule-backend=libferrule-faulty.so",
-        *("--ferrule-op=sum", "--ferrule-op=add"),
-        *("-k", "float32"),
+        *("--ferrule-op=sum", "--ferrule-op=add", "--ferrule-level=brief"),
+        *("-k", "float32 and (values or shapes)"),
     )
     done = kit(*command, folder=faulty_modules, fault="aborts")
     assert done.returncode == 1
@@ -245,28 +206,6 @@ def test_module_that_does_not_open_fails_for_any_selection(faulty_modules: Path,
     assert "junk.so" in done.stdout
 
 
-def test_a_refused_shape_is_listed(faulty_modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FERRULE_FAULTY_FAULT", "refuses_three_axes")
-    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=20)[0]
-    passed, *refused = Item(subject, all_cases()["add-float32"], "values", "quick", 0).run()
-    subject.child.close()
-    assert passed.state == "passed"
-    assert [record.state for record in refused] == ["refused"]
-    assert "(2, 3, 4)" in refused[0].reason
-    assert "three axes are too many" in refused[0].reason
-
-
-def test_the_command_that_repeats_is_quoted(faulty_modules: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "a folder"
-    folder.mkdir()
-    for suffix in (".so", ".json"):
-        shutil.copy(faulty_modules / f"libferrule-faulty{suffix}", folder)
-    subject = subjects_of([Target("backend", str(folder / "libferrule-faulty.so"))], limit=20)[0]
-    subject.child.close()
-    repeat = Item(subject, all_cases()["add-float32"], "values", "quick", 0).repeat
-    assert f"--ferrule-backend={folder / 'libferrule-faulty.so'}" in shlex.split(repeat)
-
-
 def test_unsupported_ops_are_listed_as_not_passed(faulty_modules: Path) -> None:
     done = kit(
         "--pyargs",
@@ -289,7 +228,7 @@ def test_it_runs_under_xdist(faulty_modules: Path) -> None:
         "--ferrule-backend=libferrule-faulty.so",
         "-n2",
         *("--ferrule-op=abs", "--ferrule-op=exp"),
-        *("--ferrule-level=brief", "-k", "abs or exp"),
+        *("--ferrule-level=brief", "-k", "abs-float32 or exp"),
         f"--ferrule-report={report}",
         folder=faulty_modules,
     )
@@ -299,26 +238,11 @@ def test_it_runs_under_xdist(faulty_modules: Path) -> None:
     assert ("exp", "unsupported") in states
 
 
-def test_chosen_ops_are_tested_and_no_others(faulty_modules: Path) -> None:
-    report = faulty_modules / "ops.json"
-    where = ("--pyargs", "ferrule.testing.test_ops", "--ferrule-backend=libferrule-faulty.so")
-    ops = ("--ferrule-op=abs", "--ferrule-op=exp", "--ferrule-level=brief", f"--ferrule-report={report}")
-    done = kit(*where, *ops, folder=faulty_modules)
-    assert done.returncode == 0, done.stdout
-    states = {(record.op, record.state) for record in json_file.read(report).records}
-    assert states == {("abs", "passed"), ("abs", "unsupported"), ("exp", "unsupported")}
-
-
 @pytest.mark.parametrize(
     ("option", "words"),
     [
         ("--ferrule-backend=nothing.so", "is not an existing file"),
-        ("--ferrule-seed=-1", "neither `random` nor a number"),
         ("--ferrule-report=x.pdf", "is .html, .json or .txt"),
-        ("--ferrule-report=nowhere/x.json", "cannot be written"),
-        ("--ferrule-backend=.", "is a folder"),
-        ("--ferrule-level=high", "invalid choice"),
-        ("--ferrule-device=nope", "nope"),
         ("--ferrule-variant=nope", "there is no variant 'nope'"),
         ("--ferrule-op=nope", "there is no op nope"),
     ],
@@ -327,15 +251,6 @@ def test_invalid_options_are_reported(option: str, words: str, tmp_path: Path) -
     done = kit("--pyargs", "ferrule.testing", option, folder=tmp_path)
     assert done.returncode != 0
     assert words in done.stdout + done.stderr
-
-
-def test_plugin_imports_ferrule_only_when_it_is_used(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(
-        "import sys\ndef test_it():\n"
-        "    assert 'ferrule_pytest' in sys.modules\n    assert 'ferrule' not in sys.modules\n"
-    )
-    done = kit("test_mine.py", folder=tmp_path)
-    assert done.returncode == 0, done.stdout
 
 
 def test_fixtures_work_in_a_backend_authors_own_tests(faulty_modules: Path, tmp_path: Path) -> None:
@@ -357,9 +272,3 @@ def test_add(ferrule_device, ferrule_case):
     option = f"--ferrule-backend={faulty_modules / 'libferrule-faulty.so'}"
     assert kit("test_mine.py", option, folder=tmp_path).returncode == 0
     assert kit("test_mine.py", option, folder=tmp_path, fault="three_ulp_off").returncode == 1
-
-
-def test_end_of_a_process_is_described_in_words() -> None:
-    assert how_it_ended(-11) == "killed by SIGSEGV (Segmentation fault)"
-    assert how_it_ended(3) == "exited with 3"
-    assert how_it_ended(0xC0000005) == "ended with the exception 0xc0000005"

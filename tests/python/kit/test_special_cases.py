@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import ferrule as fe
 import numpy as np
@@ -14,15 +10,17 @@ import pytest
 from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import all_checks
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import COMPLEX, FLOATS, FORMATS, PARTS, Values, numpy_dtype
+from ferrule.testing.model.dtypes import COMPLEX, FLOATS, FORMATS, PARTS, Values
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.running.array_conversion import values_of
 from ferrule.testing.running.check_attempt import Attempt, Failed
 from ferrule.testing.running.execution import Execution, run
-from ferrule.testing.special_cases.conditions import agrees, covered
+from ferrule.testing.special_cases.conditions import covered
 from ferrule.testing.special_cases.evaluate import CMATH, Outcome, asymmetric, violations, witnesses
-from ferrule.testing.special_cases.notation import Entry, entries, parsed
+from ferrule.testing.special_cases.notation import Entry, entries
 from ferrule.testing.special_cases.samples import Samples, entry_of, outcome_of, samples_of
+
+from tests.python.each import each
 
 # The sentences in the lists "Special cases" of the standard 2024.12, for real and for complex numbers. Of complex
 # products and quotients, one of the two sentences leaves the result open; the row is for finite numbers instead.
@@ -111,32 +109,6 @@ def test_each_sentence_of_the_standard_has_a_row() -> None:
     assert without == {(name, False) for name in SAME} | {(name, True) for name in SAME_COMPLEX} | by_parts
 
 
-def test_the_numbers_of_sentences_are_those_of_the_standard() -> None:
-    """The text of the standard is in the package types-array-api."""
-    found = importlib.util.find_spec("array_api")
-    if found is None or not found.submodule_search_locations:
-        pytest.skip("types-array-api is not installed")
-    text = (Path(next(iter(found.submodule_search_locations))) / "_2024_12.py").read_text(encoding="utf-8")
-    blocks = re.split(r"\nclass (\w+)\b", text)
-    counted = {}
-    for name, body in zip(blocks[1::2], blocks[2::2], strict=True):
-        _, *cases = re.split(r"\*\*Special [Cc]ases\*\*", body)
-        if not cases or not name.islower():
-            continue
-        listed = re.split(r'\n\s*(?:\.\. version|Parameters\n|""")', cases[0])[0]
-        listed = re.sub(r"\.\. note::\n(?: {7,}.*\n|\s*\n)*", "", listed)
-        numbers = [
-            len(re.findall(r"^\s*-\s+(?:If|Similarly|In|Underflow)\b", part, re.MULTILINE))
-            for part in listed.split("For complex floating-point operands", 1)
-        ]
-        successive = "by successive application" in listed
-        if any(numbers) or successive:
-            counted[name] = (numbers[0] + successive, *(numbers[1:] or [0]))
-    # The results of empty arrays are in a note of `all` and `any`.
-    without = {"all", "any", *(name for name in SENTENCES if name.startswith("__"))}
-    assert {name: counts for name, counts in SENTENCES.items() if name not in without} == counted
-
-
 def test_every_function_of_ferrule_in_the_table_is_tested_in_every_dtype() -> None:
     tested = {(case.op, case.dtypes[0]) for case in all_cases().values() if entry_of(case)}
     for name, is_complex in entries():
@@ -175,7 +147,7 @@ def planted_results(got: Values, number: int) -> Iterator[Values]:
         yield planted
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if all_cases()[name].dtypes[0] in ("float32", "complex64")])
+@each("name", [name for name in CASES if all_cases()[name].dtypes[0] in ("float32", "complex64")])
 def test_a_planted_wrong_result_violates_each_row(name: str) -> None:
     case = all_cases()[name]
     entry, samples, everything = computed(case)
@@ -261,7 +233,7 @@ def test_wrong_reductions_are_found(name: str, wrong: float, row: str, monkeypat
     assert row in str(error.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "at"),
     [("sinh-float32", (1,)), ("hypot-float32", (3, 5)), ("hypot-float32", (3, 30)), ("sqrt-complex64", (4, 6))],
 )
@@ -277,7 +249,7 @@ def test_a_result_without_the_symmetry_is_found(name: str, at: tuple[int, ...]) 
     assert asymmetric(entry, outcome(case, samples.inputs, planted), samples.grid) is not None
 
 
-@pytest.mark.parametrize("op", CMATH)
+@each("op", CMATH)
 def test_the_other_side_of_a_branch_cut_is_found(op: str) -> None:
     """A backend that does not read the signs of zeros."""
     case = all_cases()[f"{op}-complex128"]
@@ -296,99 +268,3 @@ def test_the_other_side_of_a_branch_cut_is_found(op: str) -> None:
 def _same_signs(z: Values, parts: list[Values], place: int) -> Values:
     signs = [np.signbit(part[place]) for part in parts]
     return np.asarray((np.signbit(z.real) == signs[0]) & (np.signbit(z.imag) == signs[1]))
-
-
-@pytest.mark.parametrize(
-    ("condition", "held"),
-    [
-        ("nan", [np.nan, -np.nan]),
-        ("-nan", [-np.nan]),
-        ("0", [0.0, -0.0]),
-        ("-0", [-0.0]),
-        ("inf", [np.inf, -np.inf]),
-        (">0", [1e-40, 0.5, 3.0, 4.0, np.inf]),
-        ("<0", [-1.5, -np.inf]),
-        ("!1&fin", [-1.5, -0.0, 0.0, 1e-40, 0.5, 3.0, 4.0]),
-        ("nonzero", [-1.5, 1e-40, 0.5, 3.0, 4.0]),
-        ("+fin", [1e-40, 0.5, 3.0, 4.0]),
-        ("-fin", [-1.5]),
-        ("magnitude>1", [-np.inf, -1.5, 3.0, 4.0, np.inf]),
-        (">0&odd", [3.0]),
-        (">0&!odd", [1e-40, 0.5, 4.0, np.inf]),
-        ("halfway", [-1.5, 0.5]),
-        ("subnormal", [1e-40]),
-        ("int", [0.0, -0.0, 3.0, 4.0]),
-    ],
-)
-def test_conditions(condition: str, held: list[float]) -> None:
-    values = np.array([-np.nan, -np.inf, -1.5, -0.0, 0.0, 1e-40, 0.5, 3.0, 4.0, np.inf, np.nan])
-    (entry,) = parsed(f"[f x]\n{condition} -> nan")
-    mask = covered(entry, entry.rows[0], [values], 2.0**-126)
-    assert sorted(map(str, values[mask])) == sorted(map(str, held))
-    assert np.isnan(values[mask]).sum() == np.isnan(held).sum()
-
-
-@pytest.mark.parametrize(
-    ("result", "right", "wrong"),
-    [
-        ("+0", [0.0], [-0.0, np.nan, 1e-300]),
-        ("0", [0.0, -0.0], [np.nan]),
-        ("-inf", [-np.inf], [np.inf, -1e300]),
-        ("inf", [-np.inf, np.inf], [np.nan]),
-        ("+inf or nan", [np.inf, np.nan], [-np.inf]),
-        ("+pi/2", [np.pi / 2, np.pi / 2 + 1e-4], [-np.pi / 2, np.pi / 2 + 2e-3, np.nan]),
-        ("pi/2", [np.pi / 2, -np.pi / 2], [np.pi]),
-        ("-3pi/4", [-3 * np.pi / 4], [-np.pi / 4]),
-        ("x", [-2.5], [2.5]),
-        ("abs(x)", [2.5], [-2.5]),
-        ("-abs(x)", [-2.5], [2.5]),
-        ("even", [-2.0], [-3.0]),
-        ("negative", [-0.0, -7.0], [0.0, np.nan]),
-        ("-nan", [-np.nan], [np.nan]),
-        ("0*cos(x)", [-0.0], [0.0]),
-        ("inf*sin(x)", [-np.inf], [np.inf]),
-        ("1", [1.0], [-1.0, np.nan]),
-        ("any", [1.0, np.nan], []),
-    ],
-)
-def test_results(result: str, right: list[float], wrong: list[float]) -> None:
-    (entry,) = parsed(f"[f x]\nany -> {result}")
-
-    def good(value: float) -> bool:
-        found = agrees(result, np.array([value]), entry, [np.array([-2.5])], lambda x: np.full(x.shape, 1e-3))
-        return bool(found[0])
-
-    assert [good(value) for value in right] == [True] * len(right)
-    assert [good(value) for value in wrong] == [False] * len(wrong)
-
-
-def test_symmetries_give_the_rows_of_other_quadrants() -> None:
-    entry = entries()["sinh", True]
-    # sinh(-inf - 2 j) is -inf cos(2) - inf sin(2) j = inf - inf j.
-    got = {np.inf: [], -np.inf: ["+inf, +fin -> inf*cos(b), inf*sin(b)"]}
-    for real, wanted in got.items():
-        outcome = Outcome(
-            (np.array([-np.inf]), np.array([-2.0])),
-            (np.array([real]), np.array([-np.inf])),
-            0,
-            np.zeros_like,
-            np.zeros_like,
-        )
-        assert [found.row.text for found in violations(entry, outcome)] == wanted
-        without = replace(entry, symmetries=frozenset())
-        assert list(violations(without, outcome)) == []
-
-
-def test_samples_have_both_signs_of_each_number() -> None:
-    for dtype in (*FLOATS, *COMPLEX):
-        entry = entries()["exp", dtype in COMPLEX]
-        samples = samples_of(entry, dtype)
-        (x,) = samples.inputs
-        assert x.dtype == numpy_dtype(dtype)
-        numbers = x if dtype in FLOATS else x.imag.reshape(samples.grid)[0]
-        half = numbers.size // 2
-        wide = numbers.astype(np.float64)
-        np.testing.assert_array_equal(wide[:half], -wide[half:])
-        np.testing.assert_array_equal(np.signbit(wide[:half]), ~np.signbit(wide[half:]))
-        assert np.isnan(wide).sum() == 2
-        assert (wide == 0).sum() == 2

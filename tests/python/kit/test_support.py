@@ -11,6 +11,8 @@ from ferrule.testing.model.case import Case
 from ferrule.testing.model.dtypes import BLOCKS, COMPLEX, numpy_dtype
 from ferrule.testing.running.target import Target
 
+from tests.python.each import each
+
 VIEWS = {"broadcast_to", "permute_dims", "reshape", "slice"}  # nothing is computed
 
 
@@ -62,7 +64,7 @@ def test_cpu_device_reports_support_for_every_case(cpu: Subject) -> None:
     assert denied == set()
 
 
-@pytest.mark.parametrize("op", sorted({case.op for case in all_cases().values()}))
+@each("op", sorted({case.op for case in all_cases().values()}))
 def test_cpu_device_supports_the_dtypes_of_each_problem_that_it_computes(op: str) -> None:
     """Of an op with any number of inputs, the problems of one case have different numbers of them."""
     device = fe.device("cpu")

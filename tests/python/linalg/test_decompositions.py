@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 SHAPES = [(0, 0), (1, 1), (5, 5), (40, 40), (3, 7), (7, 3), (1, 4), (4, 1), (0, 3), (3, 0), (2, 3, 4), (0, 3, 3)]
 SHAPES += [(2, 1, 6, 6), (70, 33), (33, 70), (129, 129), (150, 20)]
@@ -50,9 +52,9 @@ def identities(x: Values) -> Values:
     return np.broadcast_to(np.eye(x.shape[-1]), x.shape)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("mode", ["reduced", "complete"])
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
+@each("mode", ["reduced", "complete"])
 def test_qr(mode: Any, shape: tuple[int, ...], dtype: str) -> None:
     x = matrices(shape, dtype)
     q, r = map(np.asarray, fe.linalg.qr(fe.asarray(x), mode=mode))
@@ -64,9 +66,9 @@ def test_qr(mode: Any, shape: tuple[int, ...], dtype: str) -> None:
     assert np.array_equal(np.triu(r), r)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("full", [True, False])
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
+@each("full", [True, False])
 def test_svd(full: bool, shape: tuple[int, ...], dtype: str) -> None:
     x = matrices(shape, dtype)
     u, s, vh = map(np.asarray, fe.linalg.svd(fe.asarray(x), full_matrices=full))
@@ -82,8 +84,8 @@ def test_svd(full: bool, shape: tuple[int, ...], dtype: str) -> None:
     assert_near(fe.linalg.svdvals(fe.asarray(x)), s, dtype, size * k)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SQUARE)
+@each("dtype", DTYPES)
+@each("shape", SQUARE)
 def test_eigh(shape: tuple[int, ...], dtype: str) -> None:
     x = hermitian(shape, dtype)
     values, vectors = map(np.asarray, fe.linalg.eigh(fe.asarray(x)))
@@ -102,9 +104,9 @@ def test_eigh_reads_the_lower_triangle_only() -> None:
     assert np.array_equal(fe.linalg.eigh(fe.asarray(spoilt))[0], fe.linalg.eigh(fe.asarray(x))[0])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SQUARE)
-@pytest.mark.parametrize("upper", [False, True])
+@each("dtype", DTYPES)
+@each("shape", SQUARE)
+@each("upper", [False, True])
 def test_cholesky(upper: bool, shape: tuple[int, ...], dtype: str) -> None:
     x = matrices(shape, dtype)
     x = x @ adjoint(x) + np.eye(shape[-1], dtype=dtype)
@@ -178,8 +180,8 @@ def test_tridiagonal_and_bidiagonal_matrices(n: int) -> None:
         assert_near(u.T @ u, np.eye(n), "float64")
 
 
-@pytest.mark.parametrize("n", [2, 40, 150])
-@pytest.mark.parametrize(
+@each("n", [2, 40, 150])
+@each(
     ("name", "make", "why"),
     [
         ("cholesky", lambda n: -np.eye(n), "is not positive definite"),
@@ -202,7 +204,7 @@ def test_the_error_names_the_matrix(name: str, make: Callable[[int], Values], wh
         fe.eval(compute(fe.asarray(stack)))
 
 
-@pytest.mark.parametrize("name", ["cholesky", "qr", "eigh", "eigvalsh", "svd", "svdvals"])
+@each("name", ["cholesky", "qr", "eigh", "eigvalsh", "svd", "svdvals"])
 def test_wrong_arguments(name: str) -> None:
     compute = getattr(fe.linalg, name)
     with pytest.raises(fe.InvalidArgumentError, match=rf"^linalg\.{name}: needs at least 2 dimensions"):

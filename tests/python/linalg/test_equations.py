@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 SQUARE = [(0, 0), (1, 1), (2, 2), (5, 5), (40, 40), (0, 3, 3), (3, 4, 4), (2, 1, 6, 6), (150, 150)]
 
@@ -36,8 +38,8 @@ def assert_near(got: fe.Array, wanted: object, factor: float = 100) -> None:
     np.testing.assert_allclose(values, wanted, rtol=factor * eps, atol=factor * eps * np.max(np.abs(wanted), initial=0))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SQUARE)
+@each("dtype", DTYPES)
+@each("shape", SQUARE)
 def test_equations_and_determinants(shape: tuple[int, ...], dtype: str) -> None:
     x = regular(shape, dtype)
     n = shape[-1]
@@ -126,8 +128,8 @@ def test_shapes_that_do_not_fit() -> None:
         fe.linalg.inv(fe.ones((2, 2), dtype="float16"))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (2, 4, 3), (0, 3), (3, 0), (40, 33)])
+@each("dtype", DTYPES)
+@each("shape", [(4, 4), (3, 5), (5, 3), (2, 4, 3), (0, 3), (3, 0), (40, 33)])
 def test_pseudoinverses_and_ranks(shape: tuple[int, ...], dtype: str) -> None:
     x = numbers(shape, dtype)
     if min(shape[-2:]) > 2:
@@ -160,8 +162,8 @@ def test_a_tolerance_for_each_matrix() -> None:
         fe.linalg.matrix_rank(fe.asarray(x), rtol=fe.asarray([1, 2, 3]))
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 10, -1, -3])
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@each("n", [0, 1, 2, 3, 10, -1, -3])
+@each("dtype", ["float64", "complex128"])
 def test_matrix_powers(n: int, dtype: str) -> None:
     x = regular((2, 3, 3), dtype)
     assert_near(fe.linalg.matrix_power(fe.asarray(x), n), np.linalg.matrix_power(x, n), 1000)
@@ -177,8 +179,8 @@ def test_powers_of_integers_stay_integers() -> None:
         fe.linalg.matrix_power(fe.ones((2, 3)), 2)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", [2, 1, 0, 3, 0.5, -1, math.inf, -math.inf])
+@each("dtype", DTYPES)
+@each("order", [2, 1, 0, 3, 0.5, -1, math.inf, -math.inf])
 def test_vector_norms(order: float, dtype: str) -> None:
     x = numbers((3, 4, 5), dtype)
     for axis in (0, -1, (0, 2), (1, 0)):
@@ -200,8 +202,8 @@ def test_arguments_of_vector_norms() -> None:
     assert fe.linalg.vector_norm(fe.ones((0,))).item() == 0
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", ["fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf])
+@each("dtype", DTYPES)
+@each("order", ["fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf])
 def test_matrix_norms(order: Any, dtype: str) -> None:
     x = numbers((2, 4, 5), dtype)
     for keepdims in (False, True):
@@ -217,8 +219,8 @@ def test_orders_of_matrix_norms() -> None:
         fe.linalg.matrix_norm(fe.ones(3))
 
 
-@pytest.mark.parametrize("dtype", ["int32", "float64", "complex64"])
-@pytest.mark.parametrize("offset", [0, 1, -1, 2, -3, 7, -7])
+@each("dtype", ["int32", "float64", "complex64"])
+@each("offset", [0, 1, -1, 2, -3, 7, -7])
 def test_diagonals_and_traces(offset: int, dtype: str) -> None:
     for shape in ((4, 4), (3, 5), (5, 3), (2, 3, 4), (0, 3), (3, 0)):
         x = numbers(shape, dtype)

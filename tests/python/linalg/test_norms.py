@@ -9,6 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe
 RNG = np.random.default_rng(0)
 INF = float("inf")
@@ -28,8 +30,8 @@ def assert_within_one_unit(got: Any, wanted: np.ndarray[Any, Any]) -> None:
     assert np.abs(bits).max(initial=0) <= 1, (got, wanted)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("order", VECTOR_ORDERS)
+@each("dtype", ["float16", "bfloat16"])
+@each("order", VECTOR_ORDERS)
 def test_vector_norms_of_halves_are_rounded_once(order: Any, dtype: str) -> None:
     x = rounded(RNG.random((4, 10)) * 300 + 200, dtype)
     wanted = rounded(np.linalg.norm(x.astype(np.float64), order, axis=1), dtype)
@@ -38,8 +40,8 @@ def test_vector_norms_of_halves_are_rounded_once(order: Any, dtype: str) -> None
         assert_within_one_unit(got, wanted)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("order", MATRIX_ORDERS)
+@each("dtype", ["float16", "bfloat16"])
+@each("order", MATRIX_ORDERS)
 def test_matrix_norms_of_halves_are_rounded_once(order: Any, dtype: str) -> None:
     x = rounded(RNG.random((3, 5, 4)) * 300 + 200, dtype)
     wanted = rounded(np.linalg.norm(x.astype(np.float64), order, axis=(1, 2)), dtype)
@@ -59,9 +61,9 @@ def test_norms_have_the_dtype_of_the_real_parts(dtype: str) -> None:
         np.testing.assert_allclose(np.asarray(got), np.linalg.norm(x, order), rtol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
-@pytest.mark.parametrize("order", VECTOR_ORDERS)
-@pytest.mark.parametrize(("shape", "axis"), [((0,), None), ((3, 0), 1), ((0, 3), 0), ((0, 3), 1)])
+@each("dtype", ["float16", "float32", "float64", "complex64"])
+@each("order", VECTOR_ORDERS)
+@each(("shape", "axis"), [((0,), None), ((3, 0), 1), ((0, 3), 0), ((0, 3), 1)])
 def test_norms_of_empty_vectors(shape: tuple[int, ...], axis: int | None, order: Any, dtype: str) -> None:
     x = fe.zeros(shape, dtype=dtype)
     if order == -INF and shape[0 if axis is None else axis] == 0:
@@ -81,9 +83,9 @@ def test_an_order_that_no_float_can_hold_is_an_error() -> None:
         fe.linalg.vector_norm(fe.ones(3), ord=10**600)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
-@pytest.mark.parametrize("order", MATRIX_ORDERS)
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 0), (0, 2, 2)])
+@each("dtype", ["float32", "float64", "complex64"])
+@each("order", MATRIX_ORDERS)
+@each("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 0), (0, 2, 2)])
 def test_norms_of_empty_matrices(shape: tuple[int, ...], order: Any, dtype: str) -> None:
     x = fe.zeros(shape, dtype=dtype)
     try:

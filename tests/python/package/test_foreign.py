@@ -83,7 +83,7 @@ print(np.asarray(graph.compute(np.arange(6, dtype=np.float32).reshape(3, 2))))
 
 @pytest.fixture
 def emulated(tmp_path: Path) -> Path:
-    """A copy of the project of docs/emulator.md, which is in the wheel."""
+    """A copy of the project of docs/develop/emulators.md, which is in the wheel."""
     return Path(shutil.copytree(package() / "testing" / "emulation" / "example", tmp_path / "row_sums"))
 
 

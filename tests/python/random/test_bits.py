@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from ferrule.testing.cases.random import philox, random_bits
 
+from tests.python.each import each
+
 FE: Any = fe
 # From Random123's kat_vectors: counter, key and result of philox4x32 with 10 rounds.
 KNOWN = [
@@ -32,7 +34,7 @@ def test_the_first_bits_of_key_0_are_a_known_answer() -> None:
     assert fe.random.bits(fe.random.key(0), 4).tolist() == words(KNOWN[0][2]).tolist()
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 63, 64, 65, 1001, 200_003])
+@each("size", [0, 1, 3, 4, 63, 64, 65, 1001, 200_003])
 def test_bits_equal_the_oracle_at_any_size(size: int) -> None:
     seed = 0x123456789ABCDEF0
     got = np.asarray(fe.random.bits(fe.random.key(seed), size))
@@ -130,7 +132,7 @@ def test_a_traced_seed_is_an_operand() -> None:
     assert drawn.cache_info().misses == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "message"),
     [
         (lambda: FE.random.key(-1), ValueError, r"random.key: seed is from 0 to 2\*\*64 - 1, not -1"),

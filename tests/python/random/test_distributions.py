@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from ferrule.testing.cases.random import random_bits
 
+from tests.python.each import each
+
 FE: Any = fe
 COUNT = 50_000
 
@@ -52,7 +54,7 @@ def test_integers_are_uniform(low: int, high: int) -> None:
         assert is_uniform(np.bincount(x - low))
 
 
-@pytest.mark.parametrize(
+@each(
     ("dtype", "low", "high"),
     [
         ("int8", -128, 128),
@@ -233,7 +235,7 @@ def test_everything_works_in_a_graph() -> None:
     assert traced.cache_info().misses == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "message"),
     [
         (

@@ -9,6 +9,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe
 Draw = Callable[[Any, Any], Any]
 
@@ -27,7 +29,7 @@ NUMBERS: list[tuple[Draw, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("draw", "wrong", "message"), NUMBERS)
+@each(("draw", "wrong", "message"), NUMBERS)
 def test_numbers_outside_of_their_range_are_errors(draw: Draw, wrong: Any, message: str) -> None:
     traced = fe.graph(draw)
     good = type(wrong)(1)
@@ -45,8 +47,8 @@ def test_a_scale_of_zero_gives_the_location() -> None:
     assert fe.random.exponential(key(0), 3, 0.0).tolist() == [0.0] * 3
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("bounds", [(0, 5), (-3, 4.5), (0.25, 0.25), (0.0, 1.0), (1000.0, 1000.5)])
+@each("dtype", ["float32", "float64", "float16", "bfloat16"])
+@each("bounds", [(0, 5), (-3, 4.5), (0.25, 0.25), (0.0, 1.0), (1000.0, 1000.5)])
 def test_traced_bounds_give_the_numbers_of_plain_ones(bounds: tuple[float, float], dtype: str) -> None:
     low, high = bounds
     plain = np.asarray(fe.random.uniform(key(4), 3000, low, high, dtype)).astype(np.float64)
@@ -60,7 +62,7 @@ def test_traced_bounds_give_the_numbers_of_plain_ones(bounds: tuple[float, float
         np.testing.assert_array_equal(got.astype(np.float64), plain)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, -5), (1.5, 1.0), (0.0, fe.inf), (-fe.inf, 0.0), (fe.nan, 1.0)])
+@each(("low", "high"), [(0, -5), (1.5, 1.0), (0.0, fe.inf), (-fe.inf, 0.0), (fe.nan, 1.0)])
 def test_traced_bounds_are_checked_in_each_call(low: float, high: float) -> None:
     traced = fe.graph(lambda k, a, b: fe.random.uniform(k, 2, a, b))
     traced(key(0), type(low)(0), type(high)(1))
@@ -81,9 +83,9 @@ def test_traced_seeds_have_the_range_of_plain_ones() -> None:
                 call(seed)
 
 
-@pytest.mark.parametrize("replace", [True, False])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-@pytest.mark.parametrize(
+@each("replace", [True, False])
+@each("dtype", ["float32", "float64", "float16"])
+@each(
     ("p", "message"),
     [
         ([0.5, -1.0, 0.5], r"p\[1\] is -1.0, not a finite number from 0 on"),

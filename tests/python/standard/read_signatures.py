@@ -81,6 +81,15 @@ def signatures(text: str) -> dict[str, Any]:
     return result
 
 
+def as_text(value: Any, depth: int) -> str:
+    """Return JSON with an item of the first levels on each line."""
+    if depth == 0 or not isinstance(value, dict):
+        return json.dumps(value)
+    items = (f"{json.dumps(key)}: {as_text(value[key], depth - 1)}" for key in sorted(value))
+    return "{\n" + ",\n".join(items) + "\n}"
+
+
 if __name__ == "__main__":
     stubs, target = sys.argv[1:]
-    Path(target).write_text(json.dumps(signatures(Path(stubs).read_text()), indent=1, sort_keys=True) + "\n")
+    found = signatures(Path(stubs).read_text())
+    Path(target).write_text(as_text(found, 3) + "\n")

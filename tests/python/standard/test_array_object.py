@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 OPERATOR: Any = operator  # its operators in place have no types
 OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "+": (operator.iadd, operator.add),
@@ -26,7 +28,7 @@ OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
 }
 
 
-@pytest.mark.parametrize("sign", OPERATORS)
+@each("sign", OPERATORS)
 def test_an_operator_has_numpys_results_with_arrays_and_numbers_on_either_side(sign: str) -> None:
     in_place, plain = OPERATORS[sign]
     a, b = np.array([[1, 2, 3], [4, 5, 6]]), np.array([3, 2, 1])
@@ -54,7 +56,7 @@ def test_division_and_products_in_place() -> None:
     assert x.tolist() == [[1.0, 0.5], [2.0, 1.5]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         (lambda x: OPERATOR.iadd(x, fe.ones(3, dtype="float32")), r"x \+= y: the result is float32, which x of int8"),

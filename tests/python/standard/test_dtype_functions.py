@@ -10,6 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 PLAIN = ("bool", *INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 # The standard's promotion within a kind, and of mixed integers.
@@ -26,7 +28,7 @@ PROMOTIONS = {
 }
 
 
-@pytest.mark.parametrize("pair", PROMOTIONS, ids="-".join)
+@each("pair", PROMOTIONS)
 def test_dtypes_promote_as_the_standard_says(pair: tuple[str, str]) -> None:
     for one, other in itertools.permutations(pair):
         assert fe.result_type(one, other) == np.dtype(PROMOTIONS[pair])
@@ -35,7 +37,7 @@ def test_dtypes_promote_as_the_standard_says(pair: tuple[str, str]) -> None:
         assert fe.can_cast(one, other) == (PROMOTIONS[pair] == other)
 
 
-@pytest.mark.parametrize("dtype", PLAIN)
+@each("dtype", PLAIN)
 def test_a_result_type_is_the_dtype_of_an_addition(dtype: str) -> None:
     x = fe.ones(2, dtype=dtype)
     for other in PLAIN:
@@ -73,7 +75,7 @@ def test_dtypes_without_a_common_one_are_errors() -> None:
         assert not fe.can_cast(one, other)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@each("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
 def test_finfo_has_numpys_limits(dtype: str) -> None:
     known, wanted = fe.finfo(dtype), np.finfo(dtype)
     for name in ("bits", "eps", "max", "min", "smallest_normal"):
@@ -91,7 +93,7 @@ def test_finfo_of_narrow_dtypes_has_the_limits_of_ml_dtypes(dtype: str) -> None:
     assert 1 + known.eps == float(np.nextafter(np.ones((), dtype), np.asarray(2, dtype)))
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("dtype", INTEGERS)
 def test_iinfo_has_numpys_limits(dtype: str) -> None:
     known, wanted = fe.iinfo(dtype), np.iinfo(dtype)
     assert (known.bits, known.max, known.min, known.dtype) == (wanted.bits, wanted.max, wanted.min, np.dtype(dtype))
@@ -117,7 +119,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_kind_has_the_dtypes_of_the_standard(kind: str) -> None:
     assert {dtype for dtype in PLAIN if fe.isdtype(dtype, kind)} == KINDS[kind]
     assert fe.isdtype("int8", (kind, fe.int8))

@@ -10,10 +10,11 @@ from typing import Any
 import array_api_strict
 import ferrule as fe
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
+
+from tests.python.each import each
 
 array_api_strict.set_array_api_strict_flags(api_version=fe.__array_api_version__)
 LIBRARIES: list[ModuleType] = [np, array_api_strict]
@@ -157,15 +158,15 @@ def equal(got: Any, wanted: Any, *, any_dtype: bool = False) -> None:
         np.testing.assert_array_equal(np.asarray(got), truth)
 
 
-@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.__name__)
-@pytest.mark.parametrize(("name", "dtype"), [(name, dtype) for name, (dtypes, _) in CALLS.items() for dtype in dtypes])
+@each("library", LIBRARIES)
+@each(("name", "dtype"), [(name, dtype) for name, (dtypes, _) in CALLS.items() for dtype in dtypes])
 def test_a_call_gives_the_result_of_another_library(library: Any, name: str, dtype: str) -> None:
     _, call = CALLS[name]
     x = sample(dtype) if dtype != "complex128" else sample("complex64").astype(dtype)
     equal(call(fe, fe.asarray(x)), call(library, library.asarray(x)))
 
 
-@pytest.mark.parametrize("traced", [name for name in CALLS if not name.startswith(("mask", "nonzero", "repeat by"))])
+@each("traced", [name for name in CALLS if not name.startswith(("mask", "nonzero", "repeat by"))])
 def test_a_call_in_a_traced_function_gives_the_same_result(traced: str) -> None:
     dtypes, call = CALLS[traced]
     x = fe.asarray(sample(dtypes[-1]))
@@ -238,7 +239,7 @@ def test_arange_is_numpys_for_all_numbers() -> None:
         equal(fe.arange(first, end, distance, dtype="float64"), np.arange(first, end, distance))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "uint64", "float32", "float64"])
+@each("dtype", ["int8", "uint16", "int64", "uint64", "float32", "float64"])
 def test_a_long_arange_is_pending_and_equals_numpys(dtype: str) -> None:
     count = 100 if dtype == "int8" else 60_000
     for start, step in ((3, 1), (-5 if dtype[0] != "u" else 5, 0.5 if dtype[0] == "f" else 1)):
@@ -257,7 +258,7 @@ def test_arange_of_a_thousand_million_numbers_takes_no_memory() -> None:
     assert fe.memory_stats("cpu") == before
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "float8_e5m2", "complex64"])
+@each("dtype", ["bool", "int8", "float16", "float32", "float8_e5m2", "complex64"])
 def test_many_elements_are_counted_as_few_are(dtype: str) -> None:
     a = np.random.default_rng(0).integers(0, 2, (300, 301)).astype("float32").astype(getattr(fe, dtype))
     x = fe.asarray(a)

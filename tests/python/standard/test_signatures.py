@@ -15,6 +15,8 @@ from typing import Any
 import ferrule as fe
 import pytest
 
+from tests.python.each import each
+
 STANDARD: dict[str, Any] = json.loads(Path(__file__).with_name("signatures_2024_12.json").read_text())
 KINDS = {
     "positional only": (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD),
@@ -57,23 +59,23 @@ def differences(name: str, function: Callable[..., Any], wanted: list[Any], *, i
     return found
 
 
-@pytest.mark.parametrize("name", STANDARD["functions"])
+@each("name", STANDARD["functions"])
 def test_a_function_has_the_signature_of_the_standard(name: str) -> None:
     assert differences(name, attrgetter(name)(fe), STANDARD["functions"][name]) == []
 
 
-@pytest.mark.parametrize("name", [name for name in STANDARD["functions"] if "." not in name])
+@each("name", [name for name in STANDARD["functions"] if "." not in name])
 def test_a_function_is_public(name: str) -> None:
     assert name in fe.__all__
     assert name in dir(fe)
 
 
-@pytest.mark.parametrize("name", STANDARD["names"])
+@each("name", STANDARD["names"])
 def test_a_constant_or_dtype_exists(name: str) -> None:
     assert hasattr(fe, name)
 
 
-@pytest.mark.parametrize(("owner", "name"), METHODS)
+@each(("owner", "name"), METHODS)
 def test_a_method_has_the_signature_of_the_standard(owner: str, name: str) -> None:
     method = getattr(CLASSES[owner](), name)
     if owner == "Array" and name in OPERATORS:
@@ -94,12 +96,12 @@ def optional_device(parameters: list[Any]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", STANDARD["properties"]["Array"])
+@each("name", STANDARD["properties"]["Array"])
 def test_a_property_of_arrays_exists(name: str) -> None:
     assert hasattr(fe.ones((2, 2)), name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__ipow__", "__imod__", "__imatmul__"),

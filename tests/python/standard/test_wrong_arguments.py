@@ -176,7 +176,7 @@ def compute(result: Any = ()) -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", FUNCTIONS)
 @settings(
-    max_examples=int(SEARCH or 150),
+    max_examples=int(SEARCH or 40),
     derandomize=not SEARCH,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +40,7 @@ serve(answer_to, with_traces=False)
 def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
     (tmp_path / "a_worker.py").write_text(WORKER)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH")))))
-    made = Child("a_worker", limit=3.0, variables={"A_VARIABLE": "given"})
+    made = Child("a_worker", variables={"A_VARIABLE": "given"})
     yield made
     made.close()
 
@@ -61,15 +60,19 @@ def test_exception_is_an_error_and_the_child_continues(child: Child) -> None:
     [
         ("crash", "crashed", "killed by SIGSEGV"),
         ("exit", "crashed", "exited with 3"),
-        ("hang", "hung", "no answer for 3 s: killed"),
+        ("hang", "hung", "no answer for 0.5 s: killed"),
         ("scribble", "crashed", "something in it wrote into its answers: killed"),
     ],
 )
 def test_end_of_a_child_is_reported_with_its_step_and_a_new_child_answers(
     child: Child, what: str, state: str, how: str
 ) -> None:
+    child.ask(do="this")  # it has started
+    if what == "hang":
+        child.limit = 0.5
     with pytest.raises(ChildEnded) as ended:
         child.ask(do=what)
+    child.limit = 60.0
     assert ended.value.state == state
     assert ended.value.how.startswith(how)
     assert ended.value.at == f"doing {what}"
@@ -77,9 +80,7 @@ def test_end_of_a_child_is_reported_with_its_step_and_a_new_child_answers(
 
 
 def test_only_the_end_of_a_childs_output_is_kept(child: Child) -> None:
-    begin = time.perf_counter()
     with pytest.raises(ChildEnded) as ended:
         child.ask(do="print")
     assert len(ended.value.output) <= OUTPUT_SHOWN
     assert ended.value.output.endswith("the last line")
-    assert time.perf_counter() - begin < 30

@@ -32,7 +32,7 @@ class Child:
     """A process that answers requests, `python -m <worker>`; started on the first request, and again after it ended."""
 
     def __init__(self, worker: str, limit: float = 60.0, variables: Mapping[str, str] | None = None) -> None:
-        self._worker, self._limit, self._variables = worker, limit, dict(variables or {})
+        self._worker, self.limit, self._variables = worker, limit, dict(variables or {})
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._printed: _Tail | None = None
@@ -80,10 +80,10 @@ class Child:
         at = ""
         while True:
             try:
-                line = self._lines.get(timeout=self._limit)
+                line = self._lines.get(timeout=self.limit)
             except queue.Empty:
                 self._process.kill()
-                raise self._ended(at, "hung", f"no answer for {self._limit:g} s: killed") from None
+                raise self._ended(at, "hung", f"no answer for {self.limit:g} s: killed") from None
             if line is None:
                 raise self._ended(at)
             message = _message(line)
