@@ -1,7 +1,4 @@
-"""The wheels of backends, and new environments to install them in.
-
-Tests that need a wheel which is not in dist/ are skipped; FERRULE_REQUIRE_WHEELS=1 makes them fail.
-"""
+"""The wheels of backends, and new environments to install them in. `./dev wheels` builds the wheels."""
 
 from __future__ import annotations
 
@@ -11,59 +8,26 @@ import os
 import platform
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
 
-import pytest
 from packaging.requirements import Requirement
 
-DIST = Path(__file__).resolve().parents[3] / "dist"
+from tools import backends
+from tools.wheels import THIS_PLATFORM
 
-
-def _is_for_this_system(backend: str) -> bool:
-    """Whether the markers of ferrule's extra let it be installed here."""
-    extras = tomllib.loads((DIST.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    markers = [Requirement(line).marker for line in extras[backend]]
-    return all(marker is None or marker.evaluate() for marker in markers)
+DIST = Path(__file__).resolve().parents[2] / "dist"
 
 
 # The backends that have wheels of their own on this system.
-BACKENDS = sorted(
-    project.parent.name
-    for project in (DIST.parent / "wheels").glob("*/pyproject.toml")
-    if _is_for_this_system(project.parent.name)
-)
+BACKENDS = [name for name in backends.names() if THIS_PLATFORM in backends.settings(name).platforms]
 
 
 def wheel_of(name: str) -> Path:
     """The wheel of a distribution, as "ferrule_cuda" or "ferrule"."""
     wheels = sorted(DIST.glob(f"{name}-*-manylinux_*_{platform.machine()}.whl"))
-    if not wheels:
-        skipped(f"{DIST} has no wheel of {name}: run ./dev wheels")
-    assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}"
+    assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}: run ./dev wheels"
     return wheels[0]
-
-
-def skipped(reason: str) -> NoReturn:
-    if os.environ.get("FERRULE_REQUIRE_WHEELS") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-def need_wheels(*arguments: str | Path) -> None:
-    """Skip the test if dist/ lacks a wheel of a backend that these arguments of `pip install` name."""
-    for word in arguments:
-        if isinstance(word, Path) or word.startswith("-"):
-            continue
-        given = Requirement(word)
-        if given.name.removeprefix("ferrule-") in BACKENDS:
-            wheel_of(given.name.replace("-", "_"))
-        for needed in map(Requirement, importlib.metadata.requires(given.name) or [] if given.extras else []):
-            marker, needed.marker = needed.marker, None
-            if marker and any(marker.evaluate({"extra": extra}) for extra in given.extras):
-                need_wheels(str(needed))
 
 
 def hashes_in(site: Path) -> dict[str, str]:
@@ -118,8 +82,6 @@ class Environment:
         self.pip("install", "ferrule")
 
     def pip(self, *arguments: str) -> None:
-        if arguments[0] == "install":
-            need_wheels(*arguments[1:])
         command = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
         source = ["--no-index", "--find-links", str(DIST)] if arguments[0] == "install" else ["--yes"]
         done = subprocess.run([*command, *arguments, *source], capture_output=True, text=True, cwd=self.site)

@@ -7,39 +7,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from backend_wheels import BACKENDS, DIST, Environment, hashes_in, need_wheels, wheel_of
+from backend_wheels import BACKENDS, DIST, Environment, hashes_in, wheel_of
 from installed import SYSTEM_LIBRARIES, exported, finalizes_when_unloaded, needed, runs_code_when_opened
 
 PROJECTS = [DIST.parent / "wheels" / name for name in BACKENDS]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [("ferrule-vulkan",), ("ferrule[vulkan]",), ("ferrule[cpu,cuda]",), ("-q", "ferrule[all]"), ("ferrule-cuda==0.1",)],
-)
-def test_a_missing_wheel_skips_the_test_unless_wheels_are_required(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("backend_wheels.DIST", tmp_path)
-    need_wheels("ferrule", "pip", "--no-deps", tmp_path / "ferrule-vulkan", "ferrule[cpu,testing]")
-    monkeypatch.delenv("FERRULE_REQUIRE_WHEELS", raising=False)
-    with pytest.raises(pytest.skip.Exception, match=r"has no wheel of ferrule_\w+: run ./dev wheels"):
-        need_wheels(*arguments)
-    monkeypatch.setenv("FERRULE_REQUIRE_WHEELS", "1")
-    with pytest.raises(pytest.fail.Exception, match=r"has no wheel of ferrule_\w+: run ./dev wheels"):
-        need_wheels(*arguments)
-
-
-def test_continuous_integration_requires_wheels() -> None:
-    exports = re.findall(r"^export (.*)$", (DIST.parent / ".ci" / "run").read_text(), re.MULTILINE)
-    assert any("FERRULE_REQUIRE_WHEELS=1" in line.split() for line in exports)
-
-
-def test_wheels_are_built_here_for_the_backends_that_this_system_can_have() -> None:
-    settings = {file.parent.name: file.read_text() for file in (DIST.parent / "csrc" / "backends").glob("*/dev.sh")}
-    left_out = {name for name, text in settings.items() if re.search(rf"^no_wheel_here\[{name}\]=", text, re.MULTILINE)}
-    every = {project.parent.name for project in (DIST.parent / "wheels").glob("*/pyproject.toml")}
-    assert set(BACKENDS) == every - left_out
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -1,7 +1,7 @@
 """The files of all wheels in dist/, ferrule's and the backends', for all platforms, read by lief: what they need,
 export and say of the system.
 
-`./dev wheels --all` builds the wheels. Nothing here runs what is in them.
+`./dev wheels all` builds the wheels. Nothing here runs what is in them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from backend_wheels import (
     Environment,
     hashes_in,
     make_environment,
-    need_wheels,
     needed_by,
     without_settings,
 )
@@ -52,7 +51,6 @@ def loaded(ended: subprocess.CompletedProcess[str]) -> Path:
 
 
 def pip_install(*arguments: str | Path) -> None:
-    need_wheels(*arguments)
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index"]
     subprocess.run([*command, "--find-links", DIST, "--no-deps", "--ignore-installed", *arguments], check=True)
 
