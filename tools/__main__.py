@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from tools import applications, backends, builds, lint, testing, verify, wheels
+from tools import all_tests, applications, backends, builds, lint, testing, verify, wheels
 from tools.process import CommandError, OutOfTimeError
 
 EPILOG = """Each verb installs what it needs (on Debian as root; otherwise it prints the command), and can be run again
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
         "search_docs",
     )
     verb("build", builds.install, "build ferrule in build/dev and install it in .venv")
-    test = verb("test", testing.test, "all tests of the core and of the CPU: C++, Python, kit, hostile modules, lint")
+    test = verb("test", all_tests.test, "all tests of the core and of the CPU: C++, Python, kit, hostile modules, lint")
     test.add_argument("--all", action="store_true", help="then every stage of `verify` (two hours)")
     verb("unit", testing.unit, "the C and C++ tests, such as `./dev unit -R Loader`", "ctest")
     verb("pytest", testing.python, "the Python tests, such as `./dev pytest python/io/test_dlpack.py`", "pytest")

@@ -72,6 +72,7 @@ def wheels_(choice: Choice) -> Iterator[Step]:
     yield Step("metal for macOS", partial(wheels.of_backend, "metal", mac))
     yield Step("checks", wheels.check)
     yield Step("tests", lambda: testing.pytest("wheels", *choice.stop_early()))
+    yield Step("kit on every variant", wheels.kit)
 
 
 def of_backend(name: str, targets: tuple[str, ...], pattern: str) -> Callable[[Choice], Iterator[Step]]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from tools import builds, environment, lint, verify
+from tools import builds, environment
 from tools.environment import PYTHON
-from tools.process import CORES, ROOT, run, say
+from tools.process import CORES, ROOT, run
 
 TESTS = ROOT / "tests"
 ECOSYSTEM = TESTS / "python" / "ecosystem" / "requirements.txt"
@@ -75,26 +73,3 @@ def hostile(*arguments: str) -> None:
     pytest("hostile", "--write-rows", rows, *arguments[1:])
     page = ROOT / "docs" / "develop" / "hostile.md"
     run(PYTHON, "-m", "hostile_modules.docs_table", rows, page, env={"PYTHONPATH": str(TESTS / "hostile")})
-
-
-def test(*, all: bool) -> None:
-    """Everything that CI's fixed list runs."""
-    stages: dict[str, Callable[[], None]] = {
-        "build": lambda: prepare(with_tests=True),
-        "C++ tests": lambda: ctest(builds.DEV),
-        "Python tests": lambda: pytest("python"),
-        "conformance kit": lambda: run_kit(),
-        "hostile modules": lambda: pytest("hostile"),
-        "lint": lambda: lint.lint(fix=False),
-    }
-    times: list[str] = []
-    try:
-        for name, stage in stages.items():
-            say(f"{name} ({len(times) + 1} of {len(stages)})")
-            begin = time.monotonic()
-            stage()
-            times.append(f"{time.monotonic() - begin:6.0f} s  {name}")
-    finally:
-        print("\n".join(times), flush=True)
-    if all:
-        verify.verify(stages=[], list=False, one=None)

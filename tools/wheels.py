@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools import backends, builds, environment
+from tools import backends, builds, environment, testing
 from tools.environment import PYTHON, VENV
 from tools.process import ROOT, output_of, run, say
 
@@ -43,6 +43,15 @@ def wheels(*, platforms: list[str]) -> None:
 def prepare() -> None:
     builds.install()
     environment.require("test", "wheels")
+
+
+def kit() -> None:
+    """The conformance kit on every variant of the CPU module in ferrule's wheel that this machine can run."""
+    site = ROOT / "build" / "wheel-site"
+    shutil.rmtree(site, ignore_errors=True)
+    environment.pip("install", "--no-deps", "--target", site, *find("ferrule", THIS_PLATFORM))
+    words = ("--ferrule-variant", "all", "--ferrule-sample")
+    testing.run_kit(*words, report="kit-wheel", env={"PYTHONPATH": str(site)})
 
 
 def clean() -> None:
