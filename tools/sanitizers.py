@@ -13,8 +13,9 @@ from tools import backends, builds, environment, testing
 from tools.process import ROOT, output_of, run
 
 ADDRESS, THREAD = ROOT / "build" / "asan", ROOT / "build" / "tsan"
-# C++ tests of code with threads; no others are accused.
-THREAD_TESTS = "Registry|Loader|Load|DiskCache|Thread|Executor|Queue|Event|Emulation|MetalObjects|MetalCommands"
+# C++ tests of code with threads: those of the core, and those of the emulators.
+THREAD_TESTS = "Registry|Loader|Load|DiskCache|Thread|Executor|Queue|Event"
+EMULATOR_TESTS = "Emulation|MetalObjects|MetalCommands"
 ADDRESS_FILES = [
     *(f"array/test_memory{part}.py" for part in ("", "_layouts", "_snapshots", "_writes")),
     *("array/test_sizes.py", "array/test_numbers.py", "functions/test_indexing.py", "graphs/test_graph_arguments.py"),
@@ -24,27 +25,28 @@ ADDRESS_FILES = [
 
 def build_address() -> None:
     testing.prepare()
-    backends.prepare()
     builds.compile("asan")
     site = ADDRESS / "site"
     shutil.rmtree(site, ignore_errors=True)
     run("cmake", "--install", ADDRESS, "--prefix", site, log=ADDRESS / "install.log")
-    for name in backends.names():  # tests of ferrule alone must not find these
-        for path in (site / "ferrule" / "backends").glob(f"libferrule-{name}[.-]*"):
-            path.unlink()
     for package in ("ferrule", "ferrule_pytest"):
         shutil.copytree(ROOT / "python" / package, site / package, dirs_exist_ok=True)
 
 
 def build_thread() -> None:
     testing.prepare()
-    backends.prepare()
     builds.compile("tsan")
     site = THREAD / "site"
     shutil.rmtree(site, ignore_errors=True)
     for package in ("ferrule", "ferrule_pytest"):
         shutil.copytree(environment.site_packages() / package, site / package)
     shutil.copy(THREAD / "libferrule.so", site / "ferrule")
+
+
+def build_backend(preset: str, name: str, *targets: str) -> None:
+    """The module of a backend, and further targets, with the sanitizer of a preset."""
+    backends.prepare()
+    builds.compile(f"{preset}-backends", backends.target(name), *targets)
 
 
 def _environment(folder: Path, library: str) -> dict[str, str]:
@@ -72,7 +74,7 @@ def _kit(folder: Path, library: str, *arguments: str | Path) -> None:
 def _backend_kit(folder: Path, library: str, name: str) -> None:
     own = backends.settings(name)
     chosen = [word for op in own.sanitizer_ops for word in ("--ferrule-op", op)]
-    module = ("--ferrule-backend", backends.module_in(folder.name, name))
+    module = ("--ferrule-backend", backends.module_in(f"{folder.name}-backends", name))
     _kit(folder, library, "--ferrule-level", "brief", *module, *chosen, *own.sanitizer_kit)
 
 
@@ -93,7 +95,7 @@ def thread_kit(name: str) -> None:
 
 
 def thread_tests(name: str) -> None:
-    module = backends.module_in("tsan", name)
+    module = backends.module_in("tsan-backends", name)
     files = (backends.FOLDER / name / "tests", "-k", backends.settings(name).thread_tests)
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "FERRULE_BACKEND_PATH": str(module)}
     _pytest(THREAD, "libtsan", "-p", "xdist", *files, env=env)

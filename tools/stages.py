@@ -13,6 +13,9 @@ from tools.process import CORES, ROOT, run
 from tools.steps import Choice, Step
 
 FUZZ_SECONDS = 20
+# The programs that test the emulators.
+CUDA_CHECKS = ("emulation-tests", "emulation-races")
+METAL_CHECKS = ("emulation-metal-tests", "emulation-metal-races")
 
 
 def address(choice: Choice) -> Iterator[Step]:
@@ -23,6 +26,7 @@ def address(choice: Choice) -> Iterator[Step]:
     layout = "float32 and (guards or shapes or layouts)"
     yield Step("kit of layouts", lambda: sanitizers.address_kit("-k", layout, *choice.ops(), *choice.stop_early()))
     for name in backends.names():
+        yield Step(f"build of {name}", partial(sanitizers.build_backend, "asan", name))
         yield Step(f"kit on {name}", partial(sanitizers.address_backend, name))
 
 
@@ -31,8 +35,12 @@ def thread(choice: Choice) -> Iterator[Step]:
     yield Step("C++ tests", lambda: testing.ctest(sanitizers.THREAD, "-R", sanitizers.THREAD_TESTS, "-E", "Million"))
     for name in backends.names():
         if backends.settings(name).thread_tests:
+            yield Step(f"build of {name}", partial(sanitizers.build_backend, "tsan", name))
             yield Step(f"kit on {name}", partial(sanitizers.thread_kit, name))
             yield Step(f"tests of {name}", partial(sanitizers.thread_tests, name))
+    yield Step("build of the emulators", lambda: builds.compile("tsan-backends", *CUDA_CHECKS, *METAL_CHECKS))
+    emulators = ("-R", sanitizers.EMULATOR_TESTS)
+    yield Step("emulators", lambda: testing.ctest(ROOT / "build" / "tsan-backends", *emulators))
 
 
 def fuzz(choice: Choice) -> Iterator[Step]:
@@ -118,8 +126,8 @@ STAGES: dict[str, Callable[[Choice], Iterator[Step]]] = {
     "static": static,
     "wheels": wheels_,
     "vulkan": of_backend("vulkan", ("ferrule-tests",), "Vulkan"),
-    "cuda": of_backend("cuda", ("emulation-tests", "emulation-races"), "^Emulation(?!Metal)"),
-    "metal": of_backend("metal", ("emulation-metal-tests", "emulation-metal-races"), "Metal"),
+    "cuda": of_backend("cuda", CUDA_CHECKS, "^Emulation(?!Metal)"),
+    "metal": of_backend("metal", METAL_CHECKS, "Metal"),
     "wine": other_systems.wine,
     "qemu": other_systems.qemu,
     "tidy": tidy,
