@@ -43,20 +43,6 @@ TEST_F(Executor, WorkspaceSizeMatchesThePlan) {
   EXPECT_EQ(memory_statistics(*cpu).peak, before + 4 * array_size);
 }
 
-TEST_F(Executor, ThousandUnfusedChainedOpsNeedTheMemoryOfTwo) {
-  const ValueId x = input({64, 64});
-  ValueId y = x;
-  for (int i = 0; i < 1000; ++i) y = add("matmul", {y, x});
-  graph.outputs = {y};
-  const auto executable = build(cpu);
-  EXPECT_EQ(executable->plan().workspace_size, 2 * 64 * 64 * sizeof(float));
-  std::vector<float> rotation(64 * 64, 0);  // a rotation of the basis: its 64th power is the identity
-  for (std::size_t i = 0; i < 64; ++i) rotation[i * 64 + (i + 1) % 64] = 1;
-  const auto results = run(*executable, {array(cpu, {64, 64}, rotation)});
-  const std::vector<float> power = values_of<float>(results[0]);
-  for (std::size_t i = 0; i < 64; ++i) ASSERT_EQ(power[i * 64 + (i + 1001) % 64], 1);
-}
-
 // Runs it on a thread with a stack of half a megabyte where the system lets us choose, else of its own size.
 void on_small_stack(const std::function<void()>& work) {
 #if defined(_WIN32)
