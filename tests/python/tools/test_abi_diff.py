@@ -134,7 +134,7 @@ def test_modules_are_compared_by_version_and_symbols(tmp_path: Path) -> None:
     assert len(modules) > 1
     assert abi_diff(modules[0], modules[1]) == []
     assert abi_diff(modules[0], include_folder()) == []
-    symbols = {"ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"}
+    symbols = frozenset({"ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"})
     assert read_interface(modules[0]).symbols == symbols
     [difference] = abi_diff(put(tmp_path / "a"), modules[0])
     assert str(difference).endswith("but the majors differ (incompatible)")
