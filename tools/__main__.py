@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     verb(
         "hostile",
         testing.hostile,
-        "tests with modules that crash, hang and lie; --write-page",
+        "tests with modules that crash, hang and lie",
         "pytest",
     )
     verb("backend", backends.backend, "a backend with a wheel of its own: `./dev backend vulkan -k softmax`", "the kit")

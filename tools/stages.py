@@ -20,7 +20,7 @@ METAL_CHECKS = ("emulation-metal-tests", "emulation-metal-races")
 
 def address(choice: Choice) -> Iterator[Step]:
     yield Step("build", lambda: sanitizers.build_address())
-    yield Step("C++ tests", lambda: testing.ctest(sanitizers.ADDRESS, "-E", "Million"))  # depth takes minutes here
+    yield Step("C++ tests", lambda: testing.ctest(sanitizers.ADDRESS))
     yield Step("Python tests", lambda: sanitizers.address_python(*choice.stop_early()))
     yield Step("kit", lambda: sanitizers.address_kit("--ferrule-level", "brief", *choice.ops(), *choice.stop_early()))
     layout = "float32 and (guards or shapes or layouts)"
@@ -32,7 +32,7 @@ def address(choice: Choice) -> Iterator[Step]:
 
 def thread(choice: Choice) -> Iterator[Step]:
     yield Step("build", lambda: sanitizers.build_thread())
-    yield Step("C++ tests", lambda: testing.ctest(sanitizers.THREAD, "-R", sanitizers.THREAD_TESTS, "-E", "Million"))
+    yield Step("C++ tests", lambda: testing.ctest(sanitizers.THREAD, "-R", sanitizers.THREAD_TESTS))
     for name in backends.names():
         if backends.settings(name).thread_tests:
             yield Step(f"build of {name}", partial(sanitizers.build_backend, "tsan", name))

@@ -6,13 +6,13 @@ files that the commit's hash chooses, so that successive runs cover them.
 
 from __future__ import annotations
 
-import json
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import builds
+from tools.process import ROOT
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Choice:
         """Options of the kit: a tenth of the ops, or none for all."""
         if not self.commit:
             return []
-        names = sorted(row["name"] for row in json.loads((builds.DEV / "generated" / "ops.json").read_text()))
+        rows = (path.read_text() for path in (ROOT / "csrc" / "ops").glob("*.cpp"))
+        names = sorted(name for text in rows for name in re.findall(r"(?m)^OP\((\w+)\)", text))
         chosen = random.Random(self.commit).sample(names, len(names) // 10)
         return [word for name in sorted(chosen) for word in ("--ferrule-op", name)]
 

@@ -66,10 +66,4 @@ def run_kit(*arguments: str | Path, report: str = "kit", env: dict[str, str] | N
 
 def hostile(*arguments: str) -> None:
     prepare()
-    if arguments[:1] != ("--write-page",):
-        pytest("hostile", *arguments)
-        return
-    rows = ROOT / "build" / "hostile_rows"
-    pytest("hostile", "--write-rows", rows, *arguments[1:])
-    page = ROOT / "docs" / "develop" / "hostile.md"
-    run(PYTHON, "-m", "hostile_modules.docs_table", rows, page, env={"PYTHONPATH": str(TESTS / "hostile")})
+    pytest("hostile", *arguments)

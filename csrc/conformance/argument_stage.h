@@ -4,9 +4,12 @@
 #include "conformance/graph.h"
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
 
 namespace ferrule::conformance {
 
@@ -17,6 +20,8 @@ struct Stage {
   const fe_backend& b;
   fe_module_device* device;
   fe_module_queue* queue() const { return opened.device.queue(); }
+  // The name of a slot's queue for refuse_nulls: a backend without queues is given null.
+  const char* queue_name() const { return queue() ? "the queue" : ""; }
 };
 
 // Invalid arguments for one slot, or for a few related slots. Each case is a check.
@@ -26,15 +31,8 @@ struct ArgumentCase {
 };
 void add_argument_cases(Checks& checks, std::span<const ArgumentCase> cases);
 
-// The description of a case: "copy with null for the buffer".
-std::string with_null(const char* slot, const char* argument);
-
 // Reports a problem unless the call returns an error with a message.
 void refuse(Report& report, const std::string& what, const std::function<fe_error*()>& call);
-inline void refuse_null(Report& report, const char* slot, const char* argument,
-                        const std::function<fe_error*()>& call) {
-  refuse(report, with_null(slot, argument), call);
-}
 
 template <class Handle>
 Handle* sentinel() {
@@ -49,10 +47,45 @@ void refuse_and_keep(Report& report, const std::string& what, const std::functio
   refuse(report, what, [&] { return call(&out); });
   if (out != sentinel<Handle>()) report.problem(what + " changes what was to be filled");
 }
+
+// ---- null
+
+template <class T>
+void set_null(T& argument) {
+  if constexpr (std::is_pointer_v<T>) argument = nullptr;
+}
+// Only a place for a handle is marked and compared.
+template <class T>
+void mark_output(T) {}
 template <class Handle>
-void refuse_null_and_keep(Report& report, const char* slot, const char* argument,
-                          const std::function<fe_error*(Handle**)>& call) {
-  refuse_and_keep<Handle>(report, with_null(slot, argument), call);
+void mark_output(Handle** out) {
+  if (out) *out = sentinel<Handle>();
+}
+template <class T>
+bool is_changed_output(T) {
+  return false;
+}
+template <class Handle>
+bool is_changed_output(Handle** out) {
+  return out && *out != sentinel<Handle>();
+}
+
+// Calls the slot once with null for each of its named arguments; "" is not replaced. Reports a problem unless the call
+// returns an error and does not change the handle that it was to fill.
+template <class... Parameters>
+void refuse_nulls(Report& report, const char* slot, fe_error* (*function)(Parameters...),
+                  const std::array<const char*, sizeof...(Parameters)>& names,
+                  std::type_identity_t<Parameters>... given) {
+  for (size_t null = 0; null < names.size(); ++null) {
+    if (*names[null] == '\0') continue;
+    std::tuple<Parameters...> arguments{given...};
+    size_t at = 0;
+    std::apply([&](auto&... each) { ((at++ == null ? set_null(each) : mark_output(each)), ...); }, arguments);
+    const std::string what = std::string(slot) + " with null for " + names[null];
+    refuse(report, what, [&] { return std::apply(function, arguments); });
+    if (std::apply([](auto... each) { return (is_changed_output(each) || ...); }, arguments))
+      report.problem(what + " changes what was to be filled");
+  }
 }
 
 // Ranges outside a buffer of 64 bytes; the end of the last two overflows.

@@ -11,8 +11,10 @@ struct Spoilt {
   Graph& graph;
   Bound& bound;
   std::unique_ptr<Buffer> small;  // a buffer that a case binds instead
+  bool applies = true;            // the case, to this graph
+  void skip() { applies = false; }
 };
-using Spoil = bool (*)(Spoilt&);
+using Spoil = void (*)(Spoilt&);
 
 struct Case {
   const char* name;
@@ -21,73 +23,48 @@ struct Case {
 };
 
 constexpr std::array cases = {
-    Case{"null_bindings", "null for the bindings",
-         [](Spoilt& s) {
-           s.bound.execution().bindings = nullptr;
-           return true;
-         }},
-    Case{"null_input", "null for the first buffer",
-         [](Spoilt& s) {
-           s.bound.bindings().front().buffer = nullptr;
-           return true;
-         }},
+    Case{"null_bindings", "null for the bindings", [](Spoilt& s) { s.bound.execution().bindings = nullptr; }},
+    Case{"null_input", "null for the first buffer", [](Spoilt& s) { s.bound.bindings().front().buffer = nullptr; }},
     Case{"null_output", "null for the last buffer: one binding too few",
-         [](Spoilt& s) {
-           s.bound.bindings().back().buffer = nullptr;
-           return true;
-         }},
+         [](Spoilt& s) { s.bound.bindings().back().buffer = nullptr; }},
     Case{"small_input", "an input of a byte too few",
          [](Spoilt& s) {
+           s.applies = s.graph.storage(0).kind == FE_STORAGE_INPUT;
            s.small = std::make_unique<Buffer>(s.device, s.graph.storage(0).size - 1);
            s.bound.bindings().front().buffer = s.small->handle();
-           return s.graph.storage(0).kind == FE_STORAGE_INPUT;
          }},
     Case{"small_output", "an output of a byte too few",
          [](Spoilt& s) {
            const uint64_t size = s.graph.storage(s.graph.view().storage_count - 1).size;
-           if (size == 1) return false;  // an empty buffer is not tested here
+           if (size == 1) return s.skip();  // an empty buffer is not tested here
            s.small = std::make_unique<Buffer>(s.device, size - 1);
            s.bound.bindings().back().buffer = s.small->handle();
-           return true;
          }},
     Case{"offset_past_output", "an output bound from behind its buffer's end",
-         [](Spoilt& s) {
-           s.bound.bindings().back().offset = 1u << 20;
-           return true;
-         }},
+         [](Spoilt& s) { s.bound.bindings().back().offset = 1u << 20; }},
     Case{"offset_overflow", "an output whose end overflows",
-         [](Spoilt& s) {
-           s.bound.bindings().back().offset = UINT64_MAX - 7;
-           return true;
-         }},
+         [](Spoilt& s) { s.bound.bindings().back().offset = UINT64_MAX - 7; }},
     Case{"binding_too_short", "bindings that end after their struct_size",
          [](Spoilt& s) {
            for (fe_binding& binding : s.bound.bindings()) binding.struct_size = sizeof(size_t);
-           return true;
          }},
     Case{"too_short", "an execution that ends after its struct_size",
-         [](Spoilt& s) {
-           s.bound.execution().struct_size = sizeof(size_t);
-           return true;
-         }},
+         [](Spoilt& s) { s.bound.execution().struct_size = sizeof(size_t); }},
     Case{"no_workspace", "no workspace",
          [](Spoilt& s) {
-           const bool needed = s.bound.execution().workspace != nullptr;
+           s.applies = s.bound.execution().workspace != nullptr;
            s.bound.execution().workspace = nullptr;
-           return needed;
          }},
     Case{"small_workspace", "a workspace of 1 byte",
          [](Spoilt& s) {
-           if (s.bound.execution().workspace == nullptr) return false;
+           if (s.bound.execution().workspace == nullptr) return s.skip();
            s.small = std::make_unique<Buffer>(s.device, 1);
            s.bound.execution().workspace = s.small->handle();
-           return true;
          }},
     Case{"no_scratch", "no scratch memory",
          [](Spoilt& s) {
-           const bool needed = s.bound.execution().scratch != nullptr;
+           s.applies = s.bound.execution().scratch != nullptr;
            s.bound.execution().scratch = nullptr;
-           return needed;
          }},
 };
 
@@ -104,7 +81,8 @@ void run(const Subject& subject, Report& report, const void* argument) {
       const Executable executable(device, graph->view());
       Bound bound(device, device.queue(), *graph, executable, subject.seed);
       Spoilt spoilt{device, *graph, bound, nullptr};
-      if (!spoiler.spoil(spoilt)) continue;
+      spoiler.spoil(spoilt);
+      if (!spoilt.applies) continue;
       concerns = true;
       const std::string what = name_of(*sample) + (chained ? ", twice in a row, with " : " with ") + spoiler.what;
       report.now(what);

@@ -4,10 +4,6 @@
 
 namespace ferrule::conformance {
 
-std::string with_null(const char* slot, const char* argument) {
-  return std::string(slot) + " with null for " + argument;
-}
-
 void refuse(Report& report, const std::string& what, const std::function<fe_error*()>& call) {
   report.now(what);
   expect_error(report, take(call()), what);
@@ -22,46 +18,39 @@ namespace {
 void device_properties(Stage& s, Report& report) {
   fe_device_properties properties{};
   properties.struct_size = sizeof properties;
-  refuse_null(report, "device_properties", "the backend",
-              [&] { return s.b.device_properties(nullptr, 0, &properties); });
-  refuse_null(report, "device_properties", "the result", [&] { return s.b.device_properties(s.b.self, 0, nullptr); });
+  refuse_nulls(report, "device_properties", s.b.device_properties, {"the backend", "", "the result"}, s.b.self, 0,
+               &properties);
 }
 
 void device_option(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, device_option)) throw NotApplicable{"it has no slot device_option"};
   fe_option_info info{};
   info.struct_size = sizeof info;
-  refuse_null(report, "device_option", "the backend", [&] { return s.b.device_option(nullptr, 0, &info); });
-  refuse_null(report, "device_option", "the result", [&] { return s.b.device_option(s.b.self, 0, nullptr); });
+  refuse_nulls(report, "device_option", s.b.device_option, {"the backend", "", "the result"}, s.b.self, 0, &info);
   refuse(report, "device_option of an option that is not there",
          [&] { return s.b.device_option(s.b.self, 1000, &info); });
 }
 
 void device_open(Stage& s, Report& report) {
-  refuse_null_and_keep<fe_module_device>(report, "device_open", "the backend", [&](fe_module_device** out) {
-    return s.b.device_open(nullptr, 0, nullptr, 0, out);
-  });
-  refuse_null(report, "device_open", "the result", [&] { return s.b.device_open(s.b.self, 0, nullptr, 0, nullptr); });
-  refuse_null_and_keep<fe_module_device>(report, "device_open", "two options", [&](fe_module_device** out) {
-    return s.b.device_open(s.b.self, 0, nullptr, 2, out);
-  });
+  fe_module_device* out = nullptr;
+  refuse_nulls(report, "device_open", s.b.device_open, {"the backend", "", "", "", "the result"}, s.b.self, 0, nullptr,
+               0, &out);
+  const fe_option option{sizeof option, "key", "value"};
+  refuse_nulls(report, "device_open", s.b.device_open, {"", "", "two options", "", ""}, s.b.self, 0, &option, 2, &out);
 }
 
 void device_memory(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, device_memory)) throw NotApplicable{"it has no slot device_memory"};
   uint64_t bytes = 0;
-  refuse_null(report, "device_memory", "the device", [&] { return s.b.device_memory(nullptr, &bytes, &bytes); });
-  refuse_null(report, "device_memory", "the free bytes", [&] { return s.b.device_memory(s.device, nullptr, &bytes); });
-  refuse_null(report, "device_memory", "all bytes", [&] { return s.b.device_memory(s.device, &bytes, nullptr); });
+  refuse_nulls(report, "device_memory", s.b.device_memory, {"the device", "the free bytes", "all bytes"}, s.device,
+               &bytes, &bytes);
 }
 
 void buffer_allocate(Stage& s, Report& report) {
-  refuse_null_and_keep<fe_module_buffer>(report, "buffer_allocate", "the device", [&](fe_module_buffer** out) {
-    return s.b.buffer_allocate(nullptr, 64, 64, out);
-  });
-  refuse_null(report, "buffer_allocate", "the result", [&] { return s.b.buffer_allocate(s.device, 64, 64, nullptr); });
+  fe_module_buffer* out = nullptr;
+  refuse_nulls(report, "buffer_allocate", s.b.buffer_allocate, {"the device", "", "", "the result"}, s.device, 64, 64,
+               &out);
   const auto refuse_size = [&](const std::string& what, uint64_t size, uint64_t alignment) {
-    fe_module_buffer* out = sentinel<fe_module_buffer>();
     refuse(report, what, [&] { return s.b.buffer_allocate(s.device, size, alignment, &out); });
   };
   for (const uint64_t alignment : {0, 3})
@@ -72,55 +61,42 @@ void buffer_allocate(Stage& s, Report& report) {
 void buffer_borrow(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, buffer_borrow)) throw NotApplicable{"it has no slot buffer_borrow"};
   alignas(4096) static std::array<char, 4096> memory;
-  refuse_null_and_keep<fe_module_buffer>(report, "buffer_borrow", "the device", [&](fe_module_buffer** out) {
-    return s.b.buffer_borrow(nullptr, memory.data(), memory.size(), FE_ACCESS_READ, out);
-  });
-  refuse_null_and_keep<fe_module_buffer>(report, "buffer_borrow", "the memory", [&](fe_module_buffer** out) {
-    return s.b.buffer_borrow(s.device, nullptr, memory.size(), FE_ACCESS_READ, out);
-  });
-  refuse_null(report, "buffer_borrow", "the result",
-              [&] { return s.b.buffer_borrow(s.device, memory.data(), memory.size(), FE_ACCESS_READ, nullptr); });
+  fe_module_buffer* out = nullptr;
+  refuse_nulls(report, "buffer_borrow", s.b.buffer_borrow, {"the device", "the memory", "", "", "the result"}, s.device,
+               memory.data(), memory.size(), FE_ACCESS_READ, &out);
 }
 
 void queues(Stage& s, Report& report) {
   if (!s.opened.backend.has_queues()) throw NotApplicable{"it has no queues"};
-  refuse_null_and_keep<fe_module_queue>(report, "queue_create", "the device", [&](fe_module_queue** out) {
-    return s.b.queue_create(nullptr, FE_QUEUE_COMPUTE, out);
-  });
-  refuse_null(report, "queue_create", "the result",
-              [&] { return s.b.queue_create(s.device, FE_QUEUE_COMPUTE, nullptr); });
+  fe_module_queue* out = nullptr;
+  refuse_nulls(report, "queue_create", s.b.queue_create, {"the device", "", "the result"}, s.device, FE_QUEUE_COMPUTE,
+               &out);
   for (const int kind : {FE_QUEUE_DOWNLOAD + 1, 1000, -1})
-    refuse_and_keep<fe_module_queue>(
-        report, "queue_create of kind " + std::to_string(kind),
-        [&](fe_module_queue** out) { return s.b.queue_create(s.device, static_cast<fe_queue_kind>(kind), out); });
-  refuse_null(report, "queue_reset", "the queue", [&] { return s.b.queue_reset(nullptr); });
+    refuse_and_keep<fe_module_queue>(report, "queue_create of kind " + std::to_string(kind), [&](fe_module_queue** to) {
+      return s.b.queue_create(s.device, static_cast<fe_queue_kind>(kind), to);
+    });
+  refuse_nulls(report, "queue_reset", s.b.queue_reset, {"the queue"}, s.queue());
 }
 
 void events(Stage& s, Report& report) {
   if (!s.opened.backend.has_queues()) throw NotApplicable{"it has no queues"};
-  refuse_null_and_keep<fe_module_event>(report, "event_record", "the queue",
-                                        [&](fe_module_event** out) { return s.b.event_record(nullptr, out); });
-  refuse_null(report, "event_record", "the result", [&] { return s.b.event_record(s.queue(), nullptr); });
-  refuse_null(report, "event_wait", "the event", [&] { return s.b.event_wait(nullptr, 0); });
+  fe_module_event* out = nullptr;
+  refuse_nulls(report, "event_record", s.b.event_record, {"the queue", "the result"}, s.queue(), &out);
   const Event event(s.opened.device, s.queue());
-  if (FE_HAS_SLOT(&s.b, queue_wait_event)) {
-    refuse_null(report, "queue_wait_event", "the queue", [&] { return s.b.queue_wait_event(nullptr, event.handle()); });
-    refuse_null(report, "queue_wait_event", "the event", [&] { return s.b.queue_wait_event(s.queue(), nullptr); });
-  }
-  if (!FE_HAS_SLOT(&s.b, event_time)) return;
+  refuse_nulls(report, "event_wait", s.b.event_wait, {"the event", ""}, event.handle(), 0);
+  if (FE_HAS_SLOT(&s.b, queue_wait_event))
+    refuse_nulls(report, "queue_wait_event", s.b.queue_wait_event, {"the queue", "the event"}, s.queue(),
+                 event.handle());
   uint64_t ns = 0;
-  refuse_null(report, "event_time", "the event", [&] { return s.b.event_time(nullptr, &ns); });
-  refuse_null(report, "event_time", "the result", [&] { return s.b.event_time(event.handle(), nullptr); });
+  if (FE_HAS_SLOT(&s.b, event_time))
+    refuse_nulls(report, "event_time", s.b.event_time, {"the event", "the result"}, event.handle(), &ns);
 }
 
 void compile(Stage& s, Report& report) {
   const auto graph = graph_of(samples().front());
-  refuse_null_and_keep<fe_module_executable>(report, "compile", "the device", [&](fe_module_executable** out) {
-    return s.b.compile(nullptr, &graph->view(), out);
-  });
-  refuse_null_and_keep<fe_module_executable>(
-      report, "compile", "the view", [&](fe_module_executable** out) { return s.b.compile(s.device, nullptr, out); });
-  refuse_null(report, "compile", "the result", [&] { return s.b.compile(s.device, &graph->view(), nullptr); });
+  fe_module_executable* out = nullptr;
+  refuse_nulls(report, "compile", s.b.compile, {"the device", "the view", "the result"}, s.device, &graph->view(),
+               &out);
 }
 
 void supports_slot(Stage& s, Report& report) {
@@ -128,8 +104,8 @@ void supports_slot(Stage& s, Report& report) {
   fe_requirements out{};
   out.struct_size = sizeof out;
   const auto refused = [&](const char* argument, const std::function<int()>& call) {
-    report.now(with_null("supports", argument));
-    if (call() != 0) report.problem(with_null("supports", argument) + " says yes");
+    report.now(std::string("supports with null for ") + argument);
+    if (call() != 0) report.problem(std::string("supports with null for ") + argument + " says yes");
   };
   refused("the device", [&] { return s.b.supports(nullptr, &graph->view(), 0, &out); });
   refused("the view", [&] { return s.b.supports(s.device, nullptr, 0, &out); });
@@ -146,31 +122,23 @@ void prepare(Stage& s, Report& report) {
   const fe_binding binding{sizeof(fe_binding), buffer.handle(), 0, 1}, empty{sizeof(fe_binding), nullptr, 0, 1};
   uint64_t size = 0;
   std::array<char, 128> key{};
-  refuse_null(report, "prepare_size", "the device",
-              [&] { return s.b.prepare_size(nullptr, view, 0, 0, &size, key.data(), key.size()); });
-  refuse_null(report, "prepare_size", "the view",
-              [&] { return s.b.prepare_size(s.device, nullptr, 0, 0, &size, key.data(), key.size()); });
-  refuse_null(report, "prepare_size", "the size",
-              [&] { return s.b.prepare_size(s.device, view, 0, 0, nullptr, key.data(), key.size()); });
-  refuse_null(report, "prepare_size", "the key",
-              [&] { return s.b.prepare_size(s.device, view, 0, 0, &size, nullptr, key.size()); });
+  refuse_nulls(report, "prepare_size", s.b.prepare_size, {"the device", "the view", "", "", "the size", "the key", ""},
+               s.device, view, 0, 0, &size, key.data(), key.size());
   refuse(report, "prepare_size of a node that is not there",
          [&] { return s.b.prepare_size(s.device, view, 1, 0, &size, key.data(), key.size()); });
   refuse(report, "prepare_size of an input that is not there",
          [&] { return s.b.prepare_size(s.device, view, 0, 70, &size, key.data(), key.size()); });
-  refuse_null(report, "prepare", "the device", [&] { return s.b.prepare(nullptr, view, 0, 0, &binding, &binding); });
-  refuse_null(report, "prepare", "the view", [&] { return s.b.prepare(s.device, nullptr, 0, 0, &binding, &binding); });
-  refuse_null(report, "prepare", "the source", [&] { return s.b.prepare(s.device, view, 0, 0, nullptr, &binding); });
-  refuse_null(report, "prepare", "the target", [&] { return s.b.prepare(s.device, view, 0, 0, &binding, nullptr); });
-  refuse_null(report, "prepare", "the source's buffer",
-              [&] { return s.b.prepare(s.device, view, 0, 0, &empty, &binding); });
-  refuse_null(report, "prepare", "the target's buffer",
-              [&] { return s.b.prepare(s.device, view, 0, 0, &binding, &empty); });
+  refuse_nulls(report, "prepare", s.b.prepare, {"the device", "the view", "", "", "the source", "the target"}, s.device,
+               view, 0, 0, &binding, &binding);
+  refuse(report, "prepare with null for the source's buffer",
+         [&] { return s.b.prepare(s.device, view, 0, 0, &empty, &binding); });
+  refuse(report, "prepare with null for the target's buffer",
+         [&] { return s.b.prepare(s.device, view, 0, 0, &binding, &empty); });
 }
 
 void init_without_table(Stage& s, Report& report) {
   const Module& module = s.opened.module;
-  const std::string what = with_null("init", "the table");
+  const std::string what = "init with null for the table";
   report.now(what);
   expect_error(report, module.init_nothing(), what);
 }

@@ -8,27 +8,14 @@ namespace {
 void copies(Stage& s, Report& report) {
   const Buffer one(s.opened.device, 64), two(s.opened.device, 64);
   std::array<char, 64> memory{};
-  const auto try_all = [&](const char* what, fe_module_device* device, fe_module_queue* queue) {
-    refuse_null(report, "copy_from_host", what,
-                [&] { return s.b.copy_from_host(device, queue, two.handle(), 0, memory.data(), 64); });
-    refuse_null(report, "copy_to_host", what,
-                [&] { return s.b.copy_to_host(device, queue, memory.data(), one.handle(), 0, 64); });
-    refuse_null(report, "copy", what, [&] { return s.b.copy(device, queue, two.handle(), 0, one.handle(), 0, 64); });
-  };
-  try_all("the device", nullptr, s.queue());
-  if (s.queue()) try_all("the queue", s.device, nullptr);
-  refuse_null(report, "copy_from_host", "the buffer",
-              [&] { return s.b.copy_from_host(s.device, s.queue(), nullptr, 0, memory.data(), 64); });
-  refuse_null(report, "copy_from_host", "the host's memory",
-              [&] { return s.b.copy_from_host(s.device, s.queue(), one.handle(), 0, nullptr, 64); });
-  refuse_null(report, "copy_to_host", "the buffer",
-              [&] { return s.b.copy_to_host(s.device, s.queue(), memory.data(), nullptr, 0, 64); });
-  refuse_null(report, "copy_to_host", "the host's memory",
-              [&] { return s.b.copy_to_host(s.device, s.queue(), nullptr, one.handle(), 0, 64); });
-  refuse_null(report, "copy", "the target",
-              [&] { return s.b.copy(s.device, s.queue(), nullptr, 0, one.handle(), 0, 64); });
-  refuse_null(report, "copy", "the source",
-              [&] { return s.b.copy(s.device, s.queue(), one.handle(), 0, nullptr, 0, 64); });
+  refuse_nulls(report, "copy_from_host", s.b.copy_from_host,
+               {"the device", s.queue_name(), "the buffer", "", "the host's memory", ""}, s.device, s.queue(),
+               two.handle(), 0, memory.data(), 64);
+  refuse_nulls(report, "copy_to_host", s.b.copy_to_host,
+               {"the device", s.queue_name(), "the host's memory", "the buffer", "", ""}, s.device, s.queue(),
+               memory.data(), one.handle(), 0, 64);
+  refuse_nulls(report, "copy", s.b.copy, {"the device", s.queue_name(), "the target", "", "the source", "", ""},
+               s.device, s.queue(), two.handle(), 0, one.handle(), 0, 64);
 }
 
 void copies_out_of_range(Stage& s, Report& report) {
@@ -50,21 +37,9 @@ void copies_out_of_range(Stage& s, Report& report) {
 void copy_peer(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, copy_peer)) throw NotApplicable{"it has no slot copy_peer"};
   const Buffer to(s.opened.device, 64), from(s.opened.device, 64);
-  const auto call = [&](fe_module_device* device, fe_module_queue* queue, fe_module_buffer* target,
-                        fe_module_device* from_device, fe_module_buffer* source) {
-    return s.b.copy_peer(device, queue, target, 0, from_device, source, 0, 64);
-  };
-  refuse_null(report, "copy_peer", "the device",
-              [&] { return call(nullptr, s.queue(), to.handle(), s.device, from.handle()); });
-  if (s.queue())
-    refuse_null(report, "copy_peer", "the queue",
-                [&] { return call(s.device, nullptr, to.handle(), s.device, from.handle()); });
-  refuse_null(report, "copy_peer", "the target",
-              [&] { return call(s.device, s.queue(), nullptr, s.device, from.handle()); });
-  refuse_null(report, "copy_peer", "the source's device",
-              [&] { return call(s.device, s.queue(), to.handle(), nullptr, from.handle()); });
-  refuse_null(report, "copy_peer", "the source",
-              [&] { return call(s.device, s.queue(), to.handle(), s.device, nullptr); });
+  refuse_nulls(report, "copy_peer", s.b.copy_peer,
+               {"the device", s.queue_name(), "the target", "", "the source's device", "the source", "", ""}, s.device,
+               s.queue(), to.handle(), 0, s.device, from.handle(), 0, 64);
   for (const BadRange& range : bad_ranges) {
     const uint64_t offset = range.offset, size = range.size;
     refuse(report, "copy_peer to " + range.text(),
@@ -81,15 +56,8 @@ void fill(Stage& s, Report& report) {
   const auto call = [&](uint64_t offset, uint32_t pattern_size, uint64_t size) {
     return s.b.fill(s.device, s.queue(), buffer.handle(), offset, pattern.data(), pattern_size, size);
   };
-  refuse_null(report, "fill", "the device",
-              [&] { return s.b.fill(nullptr, s.queue(), buffer.handle(), 0, pattern.data(), 4, 64); });
-  if (s.queue())
-    refuse_null(report, "fill", "the queue",
-                [&] { return s.b.fill(s.device, nullptr, buffer.handle(), 0, pattern.data(), 4, 64); });
-  refuse_null(report, "fill", "the buffer",
-              [&] { return s.b.fill(s.device, s.queue(), nullptr, 0, pattern.data(), 4, 64); });
-  refuse_null(report, "fill", "the pattern",
-              [&] { return s.b.fill(s.device, s.queue(), buffer.handle(), 0, nullptr, 4, 64); });
+  refuse_nulls(report, "fill", s.b.fill, {"the device", s.queue_name(), "the buffer", "", "the pattern", "", ""},
+               s.device, s.queue(), buffer.handle(), 0, pattern.data(), 4, 64);
   for (const uint32_t size : {0u, 3u, 6u, 12u, 24u, 32u}) {
     const uint32_t whole = size == 0 ? 48 : 48 / size * size;
     refuse(report, "fill with a pattern of " + std::to_string(size) + " bytes", [&] { return call(0, size, whole); });
@@ -200,10 +168,8 @@ void copy_strided(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, copy_strided)) throw NotApplicable{"it has no slot copy_strided"};
   const Buffer to(s.opened.device, buffer_size), from(s.opened.device, buffer_size);
   const Strided right(to, from);
-  refuse_null(report, "copy_strided", "the device", [&] { return s.b.copy_strided(nullptr, s.queue(), &right.copy); });
-  if (s.queue())
-    refuse_null(report, "copy_strided", "the queue", [&] { return s.b.copy_strided(s.device, nullptr, &right.copy); });
-  refuse_null(report, "copy_strided", "the copy", [&] { return s.b.copy_strided(s.device, s.queue(), nullptr); });
+  refuse_nulls(report, "copy_strided", s.b.copy_strided, {"the device", s.queue_name(), "the copy"}, s.device,
+               s.queue(), &right.copy);
   for (const SpoiltCopy& spoiler : spoilt_copies) {
     Strided spoilt(to, from);
     spoiler.spoil(spoilt);
@@ -231,9 +197,8 @@ void copy_strided(Stage& s, Report& report) {
 
 void host_allocate(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, host_allocate)) throw NotApplicable{"it has no slot host_allocate"};
-  refuse_null_and_keep<void>(report, "host_allocate", "the device",
-                             [&](void** out) { return s.b.host_allocate(nullptr, 64, out); });
-  refuse_null(report, "host_allocate", "the result", [&] { return s.b.host_allocate(s.device, 64, nullptr); });
+  void* out = nullptr;
+  refuse_nulls(report, "host_allocate", s.b.host_allocate, {"the device", "", "the result"}, s.device, 64, &out);
   refuse_and_keep<void>(report, "host_allocate of 2^62 bytes",
                         [&](void** out) { return s.b.host_allocate(s.device, uint64_t{1} << 62, out); });
 }
@@ -243,45 +208,40 @@ void native(Stage& s, Report& report) {
     const Buffer buffer(s.opened.device, 64);
     fe_native_memory memory{};
     memory.struct_size = sizeof memory;
-    refuse_null(report, "buffer_native", "the buffer", [&] { return s.b.buffer_native(nullptr, &memory); });
-    refuse_null(report, "buffer_native", "the result", [&] { return s.b.buffer_native(buffer.handle(), nullptr); });
+    refuse_nulls(report, "buffer_native", s.b.buffer_native, {"the buffer", "the result"}, buffer.handle(), &memory);
   }
   if (FE_HAS_SLOT(&s.b, buffer_import)) {
     alignas(4096) static std::array<char, 4096> bytes;
     constexpr int32_t host_memory = 1;  // DLPack's kDLCPU
     const fe_native_memory right{sizeof right, host_memory, 0, bytes.data(), 0};
-    const auto refuse_memory = [&](const std::string& what, fe_module_device* device, const fe_native_memory* memory) {
+    fe_module_buffer* imported = nullptr;
+    refuse_nulls(report, "buffer_import", s.b.buffer_import, {"the device", "the memory", "", "", "the result"},
+                 s.device, &right, bytes.size(), FE_ACCESS_READ, &imported);
+    const auto refuse_memory = [&](const std::string& what, const fe_native_memory& memory) {
       refuse_and_keep<fe_module_buffer>(report, "buffer_import with " + what, [&](fe_module_buffer** out) {
-        return s.b.buffer_import(device, memory, bytes.size(), FE_ACCESS_READ, out);
+        return s.b.buffer_import(s.device, &memory, bytes.size(), FE_ACCESS_READ, out);
       });
     };
-    refuse_memory("null for the device", nullptr, &right);
-    refuse_memory("null for the memory", s.device, nullptr);
     fe_native_memory wrong = right;
     wrong.struct_size = sizeof(size_t);
-    refuse_memory("memory that ends after its struct_size", s.device, &wrong);
+    refuse_memory("memory that ends after its struct_size", wrong);
     wrong = right;
     wrong.pointer = nullptr;
-    refuse_memory("null for the address", s.device, &wrong);
+    refuse_memory("null for the address", wrong);
     wrong = right;
     wrong.device_type = 12345;
-    refuse_memory("memory of a type that DLPack does not have", s.device, &wrong);
-    refuse_null(report, "buffer_import", "the result",
-                [&] { return s.b.buffer_import(s.device, &right, bytes.size(), FE_ACCESS_READ, nullptr); });
+    refuse_memory("memory of a type that DLPack does not have", wrong);
   }
   if (!s.queue()) return;
   if (FE_HAS_SLOT(&s.b, queue_native)) {
     void* stream = nullptr;
-    refuse_null(report, "queue_native", "the queue", [&] { return s.b.queue_native(nullptr, &stream); });
-    refuse_null(report, "queue_native", "the result", [&] { return s.b.queue_native(s.queue(), nullptr); });
+    refuse_nulls(report, "queue_native", s.b.queue_native, {"the queue", "the result"}, s.queue(), &stream);
   }
   // A null stream is valid: it is CUDA's default stream.
   if (!FE_HAS_SLOT(&s.b, native_wait_event)) return;
   const Event event(s.opened.device, s.queue());
-  refuse_null(report, "native_wait_event", "the device",
-              [&] { return s.b.native_wait_event(nullptr, nullptr, event.handle()); });
-  refuse_null(report, "native_wait_event", "the event",
-              [&] { return s.b.native_wait_event(s.device, nullptr, nullptr); });
+  refuse_nulls(report, "native_wait_event", s.b.native_wait_event, {"the device", "", "the event"}, s.device, nullptr,
+               event.handle());
 }
 
 constexpr std::array cases = {

@@ -11,10 +11,6 @@ from hostile_modules.hostile_module import PACKAGE
 from hostile_modules.load_runner import LoadRunner
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--write-rows", metavar="FOLDER", help="write each module's row there, for the table in the docs")
-
-
 @pytest.fixture(scope="session", autouse=True)
 def package() -> Path:
     """The folder of the installed package, whose headers the hostile modules are compiled with."""
@@ -24,15 +20,6 @@ def package() -> Path:
     folder = Path(spec.origin).parent
     os.environ[PACKAGE] = str(folder)
     return folder
-
-
-@pytest.fixture
-def seen(request: pytest.FixtureRequest) -> Path | None:
-    folder = request.config.getoption("--write-rows")
-    if folder is None:
-        return None
-    os.makedirs(folder, exist_ok=True)
-    return Path(folder)
 
 
 @pytest.fixture

@@ -73,32 +73,10 @@ def test_unreadable_module_is_a_row_in_the_report(public: Path) -> None:
     check_goes_on(result)
 
 
-@become_somebody_else
-def test_root_refuses_files_of_other_users(runner: LoadRunner, tmp_path: Path) -> None:
-    folder = put(tmp_path / "modules", "innocent")
-    os.chown(folder / INNOCENT, NOBODY, NOBODY)
-    check_unsafe(runner, folder)
-
-
-@pytest.mark.parametrize("mode", [0o777, 0o775])
-def test_folder_writable_by_others_is_unsafe(runner: LoadRunner, tmp_path: Path, mode: int) -> None:
-    folder = put(tmp_path / "modules", "innocent")
-    folder.chmod(mode)
-    if mode == 0o775:
-        give_to_a_group_of_others(folder)
-    check_unsafe(runner, folder)
-
-
 def test_module_writable_by_others_is_unsafe(runner: LoadRunner, tmp_path: Path) -> None:
     folder = put(tmp_path / "modules", "innocent")
     (folder / INNOCENT).chmod(0o666)
     check_unsafe(runner, folder)
-
-
-def give_to_a_group_of_others(folder: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("only root gives a folder to any group")
-    os.chown(folder, 0, NOBODY)
 
 
 def check_unsafe(runner: LoadRunner, folder: Path) -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hostile_modules.catalogue import HOSTILE_MODULES
-from hostile_modules.docs_table import documented, sentence
-from hostile_modules.hostile_module import HostileModule, Place
-from hostile_modules.load_runner import PROBE_TIMEOUT, LoadResult, LoadRunner
-
-# Covers a load, the computations after it and the start of Python, with other tests running.
-SECONDS_PER_LOAD = 10
+from hostile_modules.hostile_module import SHORT_PROBE, HostileModule, Place
+from hostile_modules.load_runner import LoadResult, LoadRunner
 
 
 def load_module(hostile: HostileModule, folder: Path, runner: LoadRunner) -> LoadResult:
     environment = {name: value.replace("{folder}", str(folder)) for name, value in hostile.environment.items()}
+    if hostile.hangs:
+        environment["FERRULE_PROBE_TIMEOUT"] = str(SHORT_PROBE)
     add_on = hostile.name if hostile.name == "innocent" else None
     return runner.load(folder, environment=environment, add_on=add_on)
 
@@ -35,7 +32,6 @@ def check_process(
     assert changed == {}
     assert result.reported["descriptors"] == clean_process["descriptors"]
     assert result.reported["threads"] == clean_process["threads"]
-    assert result.seconds < SECONDS_PER_LOAD + PROBE_TIMEOUT
 
 
 def check_row(hostile: HostileModule, row: dict[str, Any]) -> None:
@@ -56,17 +52,13 @@ def check_row(hostile: HostileModule, row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("hostile", HOSTILE_MODULES, ids=lambda hostile: hostile.name)
 def test_hostile_module_gets_its_row_and_the_process_stays_intact(
-    hostile: HostileModule, tmp_path: Path, runner: LoadRunner, clean_process: dict[str, list[str]], seen: Path | None
+    hostile: HostileModule, tmp_path: Path, runner: LoadRunner, clean_process: dict[str, list[str]]
 ) -> None:
     folder = tmp_path / "modules"
     folder.mkdir()
     hostile.put(Place(hostile, folder))
     first = load_module(hostile, folder, runner)
     row = first.row(hostile.file)
-    message = sentence(row, folder)
-    if seen is not None:
-        reported = {"state": row["state"], "sentence": message, "milliseconds": row["milliseconds"]}
-        (seen / f"{hostile.name}.json").write_text(json.dumps(reported), encoding="utf-8")
     check_row(hostile, row)
     check_process(first, clean_process, row["state"], hostile.name == "environment")
     hostile.check(first, row)
@@ -77,8 +69,6 @@ def test_hostile_module_gets_its_row_and_the_process_stays_intact(
         assert first.reported["pid"] not in {process for process, _ in marks}, "no step runs in the process that loads"
     if hostile.is_steady and hostile.runs:
         check_second_load(hostile, folder, runner, clean_process, row)
-    if seen is None:
-        assert documented()[hostile.name] == (row["state"], message), "run ./dev hostile --write-page"
 
 
 def check_second_load(
@@ -95,12 +85,6 @@ def check_second_load(
         assert row["probed"] == "cached"
     ran = {process for process, _ in runner.marks()[len(before) :]}
     assert ran <= ({second.reported["pid"]} if row["state"] in ("loaded", "outranked") else set())
-
-
-def test_the_table_in_the_docs_lists_every_hostile_module(seen: Path | None) -> None:
-    if seen is not None:
-        pytest.skip("this run writes the rows of the page that this test compares")
-    assert list(documented()) == [hostile.name for hostile in HOSTILE_MODULES]
 
 
 def test_names_of_hostile_modules_are_unique() -> None:

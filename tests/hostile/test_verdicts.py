@@ -1,8 +1,7 @@
-"""A probe's verdict is cached exactly as long as it holds."""
+"""Verdicts of probes: of a file that is replaced, of processes that probe at once, of many modules in one folder."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -29,74 +28,6 @@ def put(folder: Path) -> Put:
         return hostile
 
     return put
-
-
-def age(cache: Path, seconds: int) -> None:
-    """Ages all verdicts."""
-    for path in cache.glob("verdict-*"):
-        _, _, body = path.read_bytes().partition(b"\n")
-        size = 9 + int(body[:8], 16)
-        key, (written, line) = body[:size], body[size:].split(b"\n", 1)
-        body = key + str(int(written) - seconds).encode() + b"\n" + line
-        path.write_bytes(b"ferrule-cache 1 " + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-
-
-def test_timeout_is_probed_again_after_ten_minutes(runner: LoadRunner, folder: Path, put: Put) -> None:
-    file = put("hang_init").file
-    assert runner.load(folder).row(file)["probed"] == "yes"
-    age(runner.cache, 500)
-    assert runner.load(folder).row(file)["probed"] == "cached"
-    ran = len(runner.marks())
-    age(runner.cache, 101)
-    again = runner.load(folder).row(file)
-    assert (again["probed"], again["state"]) == ("yes", "probe_failed")
-    assert len(runner.marks()) > ran
-
-
-@pytest.mark.parametrize("name", ["error_execute", "shared_greed", "killed", "bus_error"])
-def test_possibly_transient_failure_is_probed_again_after_ten_minutes(
-    runner: LoadRunner, folder: Path, put: Put, name: str
-) -> None:
-    """Lack of memory or of room on a disk, a busy device or a kill by the system is not the module's fault."""
-    file = put(name).file
-    assert runner.load(folder).row(file)["probed"] == "yes"
-    assert runner.load(folder).row(file)["probed"] == "cached"
-    age(runner.cache, 601)
-    again = runner.load(folder).row(file)
-    assert (again["probed"], again["state"]) == ("yes", "probe_failed")
-
-
-@pytest.mark.parametrize("name", ["crash_init", "innocent"])
-def test_other_verdicts_do_not_expire(runner: LoadRunner, folder: Path, put: Put, name: str) -> None:
-    hostile = put(name)
-    runner.load(folder)
-    age(runner.cache, 100_000)
-    assert runner.load(folder).row(hostile.file)["probed"] == "cached"
-
-
-def test_reprobe_starts_a_new_probe(runner: LoadRunner, folder: Path, put: Put) -> None:
-    file = put("crash_init").file
-    runner.load(folder)
-    ran = len(runner.marks())
-    again = runner.load(folder, reprobe=True).row(file)
-    assert (again["probed"], again["state"]) == ("yes", "probe_failed")
-    assert len(runner.marks()) > ran
-    assert runner.load(folder).row(file)["probed"] == "cached"
-
-
-def test_only_variables_that_affect_drivers_cause_a_new_probe(runner: LoadRunner, folder: Path, put: Put) -> None:
-    file = put("crash_init").file
-
-    def probed(**environment: str) -> object:
-        return runner.load(folder, environment=environment).row(file)["probed"]
-
-    assert probed() == "yes"
-    assert probed(EDITOR="ed") == "cached"
-    assert probed(CUDA_VISIBLE_DEVICES="") == "yes"
-    assert probed(CUDA_VISIBLE_DEVICES="1") == "yes"
-    assert probed(VK_ICD_FILENAMES="/nowhere/icd.json") == "yes"
-    assert probed(VK_ICD_FILENAMES="/nowhere/icd.json") == "cached"
-    assert probed() == "cached"
 
 
 def test_changed_file_under_the_same_name_is_probed_again(runner: LoadRunner, folder: Path, put: Put) -> None:

@@ -8,7 +8,6 @@ namespace ferrule::ops {
 std::string c_header();       // ferrule/ops.h: the attribute structs
 std::string op_table();       // ferrule/op_table.hpp: the parts of rows that modules check nodes against
 std::string op_samples();     // op_samples.inc: a call of each op for each dtype, for the conformance kit
-std::string json();           // the op set as data
 std::string python_module();  // ferrule/functions/ops.py
 std::string python_stub();    // ferrule/functions/ops.pyi
 std::string markdown();       // docs/use/ops.md

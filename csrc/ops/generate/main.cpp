@@ -1,5 +1,5 @@
-// ferrule-generate-ops header|table|samples|json|python|stub|markdown: prints one of the files that are
-// generated from the op rows.
+// ferrule-generate-ops header|table|samples|python|stub|markdown: prints one of the files that are generated from the op
+// rows.
 #include "ops/generate/generate.h"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ int main(int count, char** arguments) {
   const struct {
     const char* what;
     std::string (*text)();
-  } outputs[] = {{"header", c_header},      {"table", op_table},   {"samples", op_samples}, {"json", json},
+  } outputs[] = {{"header", c_header},      {"table", op_table},   {"samples", op_samples},
                  {"python", python_module}, {"stub", python_stub}, {"markdown", markdown}};
   try {
     for (const auto& output : outputs)
@@ -21,6 +21,6 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "ferrule-generate-ops: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: ferrule-generate-ops header|table|samples|json|python|stub|markdown\n", stderr);
+  std::fputs("usage: ferrule-generate-ops header|table|samples|python|stub|markdown\n", stderr);
   return 2;
 }

@@ -1,6 +1,5 @@
 // compile() as a whole: segments, transfers, outputs, and compile time.
 #include "compiler_fixture.h"
-#include "wine.h"
 #include "core/memory/storage.h"
 
 #include <nlohmann/json.hpp>
@@ -136,8 +135,7 @@ TEST_F(CompilerPlan, EqualGraphsGiveEqualPlans) {
   EXPECT_EQ(plan_to_json(compile(graph, options())), plan_to_json(compile(graph, options())));
 }
 
-TEST_F(CompilerPlan, AMillionChainedAddsCompileInLinearTime) {
-  FERRULE_SKIP_IN_WINE("takes minutes for it");
+TEST_F(CompilerPlan, LongChainsCompileInLinearTime) {
   const auto seconds = [&](int count) {
     graph = {};
     const ValueId x = input({4});
@@ -149,11 +147,11 @@ TEST_F(CompilerPlan, AMillionChainedAddsCompileInLinearTime) {
     EXPECT_EQ(plan.workspace_size, 2 * 64u);
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
-  const double part = seconds(100000), whole = seconds(1000000);
-  std::printf("100,000 adds: %.2f s, 1,000,000 adds: %.2f s\n", part, whole);
-  // Ten times the nodes take about twenty times as long because of cache misses. Quadratic time would be 100 times as
+  const double part = seconds(20'000), whole = seconds(200'000);
+  std::printf("20,000 adds: %.3f s, 200,000 adds: %.3f s\n", part, whole);
+  // Ten times the nodes take up to twenty times as long because of cache misses. Quadratic time would be 100 times as
   // long.
-  EXPECT_LT(whole, 50 * part + 1);
+  EXPECT_LT(whole, 50 * part);
 }
 
 }  // namespace

@@ -45,22 +45,6 @@ TEST_F(Loader, ModuleWhoseDriverIsMissingIsNeverOpened) {
   EXPECT_EQ(notes(), "");
 }
 
-TEST_F(Loader, WrongMajorIsNeverOpened) {
-  put(root(), "t_major");
-  const LoadRow result = row(load_from({root()}), "t_major");
-  EXPECT_EQ(result.state, LoadState::incompatible);
-  EXPECT_CONTAINS(result.reason, "interface 99.");
-  EXPECT_EQ(notes(), "");
-}
-
-TEST_F(Loader, WrongLayoutHashIsNeverOpened) {
-  put_with_manifest(root(), "t_hash", {});
-  const LoadRow result = row(load_from({root()}), "t_hash");
-  EXPECT_EQ(result.state, LoadState::incompatible);
-  EXPECT_CONTAINS(result.reason, "0x0000000000001234");
-  EXPECT_EQ(notes(), "");
-}
-
 TEST_F(Loader, SecondBestModuleIsUsedIfTheBestFailsInInit) {
   put_with_manifest(root(), "t_pair-broken", {{"rank", 9}});
   put_with_manifest(root(), "t_pair-high", {{"rank", 2}});

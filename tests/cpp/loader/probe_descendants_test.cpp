@@ -25,7 +25,7 @@ TEST(ProbeDescendants, ProcessMayEndWhileItIsInspected) {
   std::atomic<bool> over = false;
   std::thread first([&over] { start_short_processes(over); }), second([&over] { start_short_processes(over); });
   EXPECT_NO_THROW({
-    for (int look = 0; look < 6000; ++look) probe::descendants();
+    for (int look = 0; look < 3000; ++look) probe::descendants();
   });
   over = true;
   first.join();

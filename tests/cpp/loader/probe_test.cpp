@@ -29,7 +29,6 @@ class LoaderProbe : public LoaderTest {
 
   const std::string opened = "opened t_plain\ninitialised t_plain\n";
   Variable cache_{"FERRULE_CACHE_DIR", folder_ / "cache"};
-  Variable timeout_{"FERRULE_PROBE_TIMEOUT", "0.5"};
   Variable no_driver_variable_{"T_DRIVER_DEVICES", nullptr}, no_binding_{"LD_BIND_NOW", nullptr};
 };
 
@@ -78,9 +77,8 @@ TEST_F(LoaderProbe, AbortVerdictIsCached) {
 
 TEST_F(LoaderProbe, HangingProbeEndsAtTheTimeLimit) {
   put(root(), "t_hang");
-  const auto begin = std::chrono::steady_clock::now();
+  const Variable timeout("FERRULE_PROBE_TIMEOUT", "0.5");
   const LoadRow result = probed("t_hang");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   EXPECT_EQ(result.state, LoadState::probe_failed);
   EXPECT_EQ(result.reason, "its probe did not end within 0.5 s (step 'init')");
 }

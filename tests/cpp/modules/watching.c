@@ -1,7 +1,7 @@
 /* A module with one device that has its own memory and computes zeros. It records calls after test_exit_began() and
  * calls in a process other than the one that opened the device. The device runs a thread while it is open;
- * TEST_LEAVES_THREAD lets another thread outlive the backend. FERRULE_TEST_OPEN_MS and FERRULE_TEST_EXECUTE_MS slow
- * these calls down. */
+ * TEST_LEAVES_THREAD lets another thread outlive the backend. FERRULE_TEST_OPEN_GATE is a file that opening the
+ * device makes; opening goes on when the file is gone. FERRULE_TEST_EXECUTE_MS slows executions down. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
@@ -39,6 +39,16 @@ static void called(const char *function) {
   if (owner != 0 && owner != getpid()) note("in a child:", function);
 }
 
+static const struct timespec moment = {0, 1000000};
+
+static void wait_at_gate(void) {
+  const char *path = getenv("FERRULE_TEST_OPEN_GATE");
+  FILE *file = path != NULL ? fopen(path, "wb") : NULL;
+  if (file == NULL) return;
+  fclose(file);
+  while (access(path, F_OK) == 0) nanosleep(&moment, NULL);
+}
+
 static void sleep_as_told(const char *variable) {
   const char *value = getenv(variable);
   const long milliseconds = value != NULL ? atol(value) : 0;
@@ -54,8 +64,6 @@ typedef struct {
   pthread_t thread;
   atomic_int began, ends;
 } Opened;
-
-static const struct timespec moment = {0, 1000000};
 
 static void *serve(void *argument) {
   Opened *opened = argument;
@@ -90,7 +98,7 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
   (void)backend, (void)index, (void)options, (void)count;
   called("device_open");
   atomic_store(&opened_by, getpid());
-  sleep_as_told("FERRULE_TEST_OPEN_MS");
+  wait_at_gate();
   Opened *opened = calloc(1, sizeof *opened);
   start(opened);
   *out = (fe_module_device *)opened;

@@ -83,7 +83,7 @@ TEST(ThreadPool, AllThreadsTakePart) {
   std::set<std::thread::id> seen;
   parallel_for(4, 1, 0, [&](int64_t, int64_t, uint32_t) {
     // Waits for the other threads.
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 60'000; ++i) {
       {
         const std::scoped_lock lock(mutex);
         seen.insert(std::this_thread::get_id());

@@ -1,4 +1,4 @@
-"""All hostile modules, in the order of the table."""
+"""All hostile modules."""
 
 from __future__ import annotations
 

@@ -16,6 +16,8 @@ from hostile_modules.load_runner import LoadResult
 
 HERE = Path(__file__).resolve().parents[1]
 PACKAGE = "HOSTILE_PACKAGE"  # the folder of the installed package, which conftest.py sets
+SHORT_PROBE = 2  # seconds, of the probes of modules that hang
+TOO_LONG = "did not end within"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class HostileModule:
     @property
     def file(self) -> str:
         return self.file_by(HERE_RUNS)
+
+    @property
+    def hangs(self) -> bool:
+        return TOO_LONG in self.reason or "does not answer" in self.reason
 
 
 @dataclass(frozen=True)

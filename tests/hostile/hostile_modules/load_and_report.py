@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ import numpy as np
 import numpy.random
 
 if sys.platform != "win32":
-    import resource
-
     C = ctypes.CDLL(None, use_errno=True)
     C.setlocale.restype = C.getenv.restype = ctypes.c_char_p
 LC_ALL = 6
@@ -124,21 +121,15 @@ def main() -> None:
     with open(sys.argv[2], "w", encoding="utf-8") as answer:
         if request["user"] is not None:
             become(request["user"])
-        if sys.platform != "win32" and request["file_limit"] is not None:
-            hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-            resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_limit"], hard))
         process()  # opens now whatever NumPy keeps open
         before = process()
-        begin = time.perf_counter()
         dirs = [os.fsdecode(bytes.fromhex(folder)) for folder in request["dirs"]]
         report = fe.load_all(dirs=[*dirs, fe.default_roots], **request["options"])
-        seconds = time.perf_counter() - begin
         after = process()
         reported = {
             "report": report.to_dict(),
             "text": str(report),
             "html": report._repr_html_(),
-            "seconds": seconds,
             "pid": os.getpid(),
             "cpu_faults": cpu_faults(),
             "changed": {key: [before[key], after[key]] for key in before if before[key] != after[key]},
@@ -146,8 +137,6 @@ def main() -> None:
             "descriptors": descriptors(),
             "threads": threads(),
         }
-        if sys.platform != "win32" and request["file_limit"] is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
         json.dump(reported, answer)
 
 

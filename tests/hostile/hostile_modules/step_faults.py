@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hostile_modules.hostile_module import HostileModule
-from hostile_modules.load_runner import PROBE_TIMEOUT, LoadResult
+from hostile_modules.hostile_module import TOO_LONG, HostileModule
+from hostile_modules.load_runner import LoadResult
 
 STEPS = ("open", "score", "init", "enumerate", "device_open", "compile", "execute", "close")
-TOO_LONG = rf"did not end within {PROBE_TIMEOUT} s"
 
 
 def ended_by(signal: str, step: str) -> str:

@@ -58,10 +58,6 @@ ABI = [
         f"EXPORT const struct {{ fe_abi abi; char rest[64 << 20]; }} {SYMBOL} = {{ HOSTILE_GOOD, {{1}} }};",
         runs=True,
     ),
-    abi("abi_says_4_gb", "incompatible|error", "4294967295", GOOD, "HOSTILE_SIZE=0xffffffffu"),
-    abi("abi_says_nothing", "incompatible|error", "0", GOOD, "HOSTILE_SIZE=0"),
-    abi("abi_of_other_magic", "incompatible|error", "magic", GOOD, "HOSTILE_MAGIC=0x6c6c6568"),
-    abi("abi_of_the_future", "incompatible", "interface 4000000000", GOOD, "HOSTILE_MAJOR=4000000000u"),
     abi(
         "abi_changes_when_opened",
         "incompatible",

@@ -69,7 +69,6 @@ OTHER_LIBRARY = "a library that only backends may need"
 GENERATED = {
     "op_table.inc": "ops",
     "op_samples.inc": "conformance",
-    "declarations.inc": "sdk",
 }
 
 

@@ -82,7 +82,7 @@ struct BodySpec {
 class OneNode {
  public:
   OneNode(const char* op, const std::vector<const Array*>& inputs, const std::vector<Array*>& outputs,
-          const void* attributes = nullptr, const BodySpec* body = nullptr, bool constant_b = false) {
+          const void* attributes = nullptr, const BodySpec* body = nullptr) {
     std::vector<const Array*> all = inputs;
     all.insert(all.end(), outputs.begin(), outputs.end());
     storages_.resize(all.size());
@@ -90,8 +90,7 @@ class OneNode {
     for (size_t i = 0; i < all.size(); ++i) {
       storages_[i] = {};
       storages_[i].struct_size = sizeof(fe_storage);
-      storages_[i].kind =
-          i < inputs.size() ? (constant_b && i == 1 ? FE_STORAGE_CONSTANT : FE_STORAGE_INPUT) : FE_STORAGE_OUTPUT;
+      storages_[i].kind = i < inputs.size() ? FE_STORAGE_INPUT : FE_STORAGE_OUTPUT;
       storages_[i].binding = static_cast<uint32_t>(i);
       storages_[i].size = all[i]->bytes.size();
       storages_[i].alignment = 8;
@@ -131,7 +130,6 @@ class OneNode {
   uint32_t thread_limit = 0;  // per execution; 0 = all
 
   fe_graph_view& view() { return view_; }
-  fe_storage& storage(size_t i) { return storages_[i]; }
 
   bool supported(Module& module, std::string* why = nullptr) {
     fe_requirements requirements{};
@@ -142,7 +140,7 @@ class OneNode {
   }
 
   // Compiles, calls `between`, and executes. Returns the error's message, or an empty string.
-  std::string run(Module& module, const Array* prepared = nullptr, const std::function<void()>& between = {}) {
+  std::string run(Module& module, const std::function<void()>& between = {}) {
     const fe_backend& b = module.backend;
     fe_module_executable* executable = nullptr;
     if (fe_error* error = b.compile(module.device, &view_, &executable)) return take(error);
@@ -150,7 +148,7 @@ class OneNode {
     std::vector<fe_module_buffer*> buffers;
     std::vector<fe_binding> bindings;
     for (size_t i = 0; i < arrays_.size(); ++i) {
-      const Array* a = prepared && i == 1 ? prepared : arrays_[i];
+      const Array* a = arrays_[i];
       fe_module_buffer* buffer = nullptr;
       expect_no_error(b.buffer_borrow(module.device, const_cast<std::byte*>(a->bytes.data()), a->bytes.size(),
                                       FE_ACCESS_READ_WRITE, &buffer));

@@ -112,46 +112,6 @@ TEST_F(CpuBackend, EveryHalfConvertsExactlyToFloat32) {
   });
 }
 
-// The reference is exact: a long double holds any sum or product of two halves that matters for rounding.
-TEST_F(CpuBackend, SumsAndProductsOfHalvesRoundOnce) {
-  std::mt19937 generator(3);
-  std::vector<uint16_t> left(40000), right(40000);
-  for (uint16_t& bits : left) bits = static_cast<uint16_t>(generator());
-  for (uint16_t& bits : right) bits = static_cast<uint16_t>(generator());
-  for_each_module([&](Module& module) {
-    for (const NarrowFormat& format : half_formats()) {
-      const Array a = vector_of(format.name().c_str(), left), b = vector_of(format.name().c_str(), right);
-      const Array product = compute(module, "multiply", {&a, &b}, format.name(), a.shape);
-      const Array less = compute(module, "less", {&a, &b}, "bool", a.shape);
-      for (size_t i = 0; i < left.size(); ++i) {
-        const double x = format.value(left[i]), y = format.value(right[i]);
-        ASSERT_EQ(less.data<uint8_t>()[i], x < y) << x << " < " << y;
-        if (std::isnan(x * y))
-          ASSERT_TRUE(format.is_nan(product.data<uint16_t>()[i])) << x << " * " << y;
-        else
-          ASSERT_EQ(product.data<uint16_t>()[i], format.nearest(static_cast<long double>(x) * y)) << x << " * " << y;
-      }
-    }
-  });
-}
-
-TEST_F(CpuBackend, AFusedBodyRoundsEveryHalf) {
-  const Array x = random_array({300, 77}, 3), w = random_array({77}, 2);
-  for_each_module([&](Module& module) {
-    for (const char* half : {"float16", "bfloat16"}) {
-      const BodySpec body = {
-          {half, half}, {{"multiply", half, {0, 1}}, {"add", half, {2, 0}}, {"tanh", half, {3}}}, {2, 4}};
-      const Array a = cast(module, x, half), b = cast(module, w, half);
-      Array first = array(half, {300, 77}), second = array(half, {300, 77});
-      OneNode("fused", {&a, &b}, {&first, &second}, nullptr, &body).run(module);
-      const Array product = compute(module, "multiply", {&a, &b}, half, {300, 77});
-      const Array sum = compute(module, "add", {&product, &a}, half, {300, 77});
-      EXPECT_TRUE(same_bits(first, product)) << half;
-      EXPECT_TRUE(same_bits(second, compute(module, "tanh", {&sum}, half, {300, 77}))) << half;
-    }
-  });
-}
-
 // The result equals a float32 computation rounded once, for each layout and with an epilogue.
 TEST_F(CpuBackend, ProductsOfHalfMatricesAccumulateInFloat32) {
   const Array left = random_array({70, 130}), right = random_array({130, 90}, 1, 2),

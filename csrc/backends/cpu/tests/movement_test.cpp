@@ -1,27 +1,9 @@
-// Copies, gathers, casts.
+// Gathers and casts.
 #include "backend_fixture.h"
 #include "failing_allocations.h"
 
 namespace cpu_backend {
 namespace {
-
-TEST_F(CpuBackend, CopiesTransposesOfEveryItemSize) {
-  for_each_module([&](Module& module) {
-    for (const char* dtype : {"uint8", "int16", "float32", "float64"}) {
-      const auto item = static_cast<int64_t>(size_of(dtype));
-      Array x = array(dtype, {3, 130, 67});
-      for (size_t i = 0; i < x.bytes.size(); ++i) x.bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
-      Array t = transposed(x);
-      const Array y = compute(module, "copy", {&t}, dtype, t.shape);
-      for (int64_t a = 0; a < 3; ++a)
-        for (int64_t b = 0; b < 67; ++b)
-          for (int64_t c = 0; c < 130; ++c)
-            ASSERT_EQ(std::memcmp(y.bytes.data() + ((a * 67 + b) * 130 + c) * item,
-                                  x.bytes.data() + ((a * 130 + c) * 67 + b) * item, static_cast<size_t>(item)),
-                      0);
-    }
-  });
-}
 
 #if !defined(_WIN32)  // a DLL has an operator new of its own, which a test cannot make fail
 TEST_F(CpuBackend, SupportsReportsOutOfMemoryInsteadOfARefusal) {
@@ -80,33 +62,6 @@ TEST_F(CpuBackend, TakeRefusesAnIndexThatChangesAfterTheCheck) {
         before_parallel = nullptr;
         EXPECT_NE(message.find("is out of bounds for axis 0 with size 16"), std::string::npos) << message;
       }
-  });
-}
-
-TEST_F(CpuBackend, ConcatPadAndIotaMatchTheirDefinitions) {
-  const Array a = random_array({3, 2, 4}), b = transposed(random_array({3, 4, 5}, 1, 2)),
-              value = array_of<float>("float32", {}, {7});
-  const fe_concat_attributes axis{sizeof axis, 1};
-  const std::vector<int64_t> before = {1, 0, 2}, after = {0, 1, 3};
-  const fe_pad_attributes sizes{sizeof sizes, {before.data(), 3}, {after.data(), 3}};
-  const fe_iota_attributes ten{sizeof ten, 10, dtype_id("int32")};
-  for_each_module([&](Module& module) {
-    const Array joined = compute(module, "concat", {&a, &b}, "float32", {3, 7, 4}, &axis);
-    const Array padded = compute(module, "pad", {&a, &value}, "float32", {4, 3, 9}, &sizes);
-    for (int64_t i = 0; i < 3; ++i)
-      for (int64_t j = 0; j < 7; ++j)
-        for (int64_t k = 0; k < 4; ++k)
-          ASSERT_EQ(joined.data<float>()[(i * 7 + j) * 4 + k],
-                    j < 2 ? a.data<float>()[(i * 2 + j) * 4 + k] : b.data<float>()[i * 20 + k * 5 + j - 2]);
-    for (int64_t i = 0; i < 4; ++i)
-      for (int64_t j = 0; j < 3; ++j)
-        for (int64_t k = 0; k < 9; ++k) {
-          const bool inside = i >= 1 && j < 2 && k >= 2 && k < 6;
-          ASSERT_EQ(padded.data<float>()[(i * 3 + j) * 9 + k],
-                    inside ? a.data<float>()[((i - 1) * 2 + j) * 4 + k - 2] : 7);
-        }
-    const Array counted = compute(module, "iota", {}, "int32", {10}, &ten);
-    for (int32_t i = 0; i < 10; ++i) EXPECT_EQ(counted.data<int32_t>()[i], i);
   });
 }
 

@@ -1,58 +1,8 @@
-// Softmax, layer normalisation and attention against their definitions in float64.
+// Attention against its definition in float64.
 #include "backend_fixture.h"
 
 namespace cpu_backend {
 namespace {
-
-TEST_F(CpuBackend, SoftmaxAndLayerNormAreRightForAnyWidth) {
-  for_each_module([&](Module& module) {
-    for (const int64_t width : {1, 7, 16, 100, 1000, 5000}) {
-      const Array x = random_array({5, width}, 10), weight = random_array({width}, 1, 2),
-                  bias = random_array({width}, 1, 3);
-      const fe_softmax_attributes last{sizeof last, 1};
-      const fe_layer_norm_attributes epsilon{sizeof epsilon, 1e-5};
-      const Array s = compute(module, "softmax", {&x}, "float32", x.shape, &last);
-      const Array l = compute(module, "log_softmax", {&x}, "float32", x.shape, &last);
-      const Array n = compute(module, "layer_norm", {&x, &weight, &bias}, "float32", x.shape, &epsilon);
-      for (int64_t i = 0; i < 5; ++i) {
-        const float* row = x.data<float>() + i * width;
-        double greatest = -INFINITY, sum = 0, mean = 0, variance = 0;
-        for (int64_t j = 0; j < width; ++j) greatest = std::max<double>(greatest, row[j]), mean += row[j];
-        mean /= static_cast<double>(width);
-        for (int64_t j = 0; j < width; ++j)
-          sum += std::exp(row[j] - greatest), variance += (row[j] - mean) * (row[j] - mean);
-        variance /= static_cast<double>(width);
-        for (int64_t j = 0; j < width; ++j) {
-          const double want = std::exp(row[j] - greatest) / sum;
-          ASSERT_NEAR(s.data<float>()[i * width + j], want, want * 3e-6);
-          ASSERT_NEAR(l.data<float>()[i * width + j], row[j] - greatest - std::log(sum), 4e-6);
-          ASSERT_NEAR(n.data<float>()[i * width + j],
-                      (row[j] - mean) / std::sqrt(variance + 1e-5) * weight.data<float>()[j] + bias.data<float>()[j],
-                      5e-6);
-        }
-      }
-    }
-  });
-}
-
-TEST_F(CpuBackend, NaNAnywhereInARowMakesTheWholeSoftmaxNaN) {
-  const fe_softmax_attributes along_rows{sizeof along_rows, 1};
-  for (const int64_t width : {1, 5, 16, 33, 100, 5000})
-    for (const int64_t at : {int64_t{0}, width / 2, width - 1}) {
-      std::vector<float> values(static_cast<size_t>(width) * 2, 1.0f);
-      values[static_cast<size_t>(at)] = NAN;
-      if (at > 0) values[0] = INFINITY;
-      values[static_cast<size_t>(width)] = -INFINITY;  // in the second row, one longer than width - 1 equal values
-      const Array x = array_of("float32", {2, width}, values);
-      for_each_module([&](Module& module) {
-        const Array y = compute(module, "softmax", {&x}, "float32", x.shape, &along_rows);
-        for (size_t i = 0; i < static_cast<size_t>(width); ++i) ASSERT_TRUE(std::isnan(y.data<float>()[i])) << i;
-        if (width == 1) return;
-        EXPECT_EQ(y.data<float>()[width], 0.0f);
-        EXPECT_LE(ulps(y.data<float>()[width + 1], 1.0L / static_cast<long double>(width - 1)), 2);
-      });
-    }
-}
 
 TEST_F(CpuBackend, AttentionMatchesItsDefinition) {
   struct Setup {

@@ -1,4 +1,4 @@
-// The op set as JSON and as a page of the documentation.
+// The op set as a page of the documentation.
 #include "ops/describe.h"
 #include "ops/generate/generate.h"
 #include "ops/table.h"
@@ -7,8 +7,6 @@
 #include <string_view>
 
 namespace ferrule::ops {
-
-std::string json() { return describe_ops() + "\n"; }
 
 namespace {
 
