@@ -17,7 +17,7 @@ TYPED = {
     "python": ["python/ferrule", "python/ferrule_pytest"],
     "python:examples": ["examples", "benchmarks"],
     "python:tests/hostile": ["tests/hostile"],
-    "python:tests:tests/hostile:tests/python/package": ["tools", "tests/ports", "tests/wheels", "wheels"],
+    "python:tests:tests/hostile:tests/python/package:tests/wheels": ["tools", "tests/ports", "tests/wheels", "wheels"],
 }
 
 

@@ -20,7 +20,7 @@ class CommandError(Exception):
     """A program ended with another status than 0."""
 
     def __init__(self, command: str, status: int) -> None:
-        super().__init__(f"failed with status {status}: {command}")
+        super().__init__(f"failed with status {status}: {command[:300]}{' ...' if len(command) > 300 else ''}")
         self.status = status if status > 0 else 1
 
 

@@ -1,5 +1,5 @@
-// ferrule-generate-ops header|table|samples|python|stub|markdown: prints one of the files that are generated from the op
-// rows.
+// ferrule-generate-ops header|table|samples|python|stub|markdown: prints one of the files that are generated from the
+// op rows.
 #include "ops/generate/generate.h"
 
 #include <cstdio>

@@ -164,7 +164,7 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
   for (uint32_t i = 0; i < count; ++i)
     if (strcmp(fe_option_at(options, i)->key, "delay") == 0)
       for (int left = atoi(fe_option_at(options, i)->value); left > 0; left -= 10)
-        wait_10_ms(); /* the option is in milliseconds */
+        wait_10_ms();                                                        /* the option is in milliseconds */
   for (const char *held = getenv("FERRULE_TEST_OPEN_HELD"); held != NULL;) { /* while this file exists */
     FILE *const file = fopen(held, "r");
     if (file == NULL) break;

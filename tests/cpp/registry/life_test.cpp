@@ -105,7 +105,8 @@ TEST_F(RegistryLife, UncomputedArrayDoesNotKeepItsBackend) {
 TEST_F(RegistryLife, UnloadUnmapsTheFileAndEndsItsThreads) {
   // A joined thread may be listed for a moment longer.
   const auto settle_at = [&](auto count) {
-    for (int i = 0; i < 60'000 && thread_count() != count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 60'000 && thread_count() != count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return thread_count();
   };
   std::thread([] {}).join();  // ThreadSanitizer starts its own thread with the first one
