@@ -49,8 +49,8 @@ def test_the_cpu_works_and_is_measured(doctor: Doctor) -> None:
     assert found["ok"]
     cpu = device_of(found, "cpu")
     assert (cpu["state"], cpu["computation"]) == ("works", "softmax(x @ w + b)")
-    assert 0.1 < cpu["bandwidth"] < 10_000
-    assert 0.1 < cpu["matmul"] < 1_000_000
+    assert 0 < cpu["bandwidth"] < 10_000
+    assert 0 < cpu["matmul"] < 1_000_000
     assert {"ferrule", "python", "numpy", "system", "kernel", "processor", "features"} <= found["about"].keys()
     assert found["variables"]["FERRULE_PROBE"] == "never"
 
@@ -148,7 +148,7 @@ def test_crash_is_reported_without_private_data(doctor: Doctor, faulty_modules: 
 
 
 def test_a_hang_ends_at_the_limit(faulty_modules: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(examination, "DEVICE_LIMIT", 4.0)
+    monkeypatch.setattr(examination, "DEVICE_LIMIT", 6.0)
     monkeypatch.setenv("FERRULE_PROBE", "never")
     monkeypatch.setenv("FERRULE_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "sleeps")
@@ -156,7 +156,7 @@ def test_a_hang_ends_at_the_limit(faulty_modules: Path, monkeypatch: pytest.Monk
     found = examination.examine(["faulty"])
     assert not found["ok"]
     device = device_of(found, "faulty")
-    assert (device["state"], device["message"]) == ("hung", "no answer for 4 s: killed, computing x + x")
+    assert (device["state"], device["message"]) == ("hung", "no answer for 6 s: killed, computing x + x")
 
 
 def test_module_that_crashes_the_loading_process_is_tested_in_another(
