@@ -144,10 +144,11 @@ TEST_F(NullBackend, AcceptsEveryNodeAndWritesZeros) {
 TEST_F(NullBackend, UnknownOptionIsAnErrorThatListsTheKnownOnes) {
   const Outcome result = open({{"slow", "1"}});
   EXPECT_EQ(result.code, FE_INVALID_ARGUMENT);
-  EXPECT_EQ(result.message,
-            "'slow' is not an option of this device; it knows out_of_memory_at device_lost_at execution_fails_at "
-            "copy_fails_at submit_fails_at record_fails_at wait_fails_at reset_fails_at slow_ms held_while threaded late "
-            "seed latency_ns execution_ns bytes_per_second real_time memory hidden host_memory computes_with without");
+  EXPECT_EQ(
+      result.message,
+      "'slow' is not an option of this device; it knows out_of_memory_at device_lost_at execution_fails_at "
+      "copy_fails_at submit_fails_at record_fails_at wait_fails_at reset_fails_at slow_ms held_while threaded late "
+      "seed latency_ns execution_ns bytes_per_second real_time memory hidden host_memory computes_with without");
   EXPECT_EQ(open({{"slow_ms", "1.5"}}).message, "option slow_ms is '1.5', and must be an integer");
 }
 
