@@ -177,5 +177,5 @@ def faulty_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add = parser.getgroup("programs", "random programs (test_programs.py)").addoption
-    add("--programs-count", type=int, default=400, help="how many (default: 400)")
+    add("--programs-count", type=int, default=240, help="how many (default: 240)")
     add("--programs-seed", type=int, default=0, help="of the first (default: 0)")

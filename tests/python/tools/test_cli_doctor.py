@@ -69,10 +69,12 @@ def test_output_to_a_pipe_is_plain_text_of_fixed_width(doctor: Doctor, tmp_path:
     assert "FERRULE_PROBE=never: a module that crashes ends your process." in page
 
 
-@pytest.mark.parametrize("name", ["cpu", "cpu:0", "CPU"])
-def test_working_backend_name_gives_success(doctor: Doctor, name: str) -> None:
-    found = found_by(doctor(name, "--json"))
-    assert [(answer["name"], answer["ok"], answer["device"]) for answer in found["asked"]] == [(name, True, "cpu:0")]
+def test_working_backend_name_gives_success(doctor: Doctor) -> None:
+    names = ["cpu", "cpu:0", "CPU"]
+    answers = found_by(doctor(*names, "--json"))["asked"]
+    assert [(answer["name"], answer["ok"], answer["device"]) for answer in answers] == [
+        (n, True, "cpu:0") for n in names
+    ]
 
 
 def test_failing_backend_name_gives_a_failure_with_the_reason(doctor: Doctor) -> None:
@@ -131,18 +133,16 @@ def test_crash_is_reported_without_private_data(doctor: Doctor, faulty_modules: 
         "USER": "ada-l",
         "LD_LIBRARY_PATH": f"{home}/lib:{link}/lib:/data/ada-l/lib:/hosts/{socket.gethostname()}",
     }
-    for arguments in (["--json"], [], ["--html", tmp_path / "page.html"]):
-        done = doctor(*arguments, **variables)
-        text = done.stdout
-        if "--html" in arguments:
-            text += (tmp_path / "page.html").read_text()
-        assert done.returncode == 1
+    as_json = doctor("--json", **variables)
+    as_text = doctor("--html", tmp_path / "page.html", **variables)
+    assert as_json.returncode == as_text.returncode == 1
+    for text in (as_json.stdout, as_text.stdout, (tmp_path / "page.html").read_text()):
         assert "killed by SIGABRT" in text
         assert "<user> is at home in ~" in text or "&lt;user&gt; is at home in ~" in text
         for secret in (str(home), str(link), "ada-l"):
             assert secret not in text
         assert f"/hosts/{socket.gethostname()}" not in text
-    found = found_by(doctor("--json", **variables))
+    found = found_by(as_json)
     assert found["variables"]["LD_LIBRARY_PATH"] == "~/lib:~/lib:/data/<user>/lib:/hosts/<host>"
     assert device_of(found, "cpu")["state"] == "works"
 
