@@ -63,7 +63,7 @@ def test_two_copies_of_the_core_do_not_disturb_each_other(tmp_path: Path, packag
         [sys.executable, "-c", BOTH, str(copy / "libferrule.so"), str(copy / "backends"), str(modules)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.stdout, done.returncode) == ("right\n", 0), done.stderr
