@@ -39,11 +39,6 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generate("mine", tmp_path_factory.mktemp("generated") / "mine")
 
 
-@pytest.fixture(scope="module")
-def module(sources: Path) -> Path:
-    return build(sources, sources / "build", STRICT) / "libferrule-mine.so"
-
-
 # ---- generated files
 def test_template_names_are_replaced(sources: Path) -> None:
     assert contents(sources) == {
@@ -82,19 +77,6 @@ def test_nonempty_folder_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "mine.cpp").read_text() == "precious"
 
 
-# ---- builds
-def test_manifest_lists_the_kernel_files(module: Path) -> None:
-    manifest = json.loads(module.with_suffix(".json").read_text())
-    assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
-
-
-def test_generated_tests_pass(sources: Path, module: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
-    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout
-    assert "5 passed" in result.stdout
-
-
 # ---- the kit
 Outcomes = dict[str, str | None]  # maps test names to their failure, None if passed
 
@@ -118,7 +100,14 @@ def check_of(op: str, check: str) -> str:
     return f"test_op[mine-{op}-float32-{check}]"
 
 
-def test_generated_backend_passes_the_kit(module: Path) -> None:
+def test_generated_backend_passes_its_tests_and_the_kit(sources: Path) -> None:
+    module = build(sources, sources / "build", STRICT) / "libferrule-mine.so"
+    manifest = json.loads(module.with_suffix(".json").read_text())
+    assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
+    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert "5 passed" in result.stdout
     status, outcomes = run_kit(module, "--ferrule-level=brief", "--ferrule-sample")
     assert status == 0, outcomes
     assert check_of("softmax", "values") in outcomes
