@@ -30,6 +30,13 @@ def nothing_is_probed() -> None:
 
 
 @pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the session that the processes of pytest-xdist share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
 def package() -> Path:
     """The folder of the installed package."""
     spec = importlib.util.find_spec("ferrule._ferrule")
@@ -54,11 +61,12 @@ def null_device(null_module: Path) -> object:
 
 
 @pytest.fixture(scope="session")
-def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def build_module(package: Path, shared_folder: Path) -> Callable[..., Path]:
     """Compiles a module that computes nothing and records what is done with it; its source lists the macros."""
     if sys.platform == "win32":
         pytest.skip("modules are compiled by this system's C compiler, and there is none in wine")
-    folder = tmp_path_factory.mktemp("recording")
+    folder = shared_folder / "recording"
+    folder.mkdir(exist_ok=True)
 
     def build(stem: str, *definitions: str) -> Path:
         name, _, variant = stem.partition("-")
@@ -66,7 +74,9 @@ def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
         if not module.exists():
             defined = [f'-DTEST_NAME="{name}"', f'-DTEST_VARIANT="{variant}"', *(f"-D{word}" for word in definitions)]
             command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{package / 'include'}", *defined]
-            subprocess.run([*command, str(RECORDING_MODULE), "-o", str(module)], check=True)
+            unfinished = module.with_suffix(f".{os.getpid()}")
+            subprocess.run([*command, str(RECORDING_MODULE), "-o", str(unfinished)], check=True)
+            os.replace(unfinished, module)
         return module
 
     return build
@@ -161,21 +171,27 @@ def check_types(tmp_path: Path) -> Callable[[str], list[str]]:
 
 
 @pytest.fixture(scope="session")
-def faulty_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def faulty_modules(shared_folder: Path) -> Path:
     """The folder with libferrule-faulty.so, built against the installed package: correct unless an option selects a
     fault."""
     if sys.platform == "win32":
         pytest.skip("modules are compiled by CMake, which is not there in wine")
-    folder = tmp_path_factory.mktemp("faulty_modules")
-    command = [sys.executable, "-m", "ferrule", "--cmake-dir"]
-    where = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    sources = Path(__file__).parent / "kit" / "modules"
-    for step in (["-S", sources, "-B", folder, f"-Dferrule_DIR={where}"], ["--build", folder]):
-        subprocess.run(["cmake", *step], check=True, capture_output=True)
+    import fcntl
+
+    folder, is_built = shared_folder / "faulty_modules", shared_folder / "faulty_modules_are_built"
+    with (shared_folder / "faulty_modules_lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_built.exists():
+            command = [sys.executable, "-m", "ferrule", "--cmake-dir"]
+            where = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+            sources = Path(__file__).parent / "kit" / "modules"
+            for step in (["-S", sources, "-B", folder, f"-Dferrule_DIR={where}"], ["--build", folder]):
+                subprocess.run(["cmake", *step], check=True, capture_output=True)
+            is_built.touch()
     return folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add = parser.getgroup("programs", "random programs (test_programs.py)").addoption
-    add("--programs-count", type=int, default=400, help="how many (default: 400)")
+    add("--programs-count", type=int, default=240, help="how many (default: 240)")
     add("--programs-seed", type=int, default=0, help="of the first (default: 0)")

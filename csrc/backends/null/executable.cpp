@@ -1,5 +1,9 @@
 #include "executable.h"
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 namespace ferrule::null {
 
 Executable::Executable(const fe_graph_view& view, std::shared_ptr<Shared> shared,

@@ -7,13 +7,11 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from installed import build, output_of
-from mutants import MUTANTS, Mutant
 
 STRICT = "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"
 
@@ -41,11 +39,6 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generate("mine", tmp_path_factory.mktemp("generated") / "mine")
 
 
-@pytest.fixture(scope="module")
-def module(sources: Path) -> Path:
-    return build(sources, sources / "build", STRICT) / "libferrule-mine.so"
-
-
 # ---- generated files
 def test_template_names_are_replaced(sources: Path) -> None:
     assert contents(sources) == {
@@ -64,14 +57,14 @@ def test_template_names_are_replaced(sources: Path) -> None:
         assert "ferrule_minor" not in text
 
 
-@pytest.mark.parametrize("name", ["Mine", "mine-2", "mine_", "../mine", "", "mine\n"])
+@pytest.mark.parametrize("name", ["mine-2", "../mine", "mine\n"])
 def test_invalid_name_is_refused(name: str, tmp_path: Path) -> None:
     message = refusal(name, "--folder", tmp_path / "mine")
     assert message == f"{name!r} is not a valid name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["cpu", "null", "cuda", "vulkan", "metal"])
+@pytest.mark.parametrize("name", ["cpu", "metal"])
 def test_name_of_a_ferrule_backend_is_refused(name: str, tmp_path: Path) -> None:
     assert refusal(name, "--folder", tmp_path / name) == f"'{name}' is the name of a backend of ferrule's own"
     assert not any(tmp_path.iterdir())
@@ -82,19 +75,6 @@ def test_nonempty_folder_is_left_alone(tmp_path: Path) -> None:
     assert refusal("mine", "--folder", tmp_path) == f"{tmp_path} is not empty, and nothing in it is overwritten"
     assert contents(tmp_path) == {"mine.cpp"}
     assert (tmp_path / "mine.cpp").read_text() == "precious"
-
-
-# ---- builds
-def test_manifest_lists_the_kernel_files(module: Path) -> None:
-    manifest = json.loads(module.with_suffix(".json").read_text())
-    assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
-
-
-def test_generated_tests_pass(sources: Path, module: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
-    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout
-    assert "5 passed" in result.stdout
 
 
 # ---- the kit
@@ -120,43 +100,17 @@ def check_of(op: str, check: str) -> str:
     return f"test_op[mine-{op}-float32-{check}]"
 
 
-def test_generated_backend_passes_the_kit(module: Path) -> None:
+def test_generated_backend_passes_its_tests_and_the_kit(sources: Path) -> None:
+    module = build(sources, sources / "build", STRICT) / "libferrule-mine.so"
+    manifest = json.loads(module.with_suffix(".json").read_text())
+    assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
+    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert "5 passed" in result.stdout
     status, outcomes = run_kit(module, "--ferrule-level=brief", "--ferrule-sample")
     assert status == 0, outcomes
     assert check_of("softmax", "values") in outcomes
-
-
-@pytest.fixture(scope="module")
-def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | None], Path]:
-    """Builds a generated backend with a second op, and optionally with a fault."""
-    folder = generate("mine", tmp_path_factory.mktemp("mutants") / "mine")
-    added = Path(__file__).with_name("sum.cpp").read_text()
-    (folder / "kernels" / "sum.cpp").write_text(added.replace("backend_name", "mine"))
-
-    def put(mutant: Mutant | None) -> Path:
-        if mutant is None:
-            return build(folder, folder / "build", STRICT) / "libferrule-mine.so"
-        path = folder / mutant.file
-        sound = path.read_text()
-        path.write_text(mutant.of(sound))
-        try:
-            return put(None)
-        finally:
-            path.write_text(sound)
-
-    return put
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
-def test_the_kit_finds_a_fault(mutant: Mutant, put_fault: Callable[[Mutant | None], Path]) -> None:
-    chosen = f"float32 and (values or {mutant.check})"
-    status, outcomes = run_kit(put_fault(mutant), "--ferrule-op=softmax", "--ferrule-op=sum", "-k", chosen)
-    assert status == 1
-    found = outcomes[check_of(mutant.op, mutant.check)]
-    assert found is not None
-    assert mutant.says in found
-    # The fault did not stop the run, and the correct op passes.
-    assert outcomes[check_of("sum" if mutant.op == "softmax" else "softmax", "values")] is None
 
 
 # ---- its README

@@ -35,8 +35,15 @@ def test_missing_device_is_searched_once_after_load(
     assert notes().count("opened t_rest") == 1
 
 
-@pytest.mark.parametrize("use", ["fe.ones(3)", "fe.best_device()", "fe.device('cpu')", "fe.asarray([1])"])
-@pytest.mark.parametrize("first", ["fe.load(mine)", "fe.load(mine); fe.unload('t_mine')", "fe.refresh()"])
+@pytest.mark.parametrize(
+    ("first", "use"),
+    [
+        ("fe.load(mine)", "fe.ones(3)"),
+        ("fe.load(mine)", "fe.best_device()"),
+        ("fe.load(mine); fe.unload('t_mine')", "fe.device('cpu')"),
+        ("fe.refresh()", "fe.asarray([1])"),
+    ],
+)
 def test_earlier_loads_do_not_prevent_autoload_of_the_rest(
     run_python: Run, put_module: Put, tmp_path: Path, first: str, use: str
 ) -> None:

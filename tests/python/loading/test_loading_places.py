@@ -46,15 +46,13 @@ PROGRAM = "import ferrule as fe\nprint(fe.ones(3).sum().item(), [c.name for c in
 OPENED = "3.0 ['cpu']\n"
 
 
-@pytest.mark.parametrize("mode", ["repl", "stdin", "-c", "-m", "file"])
 @pytest.mark.parametrize(
-    "variables",
+    ("mode", "variables"),
     [
-        {},
-        {"FERRULE_BACKEND_DIR": "", "FERRULE_BACKEND_PATH": "", "PYTHONPATH": ""},
-        {"FERRULE_BACKEND_DIR": os.pathsep, "FERRULE_BACKEND_PATH": os.pathsep, "PYTHONPATH": f"{os.pathsep}."},
+        *((mode, {}) for mode in ("repl", "stdin", "-c", "-m", "file")),
+        ("-c", {"FERRULE_BACKEND_DIR": "", "FERRULE_BACKEND_PATH": "", "PYTHONPATH": ""}),
+        ("-m", {"FERRULE_BACKEND_DIR": os.pathsep, "FERRULE_BACKEND_PATH": os.pathsep, "PYTHONPATH": f"{os.pathsep}."}),
     ],
-    ids=["unset", "empty", "empty parts"],
 )
 def test_the_current_directory_is_never_searched(
     run_python: Run, notes: Notes, trap: Path, mode: str, variables: dict[str, str]
@@ -189,26 +187,18 @@ def test_only_is_a_list_of_names(run_python: Run, notes: Notes, put_module: Put,
     assert "opened t_a" not in notes()
 
 
-@pytest.mark.parametrize(
-    "variable",
-    [
-        "FERRULE_BACKEND_PATH",
-        "FERRULE_BACKEND_DIR",
-        "FERRULE_DISABLE",
-        "FERRULE_ONLY",
-        "FERRULE_AUTOLOAD",
-        "FERRULE_LOG",
-        "FERRULE_THREADS",
-        "FERRULE_NULL_FAULT",
-        "FERRULE_NULL_SLOW_MS",
-    ],
+VARIABLES = (
+    *("FERRULE_BACKEND_PATH", "FERRULE_BACKEND_DIR", "FERRULE_DISABLE", "FERRULE_ONLY", "FERRULE_AUTOLOAD"),
+    *("FERRULE_LOG", "FERRULE_THREADS", "FERRULE_NULL_FAULT", "FERRULE_NULL_SLOW_MS"),
 )
-def test_an_empty_variable_is_unset(run_python: Run, null_module: Path, variable: str) -> None:
+
+
+def test_empty_variables_are_unset(run_python: Run, null_module: Path) -> None:
     code = (
         "import ferrule as fe\n"
         "assert fe.ones(3).sum().item() == 3\n"
         f"fe.load({str(null_module)!r}); fe.device('null').open()\n"
         "print([b.name for b in fe.backends()], [str(r.path).rsplit('/')[-1] for r in fe.load_all().roots])"
     )
-    done = run_python(code, **{variable: ""})
+    done = run_python(code, **dict.fromkeys(VARIABLES, ""))
     assert (done.stdout, done.stderr) == ("['cpu', 'null'] ['backends']\n", "")

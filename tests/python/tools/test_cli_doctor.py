@@ -49,8 +49,8 @@ def test_the_cpu_works_and_is_measured(doctor: Doctor) -> None:
     assert found["ok"]
     cpu = device_of(found, "cpu")
     assert (cpu["state"], cpu["computation"]) == ("works", "softmax(x @ w + b)")
-    assert 0.1 < cpu["bandwidth"] < 10_000
-    assert 0.1 < cpu["matmul"] < 1_000_000
+    assert 0 < cpu["bandwidth"] < 10_000
+    assert 0 < cpu["matmul"] < 1_000_000
     assert {"ferrule", "python", "numpy", "system", "kernel", "processor", "features"} <= found["about"].keys()
     assert found["variables"]["FERRULE_PROBE"] == "never"
 
@@ -69,10 +69,12 @@ def test_output_to_a_pipe_is_plain_text_of_fixed_width(doctor: Doctor, tmp_path:
     assert "FERRULE_PROBE=never: a module that crashes ends your process." in page
 
 
-@pytest.mark.parametrize("name", ["cpu", "cpu:0", "CPU"])
-def test_working_backend_name_gives_success(doctor: Doctor, name: str) -> None:
-    found = found_by(doctor(name, "--json"))
-    assert [(answer["name"], answer["ok"], answer["device"]) for answer in found["asked"]] == [(name, True, "cpu:0")]
+def test_working_backend_name_gives_success(doctor: Doctor) -> None:
+    names = ["cpu", "cpu:0", "CPU"]
+    answers = found_by(doctor(*names, "--json"))["asked"]
+    assert [(answer["name"], answer["ok"], answer["device"]) for answer in answers] == [
+        (n, True, "cpu:0") for n in names
+    ]
 
 
 def test_failing_backend_name_gives_a_failure_with_the_reason(doctor: Doctor) -> None:
@@ -131,24 +133,22 @@ def test_crash_is_reported_without_private_data(doctor: Doctor, faulty_modules: 
         "USER": "ada-l",
         "LD_LIBRARY_PATH": f"{home}/lib:{link}/lib:/data/ada-l/lib:/hosts/{socket.gethostname()}",
     }
-    for arguments in (["--json"], [], ["--html", tmp_path / "page.html"]):
-        done = doctor(*arguments, **variables)
-        text = done.stdout
-        if "--html" in arguments:
-            text += (tmp_path / "page.html").read_text()
-        assert done.returncode == 1
+    as_json = doctor("--json", **variables)
+    as_text = doctor("--html", tmp_path / "page.html", **variables)
+    assert as_json.returncode == as_text.returncode == 1
+    for text in (as_json.stdout, as_text.stdout, (tmp_path / "page.html").read_text()):
         assert "killed by SIGABRT" in text
         assert "<user> is at home in ~" in text or "&lt;user&gt; is at home in ~" in text
         for secret in (str(home), str(link), "ada-l"):
             assert secret not in text
         assert f"/hosts/{socket.gethostname()}" not in text
-    found = found_by(doctor("--json", **variables))
+    found = found_by(as_json)
     assert found["variables"]["LD_LIBRARY_PATH"] == "~/lib:~/lib:/data/<user>/lib:/hosts/<host>"
     assert device_of(found, "cpu")["state"] == "works"
 
 
 def test_a_hang_ends_at_the_limit(faulty_modules: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(examination, "DEVICE_LIMIT", 4.0)
+    monkeypatch.setattr(examination, "DEVICE_LIMIT", 6.0)
     monkeypatch.setenv("FERRULE_PROBE", "never")
     monkeypatch.setenv("FERRULE_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "sleeps")
@@ -156,7 +156,7 @@ def test_a_hang_ends_at_the_limit(faulty_modules: Path, monkeypatch: pytest.Monk
     found = examination.examine(["faulty"])
     assert not found["ok"]
     device = device_of(found, "faulty")
-    assert (device["state"], device["message"]) == ("hung", "no answer for 4 s: killed, computing x + x")
+    assert (device["state"], device["message"]) == ("hung", "no answer for 6 s: killed, computing x + x")
 
 
 def test_module_that_crashes_the_loading_process_is_tested_in_another(
