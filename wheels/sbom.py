@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import email
 import importlib.metadata
-import importlib.util
 import os
 import re
 import tomllib
@@ -42,9 +41,6 @@ def cached(build: Path, name: str) -> str:
 def places(build: Path) -> dict[str, Path]:
     """The folders that `file` of the table may name."""
     found = {"build": build, "zig": Path(cached(build, "FERRULE_ZIG")).parent}
-    nanobind = importlib.util.find_spec("nanobind")
-    if nanobind and nanobind.origin:
-        found["nanobind"] = Path(nanobind.origin).parent
     runtime = re.search(r" (/\S*/libcudart_static\.a)", (build / "build.ninja").read_text())
     if runtime:
         folders = Path(runtime[1]).parents

@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace ferrule::python {
 namespace {
@@ -20,33 +22,23 @@ void end(PyObject* object) {
   free_object(object);
 }
 
-nb::object make_type() {
-  PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(end)},
-      {Py_tp_doc, const_cast<char*>("A handle of an array. The public class is ferrule.Array.")},
-      {0, nullptr},
-  };
-  return class_of({"ferrule._ferrule.Array", sizeof(ArrayObject), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots});
-}
-
 // Strides in elements; None unless the array is computed.
-nb::object strides_of(Array& self) {
-  if (!self.is_computed()) return nb::none();
+py::object strides_of(Array& self) {
+  if (!self.is_computed()) return py::none();
   const fe_array_info info = self.info();
   return integers_tuple({info.strides, static_cast<std::size_t>(info.rank)});
 }
 
 // Address of the bytes; None if the host cannot access them.
-nb::object address_of(const Array& self) {
+py::object address_of(const Array& self) {
   void* pointer = nullptr;
   fe_error* const error = without_gil([&] { return fe_array_host_pointer(self.get(), &pointer); });
   if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
     fe_error_release(error);
-    return nb::none();
+    return py::none();
   }
   check(error);
-  return nb::int_(reinterpret_cast<uintptr_t>(pointer));
+  return py::int_(reinterpret_cast<uintptr_t>(pointer));
 }
 
 Device device_of(const Array& self) {
@@ -59,6 +51,50 @@ std::string placement_of(const Array& self) {
   fe_string* text = nullptr;
   check(fe_array_placement(self.get(), &text));
   return take_text(text);
+}
+
+// A property of the class; `get` takes the Array.
+template <auto get>
+PyGetSetDef property(const char* name) {
+  constexpr auto read = [](PyObject* self, void*) {
+    return returned([self]() -> py::object {
+      auto value = get(reinterpret_cast<ArrayObject*>(self)->array);
+      if constexpr (std::is_base_of_v<py::object, decltype(value)>)
+        return value;
+      else
+        return py::cast(std::move(value));
+    });
+  };
+  return {name, read, nullptr, nullptr, nullptr};
+}
+
+PyGetSetDef properties[] = {
+    property<[](const Array& self) { return shape_tuple(self.info()); }>("shape"),
+    property<[](const Array& self) { return numpy_dtype(self.info().dtype); }>("dtype"),
+    property<[](const Array& self) { return self.info().rank; }>("ndim"),
+    property<[](const Array& self) { return self.info().nbytes; }>("nbytes"),
+    property<[](const Array& self) { return self.info().identity; }>("identity"),
+    property<[](Array& self) { return self.is_computed(); }>("computed"),
+    property<[](const Array& self) {
+      fe_array* const handle = self.get();
+      return fe_is_ready(&handle, 1) != 0;
+    }>("ready"),
+    property<strides_of>("strides"),
+    property<address_of>("address"),
+    property<device_of>("device"),
+    property<placement_of>("placement"),
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+py::object make_type() {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(end)},
+      {Py_tp_getset, properties},
+      {Py_tp_doc, const_cast<char*>("A handle of an array. The public class is ferrule.Array.")},
+      {0, nullptr},
+  };
+  return class_of({"ferrule._ferrule.Array", sizeof(ArrayObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots});
 }
 
 }  // namespace
@@ -80,32 +116,14 @@ Array* array_in(PyObject* object) noexcept {
 }
 
 ArrayPointer array_of(ArrayHandle handle) {
-  nb::object object = new_object(array_type);
+  py::object object = new_object(array_type);
   new (&reinterpret_cast<ArrayObject*>(object.ptr())->array) Array(std::move(handle));
-  return nb::steal<ArrayPointer>(object.release());
+  return py::reinterpret_steal<ArrayPointer>(object.release());
 }
 
-void bind_array_handle(nb::module_& module) {
-  nb::object type = make_type();
+void bind_array_handle(py::module_& module) {
+  py::object type = make_type();
   array_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
-  const nb::object property = nb::module_::import_("builtins").attr("property");
-  const auto define = [&](const char* name, auto get) {
-    type.attr(name) = property(nb::cpp_function(get, nb::name(name), nb::scope(type), nb::is_method()));
-  };
-  define("shape", [](const Array& self) { return shape_tuple(self.info()); });
-  define("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); });
-  define("ndim", [](const Array& self) { return self.info().rank; });
-  define("nbytes", [](const Array& self) { return self.info().nbytes; });
-  define("identity", [](const Array& self) { return self.info().identity; });
-  define("computed", [](Array& self) { return self.is_computed(); });
-  define("ready", [](const Array& self) {
-    fe_array* const handle = self.get();
-    return fe_is_ready(&handle, 1) != 0;
-  });
-  define("strides", strides_of);
-  define("address", address_of);
-  define("device", device_of);
-  define("placement", placement_of);
   module.attr("Array") = type;
 }
 

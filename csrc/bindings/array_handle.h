@@ -1,5 +1,5 @@
-// _ferrule.Array, the Python object that owns an array handle. It is defined without nanobind, whose objects take as
-// long to create and destroy as recording a small op, and twice the memory.
+// _ferrule.Array, the Python object that owns an array handle. It is defined without pybind11, whose objects take
+// longer to create and destroy than recording a small op, and more memory.
 #pragma once
 
 #include "handles.h"
@@ -23,18 +23,18 @@ class Array {
   bool is_computed_ = false;
 };
 
-// Creates a class with the CPython API, without nanobind.
-inline nb::object class_of(PyType_Spec spec) {
-  nb::object type = nb::steal<nb::object>(PyType_FromSpec(&spec));
+// Creates a class with the CPython API, without pybind11.
+inline py::object class_of(PyType_Spec spec) {
+  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
   if (!type) raise_python_error();
   return type;
 }
 
 // Memory for a new object of a class that was created so, set to zero.
-inline nb::object new_object(PyTypeObject* type) {
+inline py::object new_object(PyTypeObject* type) {
   PyObject* const object = PyType_GenericAlloc(type, 0);
   if (object == nullptr) raise_python_error();
-  return nb::steal<nb::object>(object);
+  return py::reinterpret_steal<py::object>(object);
 }
 
 // The end of such an object, which the Python class of it may extend: frees its memory.
@@ -50,9 +50,9 @@ Array* array_in(PyObject* object) noexcept;
 // An owned reference to an object of this class, or to None if the caller passed None. Every call that uses an array
 // holds one, because `x[key] = value` may replace the handle of a ferrule.Array at any time, even while a call computes
 // without the GIL.
-class ArrayPointer : public nb::object {
+class ArrayPointer : public py::object {
  public:
-  NB_OBJECT_DEFAULT(ArrayPointer, nb::object, "ferrule._ferrule.Array | None", is_array_or_none)
+  PYBIND11_OBJECT_DEFAULT(ArrayPointer, py::object, is_array_or_none)
   Array* get() const noexcept { return ptr() == nullptr ? nullptr : array_in(ptr()); }
   Array* operator->() const noexcept { return get(); }
 
@@ -67,15 +67,17 @@ inline ArrayPointer array_of(fe_array* handle) { return array_of(ArrayHandle(han
 }  // namespace ferrule::python
 
 template <>
-struct nanobind::detail::type_caster<ferrule::python::Array> {
-  static constexpr auto Name = const_name("ferrule._ferrule.Array");
+struct pybind11::detail::handle_type_name<ferrule::python::ArrayPointer> {
+  static constexpr auto name = const_name("ferrule._ferrule.Array | None");
+};
+
+template <>
+class pybind11::detail::type_caster<ferrule::python::Array> {
+ public:
+  static constexpr auto name = const_name("ferrule._ferrule.Array");
   template <class T>
-  using Cast = precise_cast_t<T>;
-  template <class T>
-  static constexpr bool can_cast() {
-    return true;
-  }
-  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+  using cast_op_type = pybind11::detail::cast_op_type<T>;
+  bool load(handle source, bool) noexcept {
     array_ = ferrule::python::array_in(source.ptr());
     return array_ != nullptr;
   }

@@ -46,7 +46,7 @@ void end_operators(PyObject* self) {
   free_object(self);
 }
 
-void set_array_class(const nb::type_object& type, const nb::callable& apply) {
+void set_array_class(const py::type& type, const py::function& apply) {
   auto* const given = reinterpret_cast<PyTypeObject*>(type.ptr());
   if (PyType_IsSubtype(given, operators_class) == 0) raise_type_error("set_array_class: takes a class of Operators");
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
@@ -59,7 +59,7 @@ bool is_plain_number(PyObject* object) {
 
 // Records an op with one output and no attributes and returns the new array; NotImplemented if an operand is neither an
 // array nor a number. It releases the GIL, because recording may compute.
-nb::object applied(const char* op, std::span<PyObject* const> operands) {
+py::object applied(const char* op, std::span<PyObject* const> operands) {
   constexpr std::size_t most = 8;
   const std::size_t count = operands.size();
   if (count > most) return not_implemented();
@@ -88,7 +88,7 @@ nb::object applied(const char* op, std::span<PyObject* const> operands) {
 }
 
 PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> nb::object {
+  return returned([&]() -> py::object {
     if (count == 0) return not_implemented();
     const char* const op = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
     if (op == nullptr) raise_python_error();
@@ -122,11 +122,11 @@ constexpr Operator unary_operators[] = {
 
 template <class... Operands>
 PyObject* operated(const char* op, Operands*... operand) {
-  return returned([&]() -> nb::object {
+  return returned([&]() -> py::object {
     PyObject* const operands[] = {operand...};
-    nb::object result = applied(op, operands);
+    py::object result = applied(op, operands);
     if (!result.is(not_implemented())) return result;
-    return nb::handle(apply_operator)(op, nb::handle(operand)...);
+    return py::handle(apply_operator)(op, py::handle(operand)...);
   });
 }
 
@@ -149,15 +149,15 @@ PyObject* operate_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
 }
 // The op takes matrices and stacks of them; the Python function also takes vectors, and refuses numbers.
 PyObject* operate_matmul(PyObject* left, PyObject* right) {
-  return returned([&]() -> nb::object {
+  return returned([&]() -> py::object {
     PyObject* const operands[] = {left, right};
     if (is_matrix(left) && is_matrix(right)) return applied("matmul", operands);
-    return nb::handle(apply_operator)("matmul", nb::handle(left), nb::handle(right));
+    return py::handle(apply_operator)("matmul", py::handle(left), py::handle(right));
   });
 }
 
 template <std::size_t... binary, std::size_t... unary>
-nb::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
+py::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
   static PyMemberDef members[] = {
       {"_handle", T_OBJECT_EX, offsetof(Operators, handle), 0, "the array's handle"},
       {nullptr, 0, 0, 0, nullptr},
@@ -179,27 +179,27 @@ nb::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
 }
 
 PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> nb::object {
+  return returned([&]() -> py::object {
     constexpr Py_ssize_t most = 8;
     if (count > most) return not_implemented();
     std::array<ArrayPointer, most> arrays;
     if (!handles_in(std::span(arguments, static_cast<std::size_t>(count)), arrays)) return not_implemented();
     evaluate(std::span(arrays).first(static_cast<std::size_t>(count)));
     drain();
-    return nb::none();
+    return py::none();
   });
 }
 
 // Atomically replaces a handle with a computed one, if the handle is still the expected one.
 PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> nb::object {
+  return returned([&]() -> py::object {
     if (count != 3 || PyType_IsSubtype(Py_TYPE(arguments[0]), array_class) == 0)
       raise_type_error("replace_handle: takes an array and two handles");
     PyObject*& handle = handle_slot(arguments[0]);
-    if (handle != arguments[1]) return nb::bool_(false);
-    const auto before = nb::steal<nb::object>(handle);  // released last: that may run code
-    handle = nb::borrow<nb::object>(arguments[2]).release().ptr();
-    return nb::bool_(true);
+    if (handle != arguments[1]) return py::bool_(false);
+    const auto before = py::reinterpret_steal<py::object>(handle);  // released last: that may run code
+    handle = py::reinterpret_borrow<py::object>(arguments[2]).release().ptr();
+    return py::bool_(true);
   });
 }
 
@@ -215,18 +215,13 @@ PyMethodDef replace_definition =
     fast_method("replace_handle", replace_handle,
                 "replace_handle(array, before, after): replaces the handle if it is `before`; returns whether it was");
 
-void define(nb::module_& module, PyMethodDef& definition) {
-  module.attr(definition.ml_name) =
-      nb::steal<nb::object>(PyCFunction_NewEx(&definition, nullptr, module.attr("__name__").ptr()));
-}
-
 }  // namespace
 
 ArrayPointer handle_in(PyObject* object) {
   if (Py_TYPE(object) != array_class) return {};
   PyObject* const handle = handle_slot(object);
   if (handle == nullptr || array_in(handle) == nullptr) return {};
-  return nb::borrow<ArrayPointer>(handle);
+  return py::reinterpret_borrow<ArrayPointer>(handle);
 }
 
 bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles) {
@@ -237,22 +232,22 @@ bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> hand
   return true;
 }
 
-nb::object wrapped(ArrayHandle result) {
+py::object wrapped(ArrayHandle result) {
   ArrayPointer handle = array_of(std::move(result));
-  nb::object object = new_object(array_class);
+  py::object object = new_object(array_class);
   handle_slot(object.ptr()) = handle.release().ptr();
   return object;
 }
 
-void bind_array_objects(nb::module_& module) {
-  module.def("set_array_class", &set_array_class, nb::arg("type"), nb::arg("apply_operator"));
-  nb::object operators = make_operators(std::make_index_sequence<std::size(binary_operators)>(),
+void bind_array_objects(py::module_& module) {
+  module.def("set_array_class", &set_array_class, argument("type"), argument("apply_operator"));
+  py::object operators = make_operators(std::make_index_sequence<std::size(binary_operators)>(),
                                         std::make_index_sequence<std::size(unary_operators)>());
   operators_class = reinterpret_cast<PyTypeObject*>(operators.ptr());
   module.attr("Operators") = operators.release();  // kept until the process ends
-  define(module, apply_definition);
-  define(module, evaluate_definition);
-  define(module, replace_definition);
+  define_function(module, apply_definition);
+  define_function(module, evaluate_definition);
+  define_function(module, replace_definition);
 }
 
 }  // namespace ferrule::python

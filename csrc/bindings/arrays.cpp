@@ -1,12 +1,11 @@
 // Arrays: conversion from and to NumPy, recording, evaluation.
+#include "array_objects.h"
 #include "environment.h"
 #include "graphs.h"
 #include "numpy_array.h"
 #include "python_references.h"
 #include "text.h"
 #include "values.h"
-
-#include <nanobind/stl/pair.h>
 
 #include <algorithm>
 #include <array>
@@ -50,7 +49,7 @@ ArrayPointer from_numpy(const Device& device, const NumpyArray& source, bool wri
 }
 
 // An array of a block dtype from a NumPy uint8 array whose last axis has the bytes of the blocks.
-ArrayPointer from_packed(const Device& device, const NumpyArray& source, nb::handle dtype, bool writable, int copy) {
+ArrayPointer from_packed(const Device& device, const NumpyArray& source, py::handle dtype, bool writable, int copy) {
   const fe_dtype id = dtype_of(dtype);
   const fe_dtype_info& info = *fe_dtype_info_get(id);
   std::vector<int64_t> shape = source.shape(), strides = source.strides();
@@ -65,16 +64,16 @@ ArrayPointer from_packed(const Device& device, const NumpyArray& source, nb::han
 }
 
 // A NumPy uint8 array over memory of fe_host_allocate, which it frees.
-NumpyArray host_memory(const nb::object& owner_device, uint64_t size) {
-  const Device& device = nb::cast<const Device&>(owner_device);
+NumpyArray host_memory(const py::object& owner_device, uint64_t size) {
+  const Device& device = py::cast<const Device&>(owner_device);
   struct Block {
-    nb::object device;
+    py::object device;
     void* memory;
   };
   auto made = std::make_unique<Block>(Block{owner_device, nullptr});
-  nb::capsule owner(made.get(), [](void* freed) noexcept {
+  py::capsule owner(made.get(), [](void* freed) noexcept {
     const std::unique_ptr<Block> mine(static_cast<Block*>(freed));
-    fe_error_release(fe_host_free(nb::cast<const Device&>(mine->device).get(), mine->memory));
+    fe_error_release(fe_host_free(py::cast<const Device&>(mine->device).get(), mine->memory));
   });
   Block& block = *made.release();  // owned by the capsule from here on
   check(without_gil_reading_environment_once(device.was_used(),
@@ -85,7 +84,7 @@ NumpyArray host_memory(const nb::object& owner_device, uint64_t size) {
 
 // An array over bytes at an address, which `owner` keeps alive.
 ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
-                          const nb::object& owner) {
+                          const py::object& owner) {
   fe_array* out = nullptr;
   void* const reference = hold_reference(owner);
   check(without_gil_reading_environment_once(device.was_used(), [&] {
@@ -97,7 +96,7 @@ ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size
   return array_of(out);
 }
 
-ArrayPointer cut(Array& array, uint64_t byte_offset, nb::handle dtype, nb::handle sizes) {
+ArrayPointer cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handle sizes) {
   const std::vector<int64_t> shape = shape_of(sizes);
   fe_array* out = nullptr;
   const fe_dtype id = dtype_of(dtype);
@@ -107,7 +106,7 @@ ArrayPointer cut(Array& array, uint64_t byte_offset, nb::handle dtype, nb::handl
   return array_of(out);
 }
 
-ArrayPointer full(const Device& device, nb::handle sizes, nb::handle value, nb::handle dtype) {
+ArrayPointer full(const Device& device, py::handle sizes, py::handle value, py::handle dtype) {
   const std::vector<int64_t> shape = shape_of(sizes);
   const fe_dtype id = dtype_of(dtype);
   const fe_scalar scalar = scalar_of(value, id);
@@ -118,7 +117,7 @@ ArrayPointer full(const Device& device, nb::handle sizes, nb::handle value, nb::
   return array_of(out);
 }
 
-ArrayPointer scalar(const Device& device, nb::handle value, nb::handle dtype) {
+ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
   const fe_dtype id = dtype_of(dtype);
   fe_array* out = nullptr;
   check(fe_array_scalar(device.get(), id, scalar_of(value, id), &out));
@@ -128,23 +127,23 @@ ArrayPointer scalar(const Device& device, nb::handle value, nb::handle dtype) {
 // The operands of an op: arrays and Python numbers.
 class Operands {
  public:
-  Operands(const char* op, const nb::list& operands) {
+  Operands(const char* op, const py::list& operands) {
     arrays_.reserve(operands.size());
     handles_.reserve(operands.size());
     numbers_.reserve(operands.size());
-    for (const nb::handle operand : operands) add(op, operand);
+    for (const py::handle operand : operands) add(op, operand);
   }
   fe_array* const* handles() const { return handles_.data(); }
   const fe_number* numbers() const { return has_number_ ? numbers_.data() : nullptr; }
   std::size_t size() const { return handles_.size(); }
 
  private:
-  void add(const char* op, nb::handle operand) {
+  void add(const char* op, py::handle operand) {
     const fe_number number = number_of(op, operand);
     if (number.kind == FE_NUMBER_NONE) {
-      if (!nb::isinstance<ArrayPointer>(operand))
+      if (!py::isinstance<ArrayPointer>(operand))
         raise_type_error("apply: an operand is neither an array nor a number");
-      arrays_.push_back(nb::borrow<ArrayPointer>(operand));
+      arrays_.push_back(py::reinterpret_borrow<ArrayPointer>(operand));
       handles_.push_back(given(arrays_.back()).get());
     } else {
       has_number_ = true;
@@ -159,19 +158,19 @@ class Operands {
   bool has_number_ = false;
 };
 
-nb::object number_dtype(const Text& op, nb::handle number, const nb::list& others) {
+py::object number_dtype(const Text& op, py::handle number, const py::list& others) {
   const fe_number given = number_of(op.c_str(), number);
   if (given.kind == FE_NUMBER_NONE) raise_type_error("number_dtype: takes a number");
   std::vector<fe_dtype> dtypes;
   dtypes.reserve(others.size());
-  for (const nb::handle dtype : others) dtypes.push_back(dtype_of(dtype));
+  for (const py::handle dtype : others) dtypes.push_back(dtype_of(dtype));
   fe_dtype out = 0;
   check(fe_number_dtype(op.c_str(), &given, dtypes.data(), dtypes.size(), &out));
   return numpy_dtype(out);
 }
 
 // Records an op and returns its outputs.
-nb::list apply(const Text& op, const nb::list& inputs, const nb::dict& attributes) {
+py::list apply(const Text& op, const py::list& inputs, const py::dict& attributes) {
   const Operands operands(op.c_str(), inputs);
   const CallAttributes given(attributes);
   const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // 0: an unknown op, an error
@@ -180,7 +179,7 @@ nb::list apply(const Text& op, const nb::list& inputs, const nb::dict& attribute
     return fe_array_apply(op.c_str(), operands.handles(), operands.numbers(), operands.size(), given.data(),
                           given.size(), out.data(), count);
   }));
-  nb::list arrays;
+  py::list arrays;
   for (std::size_t i = 0; i < count; ++i) arrays.append(array_of(out[i]));
   return arrays;
 }
@@ -208,18 +207,13 @@ ArrayPointer snapshot(const Array& array) {
   return array_of(out);
 }
 
-void eval(const std::vector<ArrayPointer>& arrays) {
-  evaluate(arrays);
-  drain();
-}
-
 void submit_all(const std::vector<ArrayPointer>& arrays) {
   submit(arrays);
   drain();
 }
 
 // A read-only view of a computed array's bytes; None if the host cannot access them.
-nb::object host_view(const ArrayPointer& self) {
+py::object host_view(const ArrayPointer& self) {
   Array& array = given(self);
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
@@ -230,9 +224,9 @@ nb::object host_view(const ArrayPointer& self) {
   if (fe_error* const error = fe_array_host_pointer(array.get(), &pointer)) {
     if (fe_error_code(error) != FE_UNSUPPORTED) check(error);
     fe_error_release(error);
-    return nb::none();
+    return py::none();
   }
-  const nb::object dtype = numpy_dtype(info.dtype);
+  const py::object dtype = numpy_dtype(info.dtype);
   const std::span shape(info.shape, static_cast<std::size_t>(info.rank));
   if (pointer == nullptr || info.nbytes == 0) return new_numpy_array(dtype, shape);
   std::vector<int64_t> strides(info.strides, info.strides + info.rank);
@@ -252,33 +246,101 @@ void read_into(const Array& array, const NumpyArray& out) {
   check(error);
 }
 
+// ---- The functions of the everyday path: without pybind11, whose calls cost more than they do.
+
+void require(Py_ssize_t count, Py_ssize_t wanted, const char* message) {
+  if (count != wanted) raise_type_error(message);
+}
+
+const Device& device_in(PyObject* object, const char* message) {
+  py::detail::make_caster<Device> caster;
+  if (!caster.load(object, false)) raise_type_error(message);
+  return py::detail::cast_op<const Device&>(caster);
+}
+
+int integer_in(PyObject* object) {
+  const long number = PyLong_AsLong(object);
+  if (number == -1 && PyErr_Occurred() != nullptr) raise_python_error();
+  return static_cast<int>(number);
+}
+
+PyObject* from_numpy_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return returned([&] {
+    constexpr const char* message = "from_numpy: takes a device, a NumPy array, a bool, an int, and a pair of ints";
+    require(count, 5, message);
+    const Device& device = device_in(arguments[0], message);
+    if (!is_numpy_array(arguments[1]) || PyBool_Check(arguments[2]) == 0 || PyTuple_Check(arguments[4]) == 0)
+      raise_type_error(message);
+    const auto source = py::reinterpret_borrow<NumpyArray>(arguments[1]);
+    return from_numpy(device, source, arguments[2] == Py_True, integer_in(arguments[3]),
+                      py::cast<Mapped>(py::handle(arguments[4])));
+  });
+}
+
+PyObject* host_view_fast(PyObject*, PyObject* array) {
+  return returned([&] {
+    if (!ArrayPointer::check_(array)) raise_type_error("host_view: takes an array");
+    return host_view(py::reinterpret_borrow<ArrayPointer>(array));
+  });
+}
+
+PyObject* evaluate_fast(PyObject*, PyObject* sequence) {
+  return returned([&] {
+    evaluate(arrays_in(sequence));
+    drain();
+    return py::none();
+  });
+}
+
+PyObject* apply_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return returned([&] {
+    constexpr const char* message = "apply: takes the name of an op, a list of operands, and a dict of attributes";
+    require(count, 3, message);
+    if (PyUnicode_Check(arguments[0]) == 0 || PyList_Check(arguments[1]) == 0 || PyDict_Check(arguments[2]) == 0)
+      raise_type_error(message);
+    return apply(text_of(arguments[0]), py::reinterpret_borrow<py::list>(arguments[1]),
+                 py::reinterpret_borrow<py::dict>(arguments[2]));
+  });
+}
+
+PyObject* scalar_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return returned([&] {
+    constexpr const char* message = "scalar: takes a device, a number, and a dtype";
+    require(count, 3, message);
+    return scalar(device_in(arguments[0], message), arguments[1], arguments[2]);
+  });
+}
+
+PyMethodDef fast_functions[] = {
+    fast_method("from_numpy", from_numpy_fast, "from_numpy(device, source, writable, copy, mapped)"),
+    {"host_view", host_view_fast, METH_O, "host_view(array)"},
+    {"evaluate", evaluate_fast, METH_O, "evaluate(arrays)"},
+    fast_method("apply", apply_fast, "apply(op, inputs, attributes)"),
+    fast_method("scalar", scalar_fast, "scalar(device, value, dtype)"),
+};
+
 }  // namespace
 
-void bind_arrays(nb::module_& module) {
-  const nb::object type = module.attr("Array");
+void bind_arrays(py::module_& module) {
+  const py::object type = module.attr("Array");
   const auto define = [&](const char* name, auto function, auto... arguments) {
-    type.attr(name) = nb::cpp_function(function, nb::name(name), nb::scope(type), nb::is_method(), arguments...);
+    type.attr(name) = py::cpp_function(function, py::name(name), py::is_method(type), arguments...);
   };
-  define("cut", cut, nb::arg("byte_offset"), nb::arg("dtype").none(), nb::arg("shape").none());
-  define("to_device", to_device, nb::arg("device"));
+  define("cut", cut, argument("byte_offset"), argument_or_none("dtype"), argument_or_none("shape"));
+  define("to_device", to_device, argument("device"));
   define("alias", alias);
   define("snapshot", snapshot);
-  define("read_into", read_into, nb::arg("out"));
-  module.def("host_view", &host_view, nb::arg("array").none());
-  module.def("from_numpy", &from_numpy, nb::arg("device"), nb::arg("source"), nb::arg("writable"), nb::arg("copy"),
-             nb::arg("mapped"));
-  module.def("host_memory", &host_memory, nb::arg("device"), nb::arg("size"));
-  module.def("from_packed", &from_packed, nb::arg("device"), nb::arg("source"), nb::arg("dtype").none(),
-             nb::arg("writable"), nb::arg("copy"));
-  module.def("from_address", &from_address, nb::arg("device"), nb::arg("address"), nb::arg("size"), nb::arg("writable"),
-             nb::arg("owner").none());
-  module.def("full", &full, nb::arg("device"), nb::arg("shape").none(), nb::arg("value").none(),
-             nb::arg("dtype").none());
-  module.def("scalar", &scalar, nb::arg("device"), nb::arg("value").none(), nb::arg("dtype").none());
-  module.def("apply", &apply, nb::arg("op"), nb::arg("inputs"), nb::arg("attributes"));
-  module.def("number_dtype", &number_dtype, nb::arg("op"), nb::arg("number").none(), nb::arg("others"));
-  module.def("evaluate", &eval, nb::arg("arrays"));
-  module.def("submit", &submit_all, nb::arg("arrays"));
+  define("read_into", read_into, argument("out"));
+  for (PyMethodDef& function : fast_functions) define_function(module, function);
+  module.def("host_memory", &host_memory, argument("device"), argument("size"));
+  module.def("from_packed", &from_packed, argument("device"), argument("source"), argument_or_none("dtype"),
+             argument("writable"), argument("copy"));
+  module.def("from_address", &from_address, argument("device"), argument("address"), argument("size"),
+             argument("writable"), argument_or_none("owner"));
+  module.def("full", &full, argument("device"), argument_or_none("shape"), argument_or_none("value"),
+             argument_or_none("dtype"));
+  module.def("number_dtype", &number_dtype, argument("op"), argument_or_none("number"), argument("others"));
+  module.def("submit", &submit_all, argument("arrays"));
 }
 
 }  // namespace ferrule::python

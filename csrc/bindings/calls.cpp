@@ -7,7 +7,6 @@
 
 #include "module_parts.h"
 
-#include <nanobind/stl/shared_ptr.h>
 #include <structmember.h>
 
 #include <array>
@@ -18,7 +17,7 @@ namespace ferrule::python {
 namespace {
 
 // The core's cache of compiled graphs, with the Python functions to call before and after each.
-class Calls {
+class Calls : public BoundClass {
  public:
   explicit Calls(std::size_t capacity) : handle_(created(capacity)) {}
   Calls(const Calls&) = delete;
@@ -30,7 +29,7 @@ class Calls {
 
   // The results of a call; NotImplemented if no graph is compiled for it. `structure` identifies everything but the
   // arrays.
-  nb::object run(int64_t structure, std::span<const ArrayPointer> arrays, const nb::list& numbers,
+  py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers,
                  const Donation& donation) {
     make_computed(arrays);
     return run_computed(structure, handles_of(arrays), &numbers, donation);
@@ -38,7 +37,7 @@ class Calls {
 
   // The same for a call whose arguments are all arrays; its structure is their negated number. NotImplemented if they
   // are not all arrays.
-  nb::object run_plain(PyObject* arguments) {
+  py::object run_plain(PyObject* arguments) {
     constexpr std::size_t most = 16;
     const auto count = static_cast<std::size_t>(PyTuple_Size(arguments));
     if (count == 0 || count > most) return not_implemented();
@@ -53,8 +52,8 @@ class Calls {
   }
 
   // Adds the graph for such calls and returns the results of this one.
-  nb::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const nb::list& numbers,
-                 const std::shared_ptr<Compiled>& compiled, const nb::object& operands, const nb::object& finish,
+  py::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
+                 const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
                  const Donation& donation) {
     make_computed(arrays);
     const std::vector<fe_array*> inputs = handles_of(arrays);
@@ -72,18 +71,18 @@ class Calls {
     drain();
   }
 
-  nb::tuple info() const {
+  py::tuple info() const {
     fe_calls_info info{};
     info.struct_size = sizeof info;
     check(fe_calls_info_get(handle_.get(), &info));
-    return nb::make_tuple(info.hits, info.misses, info.capacity, info.size);
+    return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
   }
 
  private:
   struct Graph {
     std::shared_ptr<Compiled> compiled;
-    nb::object operands;  // None: the call's numbers are the graph's first scalars; else called with their list
-    nb::object finish;    // None: the result is one array; else called with the lists of arrays and numbers
+    py::object operands;  // None: the call's numbers are the graph's first scalars; else called with their list
+    py::object finish;    // None: the result is one array; else called with the lists of arrays and numbers
   };
 
   static fe_calls* created(std::size_t capacity) {
@@ -95,7 +94,7 @@ class Calls {
   static void end(void* graph) { delete static_cast<Graph*>(graph); }
   static void release_entry(void* graph) { with_gil_later(end, graph); }
 
-  nb::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const nb::list* numbers,
+  py::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const py::list* numbers,
                           const Donation& donation) {
     fe_compiled* compiled = nullptr;
     void* graph = nullptr;
@@ -107,12 +106,12 @@ class Calls {
   }
 
   // `numbers`: null if the call has none.
-  nb::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const nb::list* numbers,
+  py::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const py::list* numbers,
                         const Donation& donation) {
-    std::vector<nb::object> scalars;
+    std::vector<py::object> scalars;
     if (numbers != nullptr) {
-      const nb::object operands = graph.operands.is_none() ? nb::object(*numbers) : graph.operands(*numbers);
-      for (const nb::handle number : operands) scalars.push_back(nb::borrow<nb::object>(number));
+      const py::object operands = graph.operands.is_none() ? py::object(*numbers) : graph.operands(*numbers);
+      for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
     }
     if ((++calls_ & 15U) == 0) drain();
     if (graph.finish.is_none()) {
@@ -122,9 +121,9 @@ class Calls {
     }
     std::vector<ArrayHandle> results(graph.compiled->outputs);
     compute(*graph.compiled, inputs, scalars, {}, donation, results);
-    nb::list list;
+    py::list list;
     for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
-    return graph.finish(list, numbers != nullptr ? *numbers : nb::list());
+    return graph.finish(list, numbers != nullptr ? *numbers : py::list());
   }
 
   CallsHandle handle_;
@@ -141,20 +140,20 @@ struct TracedCall {
 // variables, the name, the array, and its handle or None.
 bool arrays_are_unchanged(PyObject* traced) {
   static PyObject* const attribute = PyUnicode_InternFromString("_watched");
-  const auto owner = nb::steal<nb::object>(PyObject_GetAttr(traced, attribute));
+  const auto owner = py::reinterpret_steal<py::object>(PyObject_GetAttr(traced, attribute));
   PyObject* const watched = owner.ptr();
-  if (watched == nullptr) throw nb::python_error();
+  if (watched == nullptr) throw py::error_already_set();
   if (watched == Py_None) return true;
   static PyObject* const handle_name = PyUnicode_InternFromString("_handle");
   for (Py_ssize_t i = 0; i < PyTuple_Size(watched); ++i) {
     PyObject* const entry = PyTuple_GetItem(watched, i);
     PyObject *const place = PyTuple_GetItem(entry, 0), *const name = PyTuple_GetItem(entry, 1);
     PyObject *const array = PyTuple_GetItem(entry, 2), *const handle = PyTuple_GetItem(entry, 3);
-    const auto value =
-        nb::steal<nb::object>(PyDict_Check(place) ? PyObject_GetItem(place, name) : PyObject_GetAttr(place, name));
+    const auto value = py::reinterpret_steal<py::object>(PyDict_Check(place) ? PyObject_GetItem(place, name)
+                                                                             : PyObject_GetAttr(place, name));
     bool is_same = value.ptr() == array;
     if (is_same && handle != Py_None) {
-      const auto now = nb::steal<nb::object>(PyObject_GetAttr(array, handle_name));
+      const auto now = py::reinterpret_steal<py::object>(PyObject_GetAttr(array, handle_name));
       is_same = now.ptr() == handle;
     }
     if (!is_same) {
@@ -169,27 +168,29 @@ PyTypeObject* calls_type = nullptr;
 
 Calls* calls_in(PyObject* object) {
   if (object == nullptr || Py_TYPE(object) != calls_type) return nullptr;
-  return nb::inst_ready(object) ? nb::inst_ptr<Calls>(object) : nullptr;
+  const auto held = reinterpret_cast<py::detail::instance*>(object)->get_value_and_holder();
+  return held.holder_constructed() ? held.value_ptr<Calls>() : nullptr;
 }
 
 PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  return returned([&]() -> nb::object {
+  return returned([&]() -> py::object {
     const auto& traced = *reinterpret_cast<const TracedCall*>(self);
-    const auto given = nb::borrow<nb::tuple>(arguments);
+    const auto given = py::reinterpret_borrow<py::tuple>(arguments);
     const bool has_keywords = keywords != nullptr && PyDict_Size(keywords) > 0;
     if (traced.is_plain != 0 && !has_keywords && arrays_are_unchanged(self)) {
-      const auto keeps_calls = nb::borrow<nb::object>(traced.calls);
+      const auto keeps_calls = py::reinterpret_borrow<py::object>(traced.calls);
       Calls* const calls = calls_in(traced.calls);
       if (calls == nullptr) raise(FE_INVALID_ARGUMENT, "graph: it was not initialised");
       try {
-        nb::object result = calls->run_plain(arguments);
+        py::object result = calls->run_plain(arguments);
         if (!result.is(not_implemented())) return result;
-      } catch (const nb::python_error& error) {
-        nb::handle(self).attr("_explain")(error.value(), given);  // raises a more detailed error
+      } catch (const py::error_already_set& error) {
+        py::handle(self).attr("_explain")(error.value(), given);  // raises a more detailed error
         throw;
       }
     }
-    return nb::handle(self).attr("_call")(given, keywords == nullptr ? nb::dict() : nb::borrow<nb::dict>(keywords));
+    return py::handle(self).attr("_call")(
+        given, keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
   });
 }
 
@@ -198,7 +199,7 @@ void end_traced(PyObject* self) {
   free_object(self);
 }
 
-nb::object traced_call_type() {
+py::object traced_call_type() {
   static PyMemberDef members[] = {
       {"_calls", T_OBJECT_EX, offsetof(TracedCall, calls), 0, "its compiled graphs"},
       {"_is_plain", T_BOOL, offsetof(TracedCall, is_plain), 0, "whether a call of arrays alone needs no Python code"},
@@ -217,28 +218,29 @@ nb::object traced_call_type() {
 
 }  // namespace
 
-void bind_calls(nb::module_& module) {
-  nb::class_<Calls> calls(module, "Calls");
+void bind_calls(py::module_& module) {
+  py::class_<Calls> calls(module, "Calls");
   calls_type = reinterpret_cast<PyTypeObject*>(calls.ptr());
   module.attr("TracedCall") = traced_call_type();
-  calls.def(nb::init<std::size_t>(), nb::arg("capacity"))
+  calls.def(py::init<std::size_t>(), argument("capacity"))
       .def(
           "run",
-          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const nb::list& numbers,
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
              std::vector<uint8_t> donated, const Text& to) {
             return self.run(structure, arrays, numbers, {std::move(donated), to.string()});
           },
-          nb::arg("structure"), nb::arg("arrays"), nb::arg("numbers"), nb::arg("donated") = nb::tuple(),
-          nb::arg("donated_to") = "")
+          argument("structure"), argument("arrays"), argument("numbers"), argument("donated") = py::tuple(),
+          argument("donated_to") = "")
       .def(
           "add",
-          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const nb::list& numbers,
-             const std::shared_ptr<Compiled>& compiled, const nb::object& operands, const nb::object& finish,
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
+             const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
              std::vector<uint8_t> donated, const Text& to) {
             return self.add(structure, arrays, numbers, compiled, operands, finish, {std::move(donated), to.string()});
           },
-          nb::arg("structure"), nb::arg("arrays"), nb::arg("numbers"), nb::arg("compiled"), nb::arg("operands").none(),
-          nb::arg("finish").none(), nb::arg("donated") = nb::tuple(), nb::arg("donated_to") = "")
+          argument("structure"), argument("arrays"), argument("numbers"), argument("compiled"),
+          argument_or_none("operands"), argument_or_none("finish"), argument("donated") = py::tuple(),
+          argument("donated_to") = "")
       .def("clear", &Calls::clear)
       .def("info", &Calls::info);
 }

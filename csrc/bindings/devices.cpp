@@ -31,34 +31,34 @@ std::vector<Owner> snapshot(auto list) {
   return owners;
 }
 
-nb::object known(uint64_t bytes) { return bytes == UINT64_MAX ? nb::object(nb::none()) : nb::object(nb::int_(bytes)); }
+py::object known(uint64_t bytes) { return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes)); }
 
 fe_error* synchronize(const Device& device, Interruption& interruption) {
   return without_gil([&] { return fe_synchronize(device.get(), Interruption::poll, &interruption); });
 }
 
-void bind_backend(nb::module_& module) {
-  nb::class_<Backend>(module, "Backend")
+void bind_backend(py::module_& module) {
+  py::class_<Backend>(module, "Backend")
       .def("info",
            [](const Backend& self) { return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get())); })
       .def(
           "proc",
-          [](const Backend& self, const Text& name) -> nb::object {
+          [](const Backend& self, const Text& name) -> py::object {
             fe_proc function = nullptr;
             check(fe_backend_get_proc(self.get(), name.c_str(), &function));
-            if (function == nullptr) return nb::none();
-            return nb::int_(reinterpret_cast<uintptr_t>(function));
+            if (function == nullptr) return py::none();
+            return py::int_(reinterpret_cast<uintptr_t>(function));
           },
-          nb::arg("name"));
+          argument("name"));
   module.def("backends", [] { return snapshot<fe_backend_ref, Backend>(fe_backends); });
 }
 
-void bind_device(nb::module_& module) {
-  nb::class_<Device>(module, "Device")
-      .def_prop_ro("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
+void bind_device(py::module_& module) {
+  py::class_<Device>(module, "Device")
+      .def_property_readonly("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
       .def("info",
            [](const Device& self) { return json_of(fe_device_info, static_cast<const fe_device*>(self.get())); })
-      .def_prop_ro("id", [](const Device& self) { return fe_device_id(self.get()); })
+      .def_property_readonly("id", [](const Device& self) { return fe_device_id(self.get()); })
       .def("backends",
            [](const Device& self) {
              return snapshot<fe_backend_ref, Backend>(
@@ -71,7 +71,7 @@ void bind_device(nb::module_& module) {
             check(fe_device_view(self.get(), backend.c_str(), &device));
             return Device(device);
           },
-          nb::arg("backend"))
+          argument("backend"))
       .def("backend",
            [](const Device& self) {
              fe_backend_ref* backend = nullptr;
@@ -83,12 +83,12 @@ void bind_device(nb::module_& module) {
           [](const Device& self, const Text& options) {
             check(without_gil_reading_environment([&] { return fe_device_open(self.get(), options.c_str()); }));
           },
-          nb::arg("options"))
+          argument("options"))
       .def("memory",
            [](const Device& self) {
              uint64_t free = UINT64_MAX, total = UINT64_MAX;
              check(without_gil([&] { return fe_device_memory(self.get(), &free, &total); }));
-             return nb::make_tuple(known(free), known(total));
+             return py::make_tuple(known(free), known(total));
            })
       .def("memory_stats",
            [](const Device& self) {
@@ -111,7 +111,7 @@ void bind_device(nb::module_& module) {
           [](const Device& self, uint64_t bytes) {
             check(without_gil([&] { return fe_set_memory_limit(self.get(), bytes); }));
           },
-          nb::arg("bytes"))
+          argument("bytes"))
       .def("reset",
            [](const Device& self) {
              Interruption interruption;
@@ -122,31 +122,31 @@ void bind_device(nb::module_& module) {
            })
       .def(
           "supports",
-          [](const Device& self, const Text& op, const nb::sequence& dtypes) {
+          [](const Device& self, const Text& op, const py::sequence& dtypes) {
             std::vector<fe_dtype> ids;
-            for (const nb::handle dtype : dtypes) ids.push_back(dtype_of(dtype));
+            for (const py::object dtype : dtypes) ids.push_back(dtype_of(dtype));
             int answer = 0;
             check(without_gil_reading_environment(
                 [&] { return fe_supports(self.get(), op.c_str(), ids.data(), ids.size(), &answer); }));
             return answer != 0;
           },
-          nb::arg("op"), nb::arg("dtypes"))
+          argument("op"), argument("dtypes"))
       .def(
           "same_as",
           [](const Device& self, const Device& other) { return fe_device_equal(self.get(), other.get()) != 0; },
-          nb::arg("other"));
+          argument("other"));
   module.def(
       "devices", [](bool unified) { return snapshot<fe_device, Device>(unified ? fe_devices : fe_device_views); },
-      nb::arg("unified"));
+      argument("unified"));
   module.def(
       "device_by_name",
-      [](const Text& name, const nb::object& backend) {
+      [](const Text& name, const py::object& backend) {
         fe_device* device = nullptr;
         const Text given = backend.is_none() ? Text() : text_of(backend);
         check(fe_device_by_name(name.c_str(), backend.is_none() ? nullptr : given.c_str(), &device));
         return Device(device);
       },
-      nb::arg("name"), nb::arg("backend").none());
+      argument("name"), argument_or_none("backend"));
   module.def("best_device", [] {
     fe_device* device = nullptr;
     check(fe_device_best(&device));
@@ -157,7 +157,7 @@ void bind_device(nb::module_& module) {
 
 }  // namespace
 
-void bind_devices(nb::module_& module) {
+void bind_devices(py::module_& module) {
   bind_backend(module);
   bind_device(module);
   module.def("ops", [] { return json_of(fe_ops); });
@@ -168,7 +168,7 @@ void bind_devices(nb::module_& module) {
   module.def(
       "set_thread_count",
       [](uint32_t count) { check(without_gil_reading_environment([&] { return fe_set_thread_count(count); })); },
-      nb::arg("count"));
+      argument("count"));
   module.def("thread_count", &fe_thread_count);
   module.def("version", [] { return std::string(fe_version()); });
 }

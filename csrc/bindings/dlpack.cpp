@@ -106,7 +106,7 @@ Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) 
 }
 
 // The capsule of a tensor, which owns `context`. `is_own`: the consumer has the memory to itself.
-nb::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, bool versioned, bool is_own) {
+py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, bool versioned, bool is_own) {
   tensor.shape = context->shape.data();
   tensor.strides = context->strides.data();
   PyObject* capsule = nullptr;
@@ -122,11 +122,11 @@ nb::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, b
                             [](PyObject* object) { delete_unused<dlpack::ManagedTensor>(object, unversioned_name); });
   }
   if (capsule == nullptr) raise_python_error();
-  return nb::steal<nb::object>(capsule);
+  return py::reinterpret_steal<py::object>(capsule);
 }
 
 // Exports a computed array of a host device. A copy is C-contiguous and belongs to the consumer.
-nb::object to_dlpack(Array& array, bool versioned, bool copy) {
+py::object to_dlpack(Array& array, bool versioned, bool copy) {
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
   auto context = std::make_unique<Export>();
@@ -151,7 +151,7 @@ nb::object to_dlpack(Array& array, bool versioned, bool copy) {
 }
 
 // Exports the array's device memory. `wait` as in fe_array_native. `is_own`: the consumer has the array to itself.
-nb::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait, uintptr_t stream) {
+py::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait, uintptr_t stream) {
   fe_native_array native{};
   native.struct_size = sizeof native;
   check(without_gil([&] { return fe_array_native(array.get(), wait, reinterpret_cast<void*>(stream), &native); }));
@@ -168,17 +168,17 @@ nb::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait,
 }
 
 // (DLPack device type, device id, stream or 0); None if the device's memory cannot be shared.
-nb::object native_device(const Device& device) {
+py::object native_device(const Device& device) {
   fe_native_device native{};
   native.struct_size = sizeof native;
   fe_error* const error = without_gil_reading_environment_once(
       device.was_used(), [&] { return fe_native_device_get(device.get(), &native); });
   if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
     fe_error_release(error);
-    return nb::none();
+    return py::none();
   }
   check(error);
-  return nb::make_tuple(native.device_type, native.device_id, reinterpret_cast<uintptr_t>(native.stream));
+  return py::make_tuple(native.device_type, native.device_id, reinterpret_cast<uintptr_t>(native.stream));
 }
 
 template <class Managed>
@@ -193,7 +193,7 @@ void end_import(void* argument) {
 
 // `writable`: others may write to the memory. flag_read_only forbids it only to the consumer, not to the owner.
 template <class Managed>
-ArrayPointer import(const Device& device, nb::handle capsule, const char* name, const char* used, bool writable,
+ArrayPointer import(const Device& device, py::handle capsule, const char* name, const char* used, bool writable,
                     int copy) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (managed == nullptr) raise_python_error();
@@ -243,7 +243,7 @@ ArrayPointer import(const Device& device, nb::handle capsule, const char* name, 
   return array_of(out);
 }
 
-ArrayPointer from_dlpack(const Device& device, const nb::object& capsule, int copy) {
+ArrayPointer from_dlpack(const Device& device, const py::object& capsule, int copy) {
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
     const auto* const managed =
         static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
@@ -259,12 +259,12 @@ ArrayPointer from_dlpack(const Device& device, const nb::object& capsule, int co
 
 }  // namespace
 
-void bind_dlpack(nb::module_& module) {
-  module.def("to_dlpack", &to_dlpack, nb::arg("array"), nb::arg("versioned"), nb::arg("copy"));
-  module.def("to_native_dlpack", &to_native_dlpack, nb::arg("array"), nb::arg("versioned"), nb::arg("is_own"),
-             nb::arg("wait"), nb::arg("stream"));
-  module.def("native_device", &native_device, nb::arg("device"));
-  module.def("from_dlpack", &from_dlpack, nb::arg("device"), nb::arg("capsule"), nb::arg("copy"));
+void bind_dlpack(py::module_& module) {
+  module.def("to_dlpack", &to_dlpack, argument("array"), argument("versioned"), argument("copy"));
+  module.def("to_native_dlpack", &to_native_dlpack, argument("array"), argument("versioned"), argument("is_own"),
+             argument("wait"), argument("stream"));
+  module.def("native_device", &native_device, argument("device"));
+  module.def("from_dlpack", &from_dlpack, argument("device"), argument("capsule"), argument("copy"));
 }
 
 }  // namespace ferrule::python

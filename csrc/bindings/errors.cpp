@@ -1,27 +1,29 @@
 #include "errors.h"
 
+#include "bound_classes.h"
+
 namespace ferrule::python {
 namespace {
 
 // ferrule.errors.error_of(code, message); kept until the process ends.
 PyObject* make_exception = nullptr;
 
-nb::object exception(fe_code code, const char* message) {
-  nb::object text = nb::steal<nb::object>(
+py::object exception(fe_code code, const char* message) {
+  py::object text = py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::char_traits<char>::length(message)), "replace"));
-  if (make_exception == nullptr) return nb::borrow<nb::object>(PyExc_RuntimeError)(text);
-  return nb::handle(make_exception)(static_cast<int>(code), text);
+  if (make_exception == nullptr) return py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(text);
+  return py::handle(make_exception)(static_cast<int>(code), text);
 }
 
-[[noreturn]] void raise(const nb::object& instance) {
+[[noreturn]] void raise(const py::object& instance) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
   raise_python_error();
 }
 
 }  // namespace
 
-nb::object exception_of(fe_error* error) {
-  nb::object instance = exception(fe_error_code(error), fe_error_message(error));
+py::object exception_of(fe_error* error) {
+  py::object instance = exception(fe_error_code(error), fe_error_message(error));
   fe_error_release(error);
   return instance;
 }
@@ -32,10 +34,10 @@ void check(fe_error* error) {
 
 void raise(fe_code code, const std::string& message) { raise(exception(code, message.c_str())); }
 
-void bind_errors(nb::module_& module) {
+void bind_errors(py::module_& module) {
   module.def(
-      "set_error_factory", [](const nb::object& factory) { make_exception = factory.inc_ref().ptr(); },
-      nb::arg("factory"));
+      "set_error_factory", [](const py::object& factory) { make_exception = factory.inc_ref().ptr(); },
+      argument("factory"));
 }
 
 }  // namespace ferrule::python

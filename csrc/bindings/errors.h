@@ -2,28 +2,47 @@
 #pragma once
 
 #include <ferrule/ferrule.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
+#include <pybind11/gil_simple.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <chrono>
+#include <exception>
+#include <new>
 #include <string>
 #include <thread>
 
 namespace ferrule::python {
 
-namespace nb = nanobind;
+namespace py = pybind11;
 
 // Releases the error and returns its exception. Needs the GIL.
-nb::object exception_of(fe_error* error);
+py::object exception_of(fe_error* error);
 // Releases the error and raises its exception; does nothing for null. Needs the GIL.
 void check(fe_error* error);
 [[noreturn]] void raise(fe_code code, const std::string& message);
 // Throws the Python exception that is set.
-[[noreturn]] inline void raise_python_error() { throw nb::python_error(); }
+[[noreturn]] inline void raise_python_error() { throw py::error_already_set(); }
 [[noreturn]] inline void raise_type_error(const char* message) {
   PyErr_SetString(PyExc_TypeError, message);
   raise_python_error();
+}
+
+// Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
+template <class Function>
+PyObject* returned(Function function) noexcept {
+  try {
+    return py::object(function()).release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
 }
 
 // Releases the GIL during its lifetime. When Python is finalizing, it ends a thread that acquires the GIL by unwinding
@@ -53,6 +72,6 @@ fe_error* without_gil(Function function) {
   return function();
 }
 
-void bind_errors(nb::module_& module);
+void bind_errors(py::module_& module);
 
 }  // namespace ferrule::python

@@ -10,10 +10,8 @@
 
 #include "module_parts.h"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-
 #include <array>
+#include <memory>
 #include <optional>
 
 namespace ferrule::python {
@@ -30,7 +28,7 @@ std::vector<fe_number> marks_of(const std::vector<bool>& weak, std::size_t input
   return marks;
 }
 
-class Graph {
+class Graph : public BoundClass {
  public:
   explicit Graph(const Device& device) {
     fe_graph* handle = nullptr;
@@ -38,7 +36,7 @@ class Graph {
     handle_.reset(handle);
   }
 
-  uint32_t input(const Text& name, nb::handle dtype, nb::handle sizes, const nb::object& element_strides) {
+  uint32_t input(const Text& name, py::handle dtype, py::handle sizes, const py::object& element_strides) {
     const std::vector<int64_t> shape = shape_of(sizes);
     std::vector<int64_t> strides;
     if (!element_strides.is_none()) strides = shape_of(element_strides);
@@ -58,7 +56,7 @@ class Graph {
     return value;
   }
 
-  uint32_t scalar(nb::handle dtype, nb::handle number) {
+  uint32_t scalar(py::handle dtype, py::handle number) {
     const fe_dtype id = dtype_of(dtype);
     const fe_scalar bytes = scalar_of(number, id);
     uint32_t value = 0;
@@ -68,7 +66,7 @@ class Graph {
 
   // Records an op and returns the values of its outputs.
   std::vector<uint32_t> apply(const Text& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
-                              const nb::dict& attributes, const Device* device) {
+                              const py::dict& attributes, const Device* device) {
     const std::vector<fe_number> marks = marks_of(weak, inputs.size());
     const CallAttributes given(attributes);
     std::vector<uint32_t> values(std::max<std::size_t>(fe_op_output_count(op.c_str()), 1));
@@ -80,11 +78,11 @@ class Graph {
 
   void output(uint32_t value) { check(fe_graph_output(handle_.get(), value)); }
 
-  nb::tuple type(uint32_t value) const {
+  py::tuple type(uint32_t value) const {
     fe_array_info info{};
     info.struct_size = sizeof info;
     check(fe_graph_value_type(handle_.get(), value, &info));
-    return nb::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
+    return py::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
   }
 
   std::string text(const Text& format) const {
@@ -119,8 +117,8 @@ class Graph {
 bool has_computed = false;
 
 // compute(arrays, scalars, out): returns the list of new arrays, with None for each result that was written to `out`.
-nb::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
-              const std::vector<nb::object>& scalars, const std::optional<std::vector<NumpyArray>>& out) {
+py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
+              const std::vector<py::object>& scalars, const std::optional<std::vector<NumpyArray>>& out) {
   make_computed(arrays);
   const std::vector<fe_array*> handles = handles_of(arrays);
   std::vector<Destination> destinations;
@@ -133,10 +131,10 @@ nb::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
   }
   std::vector<ArrayHandle> results(compiled->outputs);
   compute(*compiled, handles, scalars, destinations, {}, results);
-  nb::list list;
+  py::list list;
   for (ArrayHandle& result : results) {
     if (out)
-      list.append(nb::none());
+      list.append(py::none());
     else
       list.append(array_of(std::move(result)));
   }
@@ -165,6 +163,19 @@ std::string json_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled
 }
 
 }  // namespace
+
+std::vector<ArrayPointer> arrays_in(PyObject* sequence) {
+  const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(sequence, "takes a sequence of arrays"));
+  if (!items) raise_python_error();
+  std::vector<ArrayPointer> arrays;
+  arrays.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr())));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
+    PyObject* const item = PySequence_Fast_GET_ITEM(items.ptr(), i);
+    if (!ArrayPointer::check_(item)) raise_type_error("takes a sequence of arrays");
+    arrays.push_back(py::reinterpret_borrow<ArrayPointer>(item));
+  }
+  return arrays;
+}
 
 Array& given(const ArrayPointer& pointer) {
   Array* const array = pointer.get();
@@ -198,7 +209,7 @@ const uint8_t* Donation::marks_of(std::size_t inputs) const {
   return marks.data();
 }
 
-void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const nb::object> scalars,
+void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
              std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results) {
   std::vector<fe_scalar> values;
   if (!scalars.empty()) {
@@ -233,21 +244,21 @@ void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::s
   interruption.check(error);
 }
 
-void bind_graphs(nb::module_& module) {
-  nb::class_<Graph>(module, "Graph")
-      .def(nb::init<const Device&>(), nb::arg("device"))
-      .def("input", &Graph::input, nb::arg("name"), nb::arg("dtype").none(), nb::arg("shape").none(),
-           nb::arg("strides").none())
-      .def("constant", &Graph::constant, nb::arg("name"), nb::arg("array").none())
-      .def("scalar", &Graph::scalar, nb::arg("dtype").none(), nb::arg("value").none())
-      .def("apply", &Graph::apply, nb::arg("op"), nb::arg("inputs"), nb::arg("weak"), nb::arg("attributes"),
-           nb::arg("device").none())
-      .def("output", &Graph::output, nb::arg("value"))
-      .def("type", &Graph::type, nb::arg("value"))
-      .def("text", &Graph::text, nb::arg("format"))
-      .def("compile", &Graph::compile, nb::arg("options"));
-  nb::class_<Compiled>(module, "Compiled")
-      .def("compute", &call, nb::arg("arrays"), nb::arg("scalars"), nb::arg("out").none())
+void bind_graphs(py::module_& module) {
+  py::class_<Graph>(module, "Graph")
+      .def(py::init<const Device&>(), argument("device"))
+      .def("input", &Graph::input, argument("name"), argument_or_none("dtype"), argument_or_none("shape"),
+           argument_or_none("strides"))
+      .def("constant", &Graph::constant, argument("name"), argument_or_none("array"))
+      .def("scalar", &Graph::scalar, argument_or_none("dtype"), argument_or_none("value"))
+      .def("apply", &Graph::apply, argument("op"), argument("inputs"), argument("weak"), argument("attributes"),
+           argument_or_none("device"))
+      .def("output", &Graph::output, argument("value"))
+      .def("type", &Graph::type, argument("value"))
+      .def("text", &Graph::text, argument("format"))
+      .def("compile", &Graph::compile, argument("options"));
+  py::class_<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
+      .def("compute", &call, argument("arrays"), argument("scalars"), argument_or_none("out"))
       .def("plan", [](const Compiled& self) { return json_of(self, fe_compiled_plan); })
       .def("placement", [](const Compiled& self) { return json_of(self, fe_compiled_placement); });
 }

@@ -9,7 +9,7 @@
 
 namespace ferrule::python {
 
-struct Compiled {
+struct Compiled : BoundClass {
   CompiledHandle handle;
   std::size_t outputs = 0;
   // Dtypes and default values of the graph's scalars.
@@ -34,7 +34,7 @@ struct Donation {
 // Computes without the GIL. Inputs are computed arrays. `scalars` replaces the values of the graph's first scalars.
 // `results` receives all outputs, null for one that was written to its destination. There is no destination or one per
 // output.
-void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const nb::object> scalars,
+void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
              std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results);
 
 // Submits the arrays that are not computed yet. Raises invalid_argument if one is None.
@@ -44,6 +44,8 @@ void submit(std::span<const ArrayPointer> arrays);
 // The same; returns when the arrays are computed.
 void evaluate(std::span<const ArrayPointer> arrays);
 
+// References to the arrays of a Python sequence; raises TypeError for other objects than arrays and None.
+std::vector<ArrayPointer> arrays_in(PyObject* sequence);
 // The array; raises invalid_argument for None.
 Array& given(const ArrayPointer& array);
 // The handles are valid as long as the arrays. Raises as given() does.

@@ -2,6 +2,7 @@
 // exit.
 #pragma once
 
+#include "bound_classes.h"
 #include "errors.h"
 #include "interpreter_state.h"
 
@@ -36,7 +37,7 @@ inline std::string take_text(fe_string* string) {
   return string == nullptr ? std::string() : std::string(fe_string_data(string));
 }
 
-class Device {
+class Device : public BoundClass {
  public:
   explicit Device(fe_device* handle) : handle_(handle) {}
   fe_device* get() const noexcept { return handle_.get(); }
@@ -48,7 +49,7 @@ class Device {
   mutable bool was_used_ = false;
 };
 
-class Backend {
+class Backend : public BoundClass {
  public:
   explicit Backend(fe_backend_ref* handle) : handle_(handle) {}
   fe_backend_ref* get() const noexcept { return handle_.get(); }

@@ -1,15 +1,20 @@
-// Tells whether this thread holds the GIL, and whether Python is finalizing; the stable ABI has no functions for that.
-// Any thread may ask, also without the GIL and after the end of Python.
+// Tells whether this thread holds the GIL, and whether Python is finalizing. Any thread may ask, also without the GIL
+// and after the end of Python.
 #pragma once
+
+#include <Python.h>
 
 namespace ferrule::python {
 
-// Looks up functions that each CPython has, though not in its stable ABI. Called once, when the extension is imported.
-void find_interpreter_functions();
+inline bool has_gil() noexcept { return PyGILState_Check() != 0; }
 
-// False also if it is not known.
-bool has_gil() noexcept;
 // Handles are then not released.
-bool is_finalizing() noexcept;
+inline bool is_finalizing() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsInitialized() == 0 || Py_IsFinalizing() != 0;
+#else
+  return Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0;
+#endif
+}
 
 }  // namespace ferrule::python

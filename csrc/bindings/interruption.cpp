@@ -1,5 +1,6 @@
 #include "interruption.h"
 
+#include "bound_classes.h"
 #include "python_references.h"
 
 #include <atomic>
@@ -24,7 +25,7 @@ int Interruption::poll(void* self) {
   const Clock::time_point now = Clock::now();
   if (!interruption.next_) interruption.next_ = now + interval;
   if (now < *interruption.next_) return 0;
-  const nb::gil_scoped_acquire gil;
+  const py::gil_scoped_acquire_simple gil;
   if (PyErr_CheckSignals() != 0) interruption.raised_.emplace();
   interruption.next_ = Clock::now() + interval;
   return interruption.raised_ ? 1 : 0;
@@ -33,14 +34,14 @@ int Interruption::poll(void* self) {
 void Interruption::check(fe_error* error) {
   if (!raised_) return python::check(error);
   fe_error_release(error);
-  nb::python_error raised = std::move(*raised_);
+  py::error_already_set raised = std::move(*raised_);
   raised_.reset();
   throw raised;  // NOLINT(misc-throw-by-value-catch-by-reference)
 }
 
-void bind_interruption(nb::module_& module) {
+void bind_interruption(py::module_& module) {
   module.def(
-      "set_main_thread", [](unsigned long identifier) { main_thread = identifier; }, nb::arg("identifier"));
+      "set_main_thread", [](unsigned long identifier) { main_thread = identifier; }, argument("identifier"));
 }
 
 }  // namespace ferrule::python

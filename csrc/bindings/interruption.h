@@ -25,9 +25,9 @@ class Interruption {
   bool main_thread_;
   uint64_t polls_ = 0;
   std::optional<Clock::time_point> next_;  // when to check next; set by the third poll
-  std::optional<nb::python_error> raised_;
+  std::optional<py::error_already_set> raised_;
 };
 
-void bind_interruption(nb::module_& module);
+void bind_interruption(py::module_& module);
 
 }  // namespace ferrule::python

@@ -9,7 +9,7 @@
 namespace ferrule::python {
 namespace {
 
-class LoadReport {
+class LoadReport : public BoundClass {
  public:
   explicit LoadReport(fe_load_report* handle) : handle_(handle) {}
 
@@ -40,15 +40,15 @@ class LoadReport {
 };
 
 // (report or None, exception or None)
-nb::tuple load_all(const Text& options) {
+py::tuple load_all(const Text& options) {
   fe_load_report* handle = nullptr;
   fe_error* const error = without_gil_reading_environment([&] { return fe_load_all(options.c_str(), &handle); });
-  nb::object report = nb::none();
-  if (handle != nullptr) report = nb::cast(LoadReport(handle));
-  nb::object raised = nb::none();
+  py::object report = py::none();
+  if (handle != nullptr) report = py::cast(LoadReport(handle));
+  py::object raised = py::none();
   if (error != nullptr) raised = exception_of(error);
   drain();
-  return nb::make_tuple(report, raised);
+  return py::make_tuple(report, raised);
 }
 
 Backend load(const Text& path, const Text& options) {
@@ -79,14 +79,14 @@ std::string executable_dir() {
 
 }  // namespace
 
-void bind_loading(nb::module_& module) {
-  nb::class_<LoadReport>(module, "LoadReport")
-      .def("format", &LoadReport::format, nb::arg("name"))
-      .def("explain", &LoadReport::explain, nb::arg("name"), nb::arg("versions"));
-  module.def("load_all", &load_all, nb::arg("options"));
-  module.def("load", &load, nb::arg("path"), nb::arg("options"));
-  module.def("reload", &reload, nb::arg("name"));
-  module.def("unload", &unload, nb::arg("name"));
+void bind_loading(py::module_& module) {
+  py::class_<LoadReport>(module, "LoadReport")
+      .def("format", &LoadReport::format, argument("name"))
+      .def("explain", &LoadReport::explain, argument("name"), argument("versions"));
+  module.def("load_all", &load_all, argument("options"));
+  module.def("load", &load, argument("path"), argument("options"));
+  module.def("reload", &reload, argument("name"));
+  module.def("unload", &unload, argument("name"));
   module.def("shutdown", [] {
     drain();
     check(without_gil_reading_environment([] { return fe_shutdown(); }));

@@ -1,17 +1,13 @@
 // The extension module ferrule._ferrule: converts between Python and the host C API.
-#include "interpreter_state.h"
 #include "interruption.h"
 #include "module_parts.h"
 #include "numpy_array.h"
 #include "python_references.h"
 #include "values.h"
 
-NB_MODULE(_ferrule, module) {
+PYBIND11_MODULE(_ferrule, module) {
   using namespace ferrule::python;
   module.doc() = "The host C API of ferrule. Private: use the package.";
-  // Python ends with objects that are still referenced, as each program's globals may be.
-  nb::set_leak_warnings(false);
-  find_interpreter_functions();
   import_numpy();
   bind_errors(module);
   bind_references(module);

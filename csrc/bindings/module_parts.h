@@ -2,18 +2,18 @@
 // are in errors.h, interruption.h, python_references.h and values.h.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include <pybind11/pybind11.h>
 
 namespace ferrule::python {
 
-void bind_array_handle(nb::module_& module);
-void bind_array_objects(nb::module_& module);
-void bind_arrays(nb::module_& module);
-void bind_calls(nb::module_& module);
-void bind_devices(nb::module_& module);
-void bind_dlpack(nb::module_& module);
-void bind_graphs(nb::module_& module);
-void bind_loading(nb::module_& module);
-void bind_traces(nb::module_& module);
+void bind_array_handle(py::module_& module);
+void bind_array_objects(py::module_& module);
+void bind_arrays(py::module_& module);
+void bind_calls(py::module_& module);
+void bind_devices(py::module_& module);
+void bind_dlpack(py::module_& module);
+void bind_graphs(py::module_& module);
+void bind_loading(py::module_& module);
+void bind_traces(py::module_& module);
 
 }  // namespace ferrule::python

@@ -10,7 +10,7 @@
 namespace ferrule::python {
 namespace {
 
-PyArrayObject* inside(const nb::object& array) { return reinterpret_cast<PyArrayObject*>(array.ptr()); }
+PyArrayObject* inside(const py::object& array) { return reinterpret_cast<PyArrayObject*>(array.ptr()); }
 
 using Sizes = std::array<npy_intp, FE_MAX_RANK>;
 
@@ -24,14 +24,14 @@ Sizes sizes_of(std::span<const int64_t> numbers) {
   return sizes;
 }
 
-NumpyArray made(nb::handle dtype, std::span<const int64_t> shape, npy_intp* strides, void* memory, int flags) {
+NumpyArray made(py::handle dtype, std::span<const int64_t> shape, npy_intp* strides, void* memory, int flags) {
   Sizes sizes = sizes_of(shape);
   // NewFromDescr takes the reference to the dtype over.
   PyObject* const array =
       PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.inc_ref().ptr()),
                            static_cast<int>(shape.size()), sizes.data(), strides, memory, flags, nullptr);
   if (array == nullptr) raise_python_error();
-  return nb::steal<NumpyArray>(array);
+  return py::reinterpret_steal<NumpyArray>(array);
 }
 
 }  // namespace
@@ -58,16 +58,16 @@ std::vector<int64_t> NumpyArray::strides() const {
 int64_t NumpyArray::item_size() const { return PyArray_ITEMSIZE(inside(*this)); }
 int64_t NumpyArray::byte_size() const { return PyArray_NBYTES(inside(*this)); }
 
-nb::object NumpyArray::dtype() const {
-  return nb::borrow<nb::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(inside(*this))));
+py::object NumpyArray::dtype() const {
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(inside(*this))));
 }
 
-NumpyArray new_numpy_array(nb::handle dtype, std::span<const int64_t> shape) {
+NumpyArray new_numpy_array(py::handle dtype, std::span<const int64_t> shape) {
   return made(dtype, shape, nullptr, nullptr, 0);
 }
 
-NumpyArray numpy_view(nb::handle dtype, std::span<const int64_t> shape, std::span<const int64_t> strides, void* memory,
-                      bool writable, nb::object owner) {
+NumpyArray numpy_view(py::handle dtype, std::span<const int64_t> shape, std::span<const int64_t> strides, void* memory,
+                      bool writable, py::object owner) {
   Sizes steps = sizes_of(strides);
   NumpyArray array =
       made(dtype, shape, strides.empty() ? nullptr : steps.data(), memory, writable ? NPY_ARRAY_WRITEABLE : 0);

@@ -12,9 +12,9 @@ namespace ferrule::python {
 bool is_numpy_array(PyObject* object) noexcept;
 
 // A numpy.ndarray. Sizes and strides are in bytes, as NumPy's.
-class NumpyArray : public nb::object {
+class NumpyArray : public py::object {
  public:
-  NB_OBJECT_DEFAULT(NumpyArray, nb::object, "numpy.ndarray", is_numpy_array)
+  PYBIND11_OBJECT_DEFAULT(NumpyArray, py::object, is_numpy_array)
   const void* data() const;
   // Raises ValueError for a read-only array.
   void* mutable_data() const;
@@ -22,16 +22,21 @@ class NumpyArray : public nb::object {
   std::vector<int64_t> strides() const;
   int64_t item_size() const;
   int64_t byte_size() const;
-  nb::object dtype() const;
+  py::object dtype() const;
 };
 
 // A new array with memory of its own, which is not initialised.
-NumpyArray new_numpy_array(nb::handle dtype, std::span<const int64_t> shape);
+NumpyArray new_numpy_array(py::handle dtype, std::span<const int64_t> shape);
 // An array over memory that `owner` keeps alive. `strides` in bytes; empty: C-contiguous.
-NumpyArray numpy_view(nb::handle dtype, std::span<const int64_t> shape, std::span<const int64_t> strides, void* memory,
-                      bool writable, nb::object owner);
+NumpyArray numpy_view(py::handle dtype, std::span<const int64_t> shape, std::span<const int64_t> strides, void* memory,
+                      bool writable, py::object owner);
 
 // Imports NumPy; called once, when the extension is imported.
 void import_numpy();
 
 }  // namespace ferrule::python
+
+template <>
+struct pybind11::detail::handle_type_name<ferrule::python::NumpyArray> {
+  static constexpr auto name = const_name("numpy.ndarray");
+};

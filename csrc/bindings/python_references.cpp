@@ -1,5 +1,6 @@
 #include "python_references.h"
 
+#include "bound_classes.h"
 #include "interpreter_state.h"
 
 #include <atomic>
@@ -32,7 +33,7 @@ PyObject* log_function = nullptr;  // ferrule.process.log_lines.deliver(level, m
 
 void deliver(void*, fe_log_level level, const char* message) {
   if (log_function == nullptr || is_finalizing()) return;
-  const nb::gil_scoped_acquire gil;
+  const py::gil_scoped_acquire_simple gil;
   PyObject* const result = PyObject_CallFunction(log_function, "is", static_cast<int>(level), message);
   if (result == nullptr)
     PyErr_WriteUnraisable(log_function);
@@ -56,7 +57,7 @@ void with_gil_later(void (*function)(void*), void* argument) {
   static_cast<void>(call.release());
 }
 
-void* hold_reference(nb::handle object) { return object.inc_ref().ptr(); }
+void* hold_reference(py::handle object) { return object.inc_ref().ptr(); }
 
 void release_reference(void* argument) { with_gil_later(drop_reference, argument); }
 
@@ -70,17 +71,17 @@ void drain() {
   }
 }
 
-void bind_references(nb::module_& module) {
+void bind_references(py::module_& module) {
   module.def("drain", &drain, "Runs deferred releases and delivers log lines.");
   module.def(
       "set_log_function",
-      [](const nb::object& function) {
+      [](const py::object& function) {
         log_function = function.inc_ref().ptr();
         fe_set_log_callback(deliver, nullptr);
       },
-      nb::arg("function"));
+      argument("function"));
   module.def(
-      "set_log_level", [](int level) { fe_set_log_level(static_cast<fe_log_level>(level)); }, nb::arg("level"));
+      "set_log_level", [](int level) { fe_set_log_level(static_cast<fe_log_level>(level)); }, argument("level"));
 }
 
 }  // namespace ferrule::python

@@ -10,12 +10,12 @@ namespace ferrule::python {
 void with_gil_later(void (*function)(void*), void* argument);
 
 // An owned reference to `object`, and the function that drops it (an fe_release_function).
-void* hold_reference(nb::handle object);
+void* hold_reference(py::handle object);
 void release_reference(void* argument);
 
 // Runs deferred calls and delivers log lines. Needs the GIL.
 void drain();
 
-void bind_references(nb::module_& module);
+void bind_references(py::module_& module);
 
 }  // namespace ferrule::python

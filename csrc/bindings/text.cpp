@@ -2,7 +2,7 @@
 
 namespace ferrule::python {
 
-Text text_of(nb::handle value) {
+Text text_of(py::handle value) {
   const char* data = nullptr;
   char* bytes = nullptr;
   Py_ssize_t size = 0;
@@ -10,7 +10,7 @@ Text text_of(nb::handle value) {
     data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
     if (data == nullptr) {
       PyErr_Clear();
-      raise(FE_INVALID_ARGUMENT, nb::cast<std::string>(nb::repr(value)) + " has characters that UTF-8 has not");
+      raise(FE_INVALID_ARGUMENT, py::cast<std::string>(py::repr(value)) + " has characters that UTF-8 has not");
     }
   } else {
     if (PyBytes_AsStringAndSize(value.ptr(), &bytes, &size) != 0) raise_python_error();
@@ -18,7 +18,7 @@ Text text_of(nb::handle value) {
   }
   std::string text(data, static_cast<std::size_t>(size));
   if (text.find('\0') != std::string::npos)
-    raise(FE_INVALID_ARGUMENT, nb::cast<std::string>(nb::repr(value)) + " contains a NUL character");
+    raise(FE_INVALID_ARGUMENT, py::cast<std::string>(py::repr(value)) + " contains a NUL character");
   return Text(std::move(text));
 }
 

@@ -21,21 +21,18 @@ class Text {
 };
 
 // Raises invalid_argument for a NUL and for a str that cannot be encoded as UTF-8; TypeError for other types.
-Text text_of(nb::handle value);
+Text text_of(py::handle value);
 
 }  // namespace ferrule::python
 
 // Refuses other types than str and bytes at once; the text is read when the function is called, which may raise.
 template <>
-struct nanobind::detail::type_caster<ferrule::python::Text> {
-  static constexpr auto Name = const_name("str");
-  template <class T>
-  using Cast = ferrule::python::Text;
-  template <class T>
-  static constexpr bool can_cast() {
-    return true;
-  }
-  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+class pybind11::detail::type_caster<ferrule::python::Text> {
+ public:
+  static constexpr auto name = const_name("str | bytes");
+  template <class>
+  using cast_op_type = ferrule::python::Text;
+  bool load(handle source, bool) noexcept {
     source_ = source;
     return PyUnicode_Check(source.ptr()) != 0 || PyBytes_Check(source.ptr()) != 0;
   }

@@ -11,7 +11,7 @@
 namespace ferrule::python {
 namespace {
 
-class Trace {
+class Trace : public BoundClass {
  public:
   explicit Trace(std::size_t max_events) {
     fe_trace* trace = nullptr;
@@ -24,28 +24,28 @@ class Trace {
   }
 
   // Returns (begin, end, dropped); times in ns.
-  nb::tuple info() const {
+  py::tuple info() const {
     const fe_trace_info info = read_info();
-    return nb::make_tuple(info.begin_ns, info.end_ns, info.dropped);
+    return py::make_tuple(info.begin_ns, info.end_ns, info.dropped);
   }
 
   // Returns (kind, name, detail, kernel, device, queue, thread, begin, end, bytes read, bytes written) of each event.
-  nb::list events() const {
+  py::list events() const {
     const std::size_t count = read_info().event_count;
-    std::unordered_map<std::string_view, nb::str> texts;  // most texts occur many times
+    std::unordered_map<std::string_view, py::str> texts;  // most texts occur many times
     const auto text = [&](const char* words) {            // text of a module may not be UTF-8
       const auto found = texts.find(words);
       if (found != texts.end()) return found->second;
       PyObject* const made = PyUnicode_DecodeUTF8(words, static_cast<Py_ssize_t>(std::strlen(words)), "replace");
       if (made == nullptr) raise_python_error();
-      return texts.emplace(words, nb::steal<nb::str>(made)).first->second;
+      return texts.emplace(words, py::reinterpret_steal<py::str>(made)).first->second;
     };
-    nb::list events;
+    py::list events;
     for (std::size_t i = 0; i < count; ++i) {
       fe_trace_event event{};
       event.struct_size = sizeof event;
       check(fe_trace_event_get(handle_.get(), i, &event));
-      events.append(nb::make_tuple(text(fe_trace_kind_name(event.kind)), text(event.name), text(event.detail),
+      events.append(py::make_tuple(text(fe_trace_kind_name(event.kind)), text(event.name), text(event.detail),
                                    text(event.kernel), text(event.device), event.queue, event.thread, event.begin_ns,
                                    event.end_ns, event.bytes_read, event.bytes_written));
     }
@@ -65,9 +65,9 @@ class Trace {
 
 }  // namespace
 
-void bind_traces(nb::module_& module) {
-  nb::class_<Trace>(module, "Trace")
-      .def(nb::init<std::size_t>(), nb::arg("max_events"))
+void bind_traces(py::module_& module) {
+  py::class_<Trace>(module, "Trace")
+      .def(py::init<std::size_t>(), argument("max_events"))
       .def("end", &Trace::end)
       .def("info", &Trace::info)
       .def("events", &Trace::events);

@@ -1,5 +1,6 @@
 #include "values.h"
 
+#include "bound_classes.h"
 #include "text.h"
 
 #include <algorithm>
@@ -17,29 +18,29 @@ std::array<PyObject*, 64> dtypes_by_id{};
 // numpy.dtype, looked up when the extension is imported: an import during a call might release the GIL.
 PyObject* dtype_class = nullptr;
 
-nb::object numpy_dtype_from(nb::handle value) { return nb::handle(dtype_class)(value); }
+py::object numpy_dtype_from(py::handle value) { return py::handle(dtype_class)(value); }
 
 // Returns the object that represents the block dtype of a name; kept until the process ends.
 PyObject* make_block_dtype = nullptr;
 
 // Whether it is a NumPy dtype, or the object that represents a block dtype, which NumPy does not have.
-bool is_dtype(nb::handle value) {
+bool is_dtype(py::handle value) {
   if (PyObject_IsInstance(value.ptr(), dtype_class) == 1) return true;
   return value.ptr() != nullptr &&
          std::find(dtypes_by_id.begin(), dtypes_by_id.end(), value.ptr()) != dtypes_by_id.end();
 }
 
 // A number for messages. Python refuses to print an int of thousands of digits.
-std::string shown(nb::handle value) {
+std::string shown(py::handle value) {
   if (PyLong_Check(value.ptr())) {
-    const auto bits = nb::cast<std::size_t>(value.attr("bit_length")());
+    const auto bits = py::cast<std::size_t>(value.attr("bit_length")());
     if (bits > 512) return "an int of " + std::to_string(bits) + " bits";
   }
-  return nb::cast<std::string>(nb::str(value));
+  return py::cast<std::string>(py::str(value));
 }
 
-int64_t integer_of(nb::handle value) {
-  const nb::object index = nb::steal<nb::object>(PyNumber_Index(value.ptr()));
+int64_t integer_of(py::handle value) {
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   if (!index) raise_python_error();
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
@@ -49,16 +50,16 @@ int64_t integer_of(nb::handle value) {
 }
 
 // Converts what Python's complex() takes, except a str.
-std::complex<double> complex_of(nb::handle value) {
-  nb::object number = nb::borrow<nb::object>(value);
+std::complex<double> complex_of(py::handle value) {
+  py::object number = py::reinterpret_borrow<py::object>(value);
   if (PyComplex_Check(value.ptr()) == 0) {
     if (PyUnicode_Check(value.ptr()) != 0) raise_type_error("must be a number, not str");
-    number = nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(value);
+    number = py::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(value);
   }
   return {PyComplex_RealAsDouble(number.ptr()), PyComplex_ImagAsDouble(number.ptr())};
 }
 
-double real_of(const char* name, nb::handle value) {
+double real_of(const char* name, py::handle value) {
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1 && PyErr_Occurred() != nullptr) raise_python_error();
   if (!std::isfinite(number)) raise(FE_INVALID_ARGUMENT, std::string("attribute '") + name + "' is not finite");
@@ -67,23 +68,23 @@ double real_of(const char* name, nb::handle value) {
 
 // The dtype of NumPy or of ml_dtypes, or the object of a block dtype. ml_dtypes is imported when it is first needed:
 // most programs do not need it.
-nb::object named_dtype(const fe_dtype_info& info) {
+py::object named_dtype(const fe_dtype_info& info) {
   const char* const name = info.name;
   if (info.dtype_class == FE_CLASS_BLOCK) {
     if (make_block_dtype == nullptr) raise(FE_INTERNAL, std::string(name) + ": set_block_dtype_factory was not called");
-    return nb::handle(make_block_dtype)(name);
+    return py::handle(make_block_dtype)(name);
   }
   try {
-    return numpy_dtype_from(nb::str(name));
-  } catch (const nb::python_error& error) {
+    return numpy_dtype_from(py::str(name));
+  } catch (const py::error_already_set& error) {
     if (!error.matches(PyExc_TypeError)) throw;  // NumPy has no dtype of that name
   }
   try {
-    return numpy_dtype_from(nb::module_::import_("ml_dtypes").attr(name));
-  } catch (const nb::python_error& error) {
+    return numpy_dtype_from(py::module_::import("ml_dtypes").attr(name));
+  } catch (const py::error_already_set& error) {
     if (!error.matches(PyExc_ImportError)) throw;
     raise(FE_UNSUPPORTED, std::string(name) + " arrays need the Python package ml_dtypes (pip install ml_dtypes): " +
-                              nb::cast<std::string>(nb::str(error.value())));
+                              py::cast<std::string>(py::str(error.value())));
   }
 }
 
@@ -92,8 +93,8 @@ void store(fe_scalar& scalar, T value) {
   std::memcpy(scalar.bytes, &value, sizeof value);
 }
 
-void store_uint64(fe_scalar& scalar, nb::handle value) {
-  const nb::object index = nb::steal<nb::object>(PyNumber_Index(value.ptr()));
+void store_uint64(fe_scalar& scalar, py::handle value) {
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   if (!index) raise_python_error();
   const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
   if (PyErr_Occurred() != nullptr) {
@@ -103,7 +104,7 @@ void store_uint64(fe_scalar& scalar, nb::handle value) {
   store(scalar, static_cast<uint64_t>(number));
 }
 
-void store_integer(fe_scalar& scalar, nb::handle value, const fe_dtype_info& dtype) {
+void store_integer(fe_scalar& scalar, py::handle value, const fe_dtype_info& dtype) {
   const bool is_unsigned = dtype.dtype_class == FE_CLASS_UNSIGNED;
   const auto bits = static_cast<int>(8 * dtype.block_bytes);
   if (is_unsigned && bits == 64) return store_uint64(scalar, value);
@@ -119,46 +120,47 @@ void store_integer(fe_scalar& scalar, nb::handle value, const fe_dtype_info& dty
 
 }  // namespace
 
-nb::object numpy_dtype(fe_dtype dtype) {
-  if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr) return nb::borrow<nb::object>(dtypes_by_id[dtype]);
-  nb::object made = named_dtype(*fe_dtype_info_get(dtype));
+py::object numpy_dtype(fe_dtype dtype) {
+  if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr)
+    return py::reinterpret_borrow<py::object>(dtypes_by_id[dtype]);
+  py::object made = named_dtype(*fe_dtype_info_get(dtype));
   if (dtype < dtypes_by_id.size()) dtypes_by_id[dtype] = made.inc_ref().ptr();
   return made;
 }
 
-fe_dtype dtype_of(nb::handle value) {
+fe_dtype dtype_of(py::handle value) {
   for (fe_dtype id = 0; id < dtypes_by_id.size(); ++id)
     if (dtypes_by_id[id] == value.ptr() && value.ptr() != nullptr) return id;
   if (PyUnicode_Check(value.ptr()))  // NumPy only knows "bfloat16" after ml_dtypes was imported
     if (const fe_dtype id = fe_dtype_by_name(text_of(value).c_str()); id != 0) return id;
-  const auto name = nb::cast<std::string>(nb::str(numpy_dtype_from(value).attr("name")));
+  const auto name = py::cast<std::string>(py::str(numpy_dtype_from(value).attr("name")));
   const fe_dtype id = fe_dtype_by_name(name.c_str());
   if (id == 0) raise(FE_INVALID_ARGUMENT, "dtype " + name + " is not supported");
   numpy_dtype(id);
   return id;
 }
 
-nb::tuple integers_tuple(std::span<const int64_t> numbers) {
-  nb::object tuple = nb::steal<nb::object>(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+py::tuple integers_tuple(std::span<const int64_t> numbers) {
+  py::object tuple = py::reinterpret_steal<py::object>(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
   if (!tuple) raise_python_error();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     PyObject* const number = PyLong_FromLongLong(numbers[i]);
     if (number == nullptr || PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), number) != 0)
       raise_python_error();
   }
-  return nb::borrow<nb::tuple>(tuple);
+  return py::reinterpret_borrow<py::tuple>(tuple);
 }
 
-std::vector<int64_t> shape_of(nb::handle sizes) {
+std::vector<int64_t> shape_of(py::handle sizes) {
   std::vector<int64_t> shape;
-  for (const nb::handle size : nb::borrow<nb::object>(sizes)) shape.push_back(integer_of(size));
+  for (const py::handle size : py::reinterpret_borrow<py::object>(sizes)) shape.push_back(integer_of(size));
   if (shape.size() > FE_MAX_RANK)
     raise(FE_INVALID_ARGUMENT,
           "an array has at most " + std::to_string(FE_MAX_RANK) + " dimensions, not " + std::to_string(shape.size()));
   return shape;
 }
 
-fe_scalar scalar_of(nb::handle value, fe_dtype dtype) {
+fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
   fe_scalar scalar{};
   const fe_dtype_info* const info = fe_dtype_info_get(dtype);
   const std::string name = info == nullptr ? "" : info->name;
@@ -197,7 +199,7 @@ fe_scalar scalar_of(nb::handle value, fe_dtype dtype) {
   return scalar;
 }
 
-fe_number number_of(const char* op, nb::handle value) {
+fe_number number_of(const char* op, py::handle value) {
   fe_number number{};
   if (PyBool_Check(value.ptr()) != 0) {
     number = {FE_NUMBER_BOOL, value.ptr() == Py_True ? 1 : 0, 0, 0};
@@ -222,17 +224,17 @@ fe_number number_of(const char* op, nb::handle value) {
   return number;
 }
 
-CallAttributes::CallAttributes(const nb::dict& attributes) {
+CallAttributes::CallAttributes(const py::dict& attributes) {
   list_.reserve(attributes.size());
   for (const auto& [known_key, known_value] : attributes) {
     // Owned references, because converting a value runs Python code, which may change the dict.
-    const auto key = nb::borrow<nb::object>(known_key);
-    const auto value = nb::borrow<nb::object>(known_value);
+    const auto key = py::reinterpret_borrow<py::object>(known_key);
+    const auto value = py::reinterpret_borrow<py::object>(known_value);
     if (!value.is_none()) add(key, value);
   }
 }
 
-void CallAttributes::add(nb::handle key, nb::handle value) {
+void CallAttributes::add(py::handle key, py::handle value) {
   fe_attribute attribute{};
   attribute.struct_size = sizeof attribute;
   attribute.name = texts_.emplace_back(text_of(key).string()).c_str();
@@ -259,20 +261,20 @@ void CallAttributes::add(nb::handle key, nb::handle value) {
     attribute.real = real_of(attribute.name, value);
   } else {
     raise(FE_INVALID_ARGUMENT, std::string("attribute '") + attribute.name + "' is a " +
-                                   nb::cast<std::string>(nb::type_name(nb::handle(object).type())));
+                                   py::cast<std::string>(py::type::of(value).attr("__name__")));
   }
   list_.push_back(attribute);
 }
 
 // Adds a list of integers, or of reals if an element is not an integer.
-void CallAttributes::add_sequence(fe_attribute& attribute, nb::handle value) {
+void CallAttributes::add_sequence(fe_attribute& attribute, py::handle value) {
   std::vector<int64_t> integers;
   std::vector<double> reals;
-  for (const nb::handle item : nb::borrow<nb::object>(value)) {
+  for (const py::handle item : py::reinterpret_borrow<py::object>(value)) {
     const bool is_real = PyFloat_Check(item.ptr()) != 0;
     if (!is_real && PyIndex_Check(item.ptr()) == 0)
       raise(FE_INVALID_ARGUMENT,
-            std::string("attribute '") + attribute.name + "' holds numbers, not " + shown(nb::repr(item)));
+            std::string("attribute '") + attribute.name + "' holds numbers, not " + shown(py::repr(item)));
     if (is_real && reals.empty()) reals.assign(integers.begin(), integers.end());
     if (is_real || !reals.empty())
       reals.push_back(real_of(attribute.name, item));
@@ -290,25 +292,25 @@ void CallAttributes::add_sequence(fe_attribute& attribute, nb::handle value) {
   }
 }
 
-void bind_values(nb::module_& module) {
+void bind_values(py::module_& module) {
   static constexpr std::array class_names = {"bool", "signed", "unsigned", "float", "complex", "block"};
   static_assert(class_names.size() == FE_CLASS_COUNT);
-  dtype_class = nb::object(nb::module_::import_("numpy").attr("dtype")).release().ptr();
+  dtype_class = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
   module.def(
       "dtypes",
       [] {
-        nb::dict classes;
+        py::dict classes;
         for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
           classes[info->name] =
-              nb::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
+              py::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
         return classes;
       },
       "Maps the name of each dtype to its class, and the elements and bytes of a block.");
   module.def(
-      "set_block_dtype_factory", [](const nb::object& factory) { make_block_dtype = factory.inc_ref().ptr(); },
-      nb::arg("factory"));
+      "set_block_dtype_factory", [](const py::object& factory) { make_block_dtype = factory.inc_ref().ptr(); },
+      argument("factory"));
   module.def(
-      "dtype", [](nb::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, nb::arg("dtype").none());
+      "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, argument_or_none("dtype"));
 }
 
 }  // namespace ferrule::python

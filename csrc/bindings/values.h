@@ -12,38 +12,38 @@
 namespace ferrule::python {
 
 // The dtype of a numpy.dtype, of anything that numpy.dtype() accepts, or of a name; raises invalid_argument for others.
-fe_dtype dtype_of(nb::handle value);
+fe_dtype dtype_of(py::handle value);
 // The numpy.dtype.
-nb::object numpy_dtype(fe_dtype dtype);
+py::object numpy_dtype(fe_dtype dtype);
 
-nb::tuple integers_tuple(std::span<const int64_t> numbers);
+py::tuple integers_tuple(std::span<const int64_t> numbers);
 // A tuple of sizes.
-inline nb::tuple shape_tuple(const fe_array_info& info) {
+inline py::tuple shape_tuple(const fe_array_info& info) {
   return integers_tuple({info.shape, static_cast<std::size_t>(info.rank)});
 }
 // At most FE_MAX_RANK sizes; raises invalid_argument for more.
-std::vector<int64_t> shape_of(nb::handle sizes);
+std::vector<int64_t> shape_of(py::handle sizes);
 
 // Largest number of outputs of an op.
 inline constexpr std::size_t max_outputs = 5;
 
 // Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.
-fe_scalar scalar_of(nb::handle value, fe_dtype dtype);
+fe_scalar scalar_of(py::handle value, fe_dtype dtype);
 
 // A Python int, float, bool or complex as an operand of `op`; of kind FE_NUMBER_NONE for anything else.
-fe_number number_of(const char* op, nb::handle value);
+fe_number number_of(const char* op, py::handle value);
 
 // The attributes of a call from a dict of int, float, bool, str, dtype and sequences of numbers. None values are
 // skipped.
 class CallAttributes {
  public:
-  explicit CallAttributes(const nb::dict& attributes);
+  explicit CallAttributes(const py::dict& attributes);
   const fe_attribute* data() const { return list_.data(); }
   std::size_t size() const { return list_.size(); }
 
  private:
-  void add(nb::handle key, nb::handle value);
-  void add_sequence(fe_attribute& attribute, nb::handle value);
+  void add(py::handle key, py::handle value);
+  void add_sequence(fe_attribute& attribute, py::handle value);
 
   std::vector<fe_attribute> list_;
   std::deque<std::string> texts_;
@@ -51,6 +51,6 @@ class CallAttributes {
   std::deque<std::vector<double>> reals_;
 };
 
-void bind_values(nb::module_& module);
+void bind_values(py::module_& module);
 
 }  // namespace ferrule::python

@@ -6,8 +6,6 @@ import importlib.machinery
 import os
 import sys
 
-OLDEST_OF_STABLE_ABI = (3, 12)
-
 
 def explanation(package: str, error: ImportError) -> str:
     """Say why the package in this folder has no extension for this Python, and what to do.
@@ -54,9 +52,6 @@ def explanation(package: str, error: ImportError) -> str:
 def _reason(extension: str) -> str:
     """Say what the extension that Python chose is for; "" if it is for this Python and machine."""
     again = "Install ferrule with the pip of this Python"
-    if ".abi3." in os.path.basename(extension) and sys.version_info < OLDEST_OF_STABLE_ABI:
-        oldest = ".".join(map(str, OLDEST_OF_STABLE_ABI))
-        return f"it is for CPython {oldest} and later, and this is {sys.version.split()[0]}. {again}"
     if sys.platform != "linux":
         return ""
     try:

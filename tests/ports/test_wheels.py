@@ -165,9 +165,9 @@ def test_they_export_what_they_should(wheel: Wheel) -> None:
             assert len(contents.exported) > 80
             assert all(symbol.startswith("fe_") for symbol in contents.exported)
         elif file.startswith("_ferrule."):
-            # On macOS and Windows nanobind exports its exceptions, which its extensions share.
+            # On macOS and Windows pybind11 exports its exceptions, which its extensions share.
             others = {
-                symbol for symbol in contents.exported if "nanobind" not in symbol or wheel.system.endswith("linux")
+                symbol for symbol in contents.exported if "pybind11" not in symbol or wheel.system.endswith("linux")
             }
             assert others == {"PyInit__ferrule"}
         elif wheel.system == "macosx":

@@ -36,14 +36,10 @@ BACKENDS = sorted(
     if _is_for_this_system(project.parent.name)
 )
 
-# ferrule has a wheel for each interface of its extension: that of CPython 3.11, and the stable one of 3.12 and later.
-INTERFACES = ("cp311", "abi3")
-
 
 def wheel_of(name: str) -> Path:
-    """The wheel of a backend, by its distribution, as "ferrule_cuda", or one of ferrule: "ferrule-cp311"."""
-    distribution, _, interface = name.partition("-")
-    wheels = sorted(DIST.glob(f"{distribution}-*-{interface or '*'}-manylinux_*_{platform.machine()}.whl"))
+    """The wheel of a distribution, as "ferrule_cuda" or "ferrule"."""
+    wheels = sorted(DIST.glob(f"{name}-*-manylinux_*_{platform.machine()}.whl"))
     if not wheels:
         skipped(f"{DIST} has no wheel of {name}: run ./dev wheels")
     assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}"

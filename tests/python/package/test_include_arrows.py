@@ -61,7 +61,7 @@ HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
     "fmt/": {"base", "ops", "core", "module_file", "probe", "manifest", "fmt"},
     "nlohmann/": {"base", "ops", "core", "module_file", "probe", "manifest"},
-    "nanobind/": {"bindings"},
+    "pybind11/": {"bindings"},
     "numpy/": {"bindings"},
 }
 SYSTEM_FOLDERS = ("sys/", "linux/", "mach/", "mach-o/", "bits/")

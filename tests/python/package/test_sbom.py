@@ -10,14 +10,14 @@ import zipfile
 from typing import Any
 
 import pytest
-from backend_wheels import BACKENDS, INTERFACES, wheel_of
+from backend_wheels import BACKENDS, wheel_of
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.licenses import canonicalize_license_expression
 
 from wheels.sbom import LICENSE_FILE, TABLE
 
-WHEELS = [*(f"ferrule-{tag}" for tag in INTERFACES), *(f"ferrule_{name}" for name in BACKENDS)]
+WHEELS = ["ferrule", *(f"ferrule_{name}" for name in BACKENDS)]
 ROWS = tomllib.loads(TABLE.read_text())
 COMPILERS = {"libcxx", "libcxxabi", "zig-compiler-rt"}  # inside everything that zig compiles
 

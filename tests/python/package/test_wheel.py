@@ -24,7 +24,7 @@ HEADERS = {
     "fmt": "licenses/fmt.txt",
     "hwy": "licenses/highway.txt",
     "nlohmann": "licenses/nlohmann-json.txt",
-    "nanobind": "licenses/nanobind.txt",
+    "pybind11": "licenses/pybind11.txt",
     "numpy": "licenses/numpy.txt",
     "vulkan": "wheels/vulkan/licenses/vulkan-headers.txt",
 }
