@@ -50,9 +50,8 @@ def test_probe_finds_libferrule_in_the_wheel() -> None:
     assert json.loads(ended.stdout)["verdict"] == "passed"
 
 
-@pytest.mark.parametrize(("tag", "library"), [("cp311-cp311", "python311.dll"), ("cp312-abi3", "python3.dll")])
-def test_extension_needs_its_python_and_exports_its_start(tmp_path: Path, tag: str, library: str) -> None:
-    [wheel] = (ROOT / "dist").glob(f"ferrule-*-{tag}-win_amd64.whl")
+def test_extension_needs_its_python_and_exports_its_start(tmp_path: Path) -> None:
+    [wheel] = (ROOT / "dist").glob("ferrule-*-win_amd64.whl")
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith(".pyd")]
         extension = lief.PE.parse(archive.extract(name, tmp_path))
@@ -61,6 +60,6 @@ def test_extension_needs_its_python_and_exports_its_start(tmp_path: Path, tag: s
     assert {name for name in needed if not name.startswith("api-ms-win-crt-")} == {
         "libferrule.dll",
         "kernel32.dll",
-        library,
+        "python311.dll",
     }
     assert "PyInit__ferrule" in {str(entry.name) for entry in extension.exported_functions}
