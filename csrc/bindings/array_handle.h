@@ -40,7 +40,7 @@ inline py::object new_object(PyTypeObject* type) {
 // The end of such an object, which the Python class of it may extend: frees its memory.
 inline void free_object(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+  type->tp_free(object);
   Py_DECREF(type);
 }
 

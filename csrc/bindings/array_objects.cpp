@@ -20,7 +20,7 @@ namespace {
 PyTypeObject* array_class = nullptr;
 PyObject* apply_operator = nullptr;  // a Python function
 
-// The base class of ferrule.Array: its handle and its operators.
+// The base class of ferrule.Array: its handle, its shape and its operators.
 struct Operators {
   PyObject_HEAD PyObject* handle;  // an Array or, while tracing, a symbol
 };
@@ -28,6 +28,18 @@ struct Operators {
 PyTypeObject* operators_class = nullptr;
 
 PyObject*& handle_slot(PyObject* object) { return reinterpret_cast<Operators*>(object)->handle; }
+
+PyObject* get_shape(PyObject* self, void*) {
+  PyObject* const handle = handle_slot(self);
+  if (handle == nullptr || array_in(handle) == nullptr) {  // traced: a Python object
+    const auto symbol = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "_handle"));
+    return symbol ? PyObject_GetAttrString(symbol.ptr(), "shape") : nullptr;
+  }
+  return returned([handle] {
+    const auto array = py::reinterpret_borrow<ArrayPointer>(handle);
+    return shape_tuple(array->info());
+  });
+}
 
 int visit_operators(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
@@ -51,6 +63,32 @@ void set_array_class(const py::type& type, const py::function& apply) {
   if (PyType_IsSubtype(given, operators_class) == 0) raise_type_error("set_array_class: takes a class of Operators");
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   apply_operator = apply.inc_ref().ptr();
+}
+
+// What NumPy asks each object for before it calls `__array__`, and the texts of the errors. Python's own error costs
+// more than all else of numpy.asarray(x).
+struct Probe {
+  PyObject* name;
+  PyObject* error;
+};
+std::array<Probe, 2> probes{};
+
+Probe probe(const char* name) {
+  return {PyUnicode_InternFromString(name), PyUnicode_FromFormat("'Array' object has no attribute '%s'", name)};
+}
+
+PyObject* get_attribute(PyObject* self, PyObject* name) {
+  if (Py_TYPE(self) == array_class)
+    for (const Probe& probe : probes)
+      if (name == probe.name) {
+        PyErr_SetObject(PyExc_AttributeError, probe.error);
+        return nullptr;
+      }
+  PyObject* const found = PyObject_GenericGetAttr(self, name);
+  if (found != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return found;
+  if (PyUnicode_GET_LENGTH(name) == 0 || PyUnicode_READ_CHAR(name, 0) == '_') return nullptr;
+  PyErr_Clear();
+  return PyObject_CallMethod(self, "_explain_missing", "O", name);  // raises an error with advice
 }
 
 bool is_plain_number(PyObject* object) {
@@ -162,16 +200,22 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {"_handle", T_OBJECT_EX, offsetof(Operators, handle), 0, "the array's handle"},
       {nullptr, 0, 0, 0, nullptr},
   };
+  static PyGetSetDef properties[] = {
+      {"shape", get_shape, nullptr, "The number of elements along each axis.", nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr},
+  };
   PyType_Slot slots[] = {
       {binary_operators[binary].slot, reinterpret_cast<void*>(operate_binary<binary>)}...,
       {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
       {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
+      {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_members, members},
+      {Py_tp_getset, properties},
       {Py_tp_traverse, reinterpret_cast<void*>(visit_operators)},
       {Py_tp_clear, reinterpret_cast<void*>(clear_operators)},
       {Py_tp_dealloc, reinterpret_cast<void*>(end_operators)},
-      {Py_tp_doc, const_cast<char*>("The handle and the operators of ferrule.Array.")},
+      {Py_tp_doc, const_cast<char*>("The handle, the shape and the operators of ferrule.Array.")},
       {0, nullptr},
   };
   return class_of({"ferrule._ferrule.Operators", sizeof(Operators), 0,
@@ -245,6 +289,7 @@ void bind_array_objects(py::module_& module) {
                                         std::make_index_sequence<std::size(unary_operators)>());
   operators_class = reinterpret_cast<PyTypeObject*>(operators.ptr());
   module.attr("Operators") = operators.release();  // kept until the process ends
+  probes = {probe("__array_struct__"), probe("__array_interface__")};
   define_function(module, apply_definition);
   define_function(module, evaluate_definition);
   define_function(module, replace_definition);

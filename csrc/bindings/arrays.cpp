@@ -212,6 +212,18 @@ void submit_all(const std::vector<ArrayPointer>& arrays) {
   drain();
 }
 
+// A read-only view of the bytes at `pointer`, which are those of the array.
+py::object view_of(const ArrayPointer& self, const fe_array_info& info, void* pointer) {
+  const py::object dtype = numpy_dtype(info.dtype);
+  const std::span shape(info.shape, static_cast<std::size_t>(info.rank));
+  if (pointer == nullptr || info.nbytes == 0) return new_numpy_array(dtype, shape);
+  std::array<int64_t, FE_MAX_RANK> strides{};
+  for (int32_t axis = 0; axis < info.rank; ++axis)
+    strides[static_cast<std::size_t>(axis)] =
+        info.strides[axis] * static_cast<int64_t>(fe_dtype_info_get(info.dtype)->block_bytes);
+  return numpy_view(dtype, shape, std::span(strides).first(shape.size()), pointer, false, self);
+}
+
 // A read-only view of a computed array's bytes; None if the host cannot access them.
 py::object host_view(const ArrayPointer& self) {
   Array& array = given(self);
@@ -226,12 +238,7 @@ py::object host_view(const ArrayPointer& self) {
     fe_error_release(error);
     return py::none();
   }
-  const py::object dtype = numpy_dtype(info.dtype);
-  const std::span shape(info.shape, static_cast<std::size_t>(info.rank));
-  if (pointer == nullptr || info.nbytes == 0) return new_numpy_array(dtype, shape);
-  std::vector<int64_t> strides(info.strides, info.strides + info.rank);
-  for (int64_t& stride : strides) stride *= static_cast<int64_t>(fe_dtype_info_get(info.dtype)->block_bytes);
-  return numpy_view(dtype, shape, strides, pointer, false, self);
+  return view_of(self, info, pointer);
 }
 
 // Copies a computed array to a C-contiguous NumPy array of the same size.
@@ -284,6 +291,24 @@ PyObject* host_view_fast(PyObject*, PyObject* array) {
   });
 }
 
+// The same for a ferrule.Array; NotImplemented if it is traced, or not computed, or anything is wrong with it.
+PyObject* view_plain(PyObject*, PyObject* object) {
+  return returned([&]() -> py::object {
+    const ArrayPointer array = handle_in(object);
+    if (!array || !array->is_computed()) return not_implemented();
+    fe_array* const handle = array->get();
+    const fe_array_info info = array->info();
+    if (fe_is_ready(&handle, 1) != 1 || fe_dtype_info_get(info.dtype)->dtype_class == FE_CLASS_BLOCK)
+      return not_implemented();
+    void* pointer = nullptr;
+    if (fe_error* const error = fe_array_host_pointer(handle, &pointer)) {
+      fe_error_release(error);
+      return not_implemented();
+    }
+    return view_of(array, info, pointer);
+  });
+}
+
 PyObject* evaluate_fast(PyObject*, PyObject* sequence) {
   return returned([&] {
     evaluate(arrays_in(sequence));
@@ -314,6 +339,7 @@ PyObject* scalar_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 PyMethodDef fast_functions[] = {
     fast_method("from_numpy", from_numpy_fast, "from_numpy(device, source, writable, copy, mapped)"),
     {"host_view", host_view_fast, METH_O, "host_view(array)"},
+    {"view_plain", view_plain, METH_O, "view_plain(array): the view of a computed array, else NotImplemented"},
     {"evaluate", evaluate_fast, METH_O, "evaluate(arrays)"},
     fast_method("apply", apply_fast, "apply(op, inputs, attributes)"),
     fast_method("scalar", scalar_fast, "scalar(device, value, dtype)"),

@@ -141,14 +141,14 @@ fe_dtype dtype_of(py::handle value) {
 }
 
 py::tuple integers_tuple(std::span<const int64_t> numbers) {
-  py::object tuple = py::reinterpret_steal<py::object>(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  auto tuple = py::reinterpret_steal<py::tuple>(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
   if (!tuple) raise_python_error();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     PyObject* const number = PyLong_FromLongLong(numbers[i]);
-    if (number == nullptr || PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), number) != 0)
-      raise_python_error();
+    if (number == nullptr) raise_python_error();
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), number);
   }
-  return py::reinterpret_borrow<py::tuple>(tuple);
+  return tuple;
 }
 
 std::vector<int64_t> shape_of(py::handle sizes) {

@@ -77,11 +77,7 @@ class Array(_ferrule.Operators):
             raise
 
     # ---- attributes
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of elements along each axis."""
-        return self._handle.shape
-
+    # `shape` is that of _ferrule.Operators.
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the elements; for a block dtype, a `BlockDType`."""
@@ -243,6 +239,10 @@ class Array(_ferrule.Operators):
         return host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None and not copy:
+            view: NDArray[Any] = _ferrule.view_plain(self)
+            if view is not NotImplemented:
+                return view
         if copy is False and self._host_view("numpy.asarray()") is None:
             raise InvalidArgumentError(
                 f"numpy.asarray: an array on {self.device} needs a copy, which copy=False forbids"
@@ -530,12 +530,10 @@ class Array(_ferrule.Operators):
         def __eq__(self, other: object) -> Array: ...  # type: ignore[override]
         def __ne__(self, other: object) -> Array: ...  # type: ignore[override]
 
-    if not TYPE_CHECKING:  # a type checker would accept any attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            # NumPy asks each array for names that begin with "__", so only public names cost time.
-            advice = "" if name.startswith("_") else other_names.method_advice(name, dir(Array), Array._public_names)
-            raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
+    def _explain_missing(self, name: str) -> NoReturn:
+        """Raise the error for a public name that arrays do not have; the extension calls it."""
+        advice = other_names.method_advice(name, dir(Array), Array._public_names)
+        raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
 
     def __pos__(self) -> Array:
         return self._snapshot("+x")
