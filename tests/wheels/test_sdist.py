@@ -37,7 +37,7 @@ def test_it_installs_and_computes_in_a_fresh_environment(sdist: Path, tmp_path: 
     python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FERRULE_"))}
     environment["FERRULE_BUILD_VARIANTS"] = "x64 armv8"  # one of them, which is enough to compute
-    install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", sdist]
+    install: list[str | Path] = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", sdist]
     ended = subprocess.run(install, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-6000:]
     ran = subprocess.run(
