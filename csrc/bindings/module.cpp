@@ -5,6 +5,12 @@
 #include "python_references.h"
 #include "values.h"
 
+// pybind11's own start waits forever in a subinterpreter before Python 3.12, which refuses the module there: the thread
+// has two thread states, and PyGILState_Ensure waits for the other. So the start is a function that PyInit__ferrule
+// calls.
+#undef PYBIND11_PLUGIN_IMPL
+#define PYBIND11_PLUGIN_IMPL(name) static PyObject* start##name()
+
 PYBIND11_MODULE(_ferrule, module) {
   using namespace ferrule::python;
   module.doc() = "The host C API of ferrule. Private: use the package.";
@@ -22,4 +28,11 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_dlpack(module);
   bind_calls(module);
   bind_traces(module);
+}
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__ferrule();
+extern "C" PYBIND11_EXPORT PyObject* PyInit__ferrule() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return start_ferrule();
+  PyErr_SetString(PyExc_ImportError, "ferrule works in the main interpreter only, and this is a subinterpreter");
+  return nullptr;
 }

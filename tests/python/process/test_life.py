@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -245,3 +246,24 @@ def test_modules_that_stay_mapped_are_reported(run_python: Run, put_module: Put,
 
 def test_refresh_without_lost_devices_does_nothing(run_python: Run) -> None:
     assert run_python("import ferrule as fe; print(fe.refresh(), fe.backends())").stdout == "[] []\n"
+
+
+IMPORT_IN_A_SUBINTERPRETER = """
+import sys, warnings
+warnings.simplefilter('ignore')
+sys.path[:0] = {path!r}
+try: import ferrule
+except ImportError as error: assert 'interpreter' in str(error), error
+else: raise SystemError('it was imported')
+"""
+
+
+def test_a_subinterpreter_is_refused(run_python: Run) -> None:
+    """Python itself refuses it since 3.12."""
+    interpreters = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+    pytest.importorskip(interpreters)
+    run_python(
+        f"import {interpreters} as interpreters, sys\n"
+        f"program = {IMPORT_IN_A_SUBINTERPRETER!r}.format(path=sys.path)\n"
+        "assert interpreters.run_string(interpreters.create(), program) is None\n"
+    )
