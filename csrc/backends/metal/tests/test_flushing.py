@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., str]
+from backend_processes import Processes
 
 # Ops whose functions treat subnormal operands or results as integers: kernels/elementwise/, docs/functions.md.
 OPS = {
@@ -20,12 +18,12 @@ OPS = {
 
 
 @pytest.mark.parametrize("family", OPS)
-def test_the_kit_passes_where_subnormal_numbers_are_flushed(family: str, module: Path, run: Run) -> None:
+def test_the_kit_passes_where_subnormal_numbers_are_flushed(family: str, module: Path, start: Processes) -> None:
     program = f"""
 results = fe.testing.check({OPS[family]}, backend={str(module)!r}, dtypes=["float32"], checks=["values", "edges"])
 print(len(results.failures), sum(record.state == "passed" for record in results.records), results)
 """
-    output = run(program, FERRULE_EMULATION_METAL_FLUSH="1")
+    output = start(program, FERRULE_EMULATION_METAL_FLUSH="1").output
     failures, passed = map(int, output.split()[:2])
     assert failures == 0, output
     assert passed >= 2 * len(OPS[family]), output
