@@ -1,4 +1,5 @@
-// What the emulated CUDA runtime refuses or reports of wrong use, and that it runs what nothing orders in another order.
+// What the emulated CUDA runtime refuses or reports of wrong use, and that it runs what nothing orders in another
+// order.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -227,7 +228,8 @@ TEST(SettingsDeathTest, StreamsEventsAndFaultsBelongToTheirDevice) {
     EXPECT_EQ(cudaStreamSynchronize(second), cudaSuccess);
     EXPECT_EQ(byte, 2);
   };
-  const Variables two = {{"FERRULE_EMULATION_DEVICES", "2"}, {"FERRULE_EMULATION_FAULT_AT", "1:cudaErrorLaunchTimeout"}};
+  const Variables two = {{"FERRULE_EMULATION_DEVICES", "2"},
+                         {"FERRULE_EMULATION_FAULT_AT", "1:cudaErrorLaunchTimeout"}};
   EXPECT_EXIT(check_with(two, check), testing::ExitedWithCode(0), "");
 }
 

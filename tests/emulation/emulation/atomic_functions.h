@@ -1,5 +1,6 @@
-// CUDA's atomic functions that kernels use: relaxed, and only for the types that CUDA has them for. CUDA C++ Programming Guide, "Atomic
-// Functions". Each may be the question of a loop that waits for another thread (poll() of block.h).
+// CUDA's atomic functions that kernels use: relaxed, and only for the types that CUDA has them for. CUDA C++
+// Programming Guide, "Atomic Functions". Each may be the question of a loop that waits for another thread (poll() of
+// block.h).
 #pragma once
 
 #include <atomic>

@@ -79,7 +79,8 @@ TEST(MetalFaults, AThreadThatWaitsForWhatNobodyDoes) {
 
 TEST(MetalFaults, ArgumentsThatAreMissing) {
   Kernel kernel(
-      "struct P { uint a[4]; };\nkernel void k(device float* out [[buffer(2)]], constant P& p [[buffer(5)]]) { out[0] = "
+      "struct P { uint a[4]; };\nkernel void k(device float* out [[buffer(2)]], constant P& p [[buffer(5)]]) { out[0] "
+      "= "
       "p.a[0]; }");
   std::vector<float> out(1);
   const auto found = [&] { return fault_of([&] { kernel.run(1, 1); }); };

@@ -229,8 +229,7 @@ class Rewriter {
       static const std::set<std::string_view> known = {"maybe_unused", "nodiscard", "likely", "unlikely",
                                                        "fallthrough"};
       // Metal takes those of parameters of kernels on other functions, too, and does nothing there.
-      const bool is_of_parameter =
-          one.name == "buffer" || value_attributes.contains(one.name);
+      const bool is_of_parameter = one.name == "buffer" || value_attributes.contains(one.name);
       if (!known.contains(one.name) && !is_of_parameter)
         refuse(tokens_[one.first], "unknown attribute '" + std::string(one.name) + "'");
     }

@@ -44,9 +44,9 @@ Object* String::with_utf8(const char* text) {
 }
 
 const Class& String::own_class() {
-  static const auto& one = *new Class(
-      "NSString", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<String>()); },
-      {method<&String::utf8>("UTF8String")}, {method<&String::with_utf8>("stringWithUTF8String:")});
+  static const auto& one =
+      *new Class("NSString", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<String>()); },
+                 {method<&String::utf8>("UTF8String")}, {method<&String::with_utf8>("stringWithUTF8String:")});
   return one;
 }
 
@@ -78,15 +78,15 @@ Object* Url::file(String* path) {
 
 const Class& Url::own_class() {
   static const auto& one =
-      *new Class("NSURL", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<Url>()); },
-                 {}, {method<&Url::file>("fileURLWithPath:")});
+      *new Class("NSURL", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<Url>()); }, {},
+                 {method<&Url::file>("fileURLWithPath:")});
   return one;
 }
 
 const Class& Error::own_class() {
-  static const auto& one = *new Class("NSError", &root_class(), Class::Kind::named, nullptr,
-                                      {method<&Error::code>("code"),
-                                       method<&Error::localized>("localizedDescription")});
+  static const auto& one =
+      *new Class("NSError", &root_class(), Class::Kind::named, nullptr,
+                 {method<&Error::code>("code"), method<&Error::localized>("localizedDescription")});
   return one;
 }
 

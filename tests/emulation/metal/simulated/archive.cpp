@@ -51,10 +51,9 @@ std::string read(std::string_view text, const Device& device, std::set<std::stri
 }  // namespace
 
 const objc::Class& ArchiveDescriptor::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLBinaryArchiveDescriptor", &objc::root_class(), objc::Class::Kind::named,
-                       [] { return static_cast<Object*>(create<ArchiveDescriptor>()); },
-                       {method<&ArchiveDescriptor::set_url>("setUrl:")});
+  static const auto& one = *new objc::Class("MTLBinaryArchiveDescriptor", &objc::root_class(), objc::Class::Kind::named,
+                                            [] { return static_cast<Object*>(create<ArchiveDescriptor>()); },
+                                            {method<&ArchiveDescriptor::set_url>("setUrl:")});
   return one;
 }
 
@@ -131,10 +130,9 @@ bool Archive::serialize(Object* url, Object** error) const {
 }
 
 const objc::Class& Archive::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLBinaryArchive", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                       {method<&Archive::add>("addComputePipelineFunctionsWithDescriptor:error:"),
-                        method<&Archive::serialize>("serializeToURL:error:")});
+  static const auto& one = *new objc::Class("MTLBinaryArchive", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                                            {method<&Archive::add>("addComputePipelineFunctionsWithDescriptor:error:"),
+                                             method<&Archive::serialize>("serializeToURL:error:")});
   return one;
 }
 

@@ -16,7 +16,8 @@ std::string refusal_of(std::size_t length, std::size_t options) {
   if (length == 0) return "the length must not be 0";
   if (length > settings().max_buffer)
     return "the length " + std::to_string(length) + " must not exceed " + std::to_string(settings().max_buffer);
-  if (const auto mode = options >> 4U & 15U; mode != 0 && mode != 2) return "a storage mode that is not shared or private";
+  if (const auto mode = options >> 4U & 15U; mode != 0 && mode != 2)
+    return "a storage mode that is not shared or private";
   if ((options & 15U) > 1) return "an unknown CPU cache mode";
   if ((options >> 8U & 3U) > 2 || options >> 10U != 0) return "unknown resource options";
   return "";
@@ -42,7 +43,8 @@ Buffer* Buffer::make(Device& device, std::size_t length, std::size_t options, co
   }
 }
 
-Buffer* Buffer::around(Device& device, void* pointer, std::size_t length, std::size_t options, const void* deallocator) {
+Buffer* Buffer::around(Device& device, void* pointer, std::size_t length, std::size_t options,
+                       const void* deallocator) {
   const char* const selector = "newBufferWithBytesNoCopy:length:options:deallocator:";
   if (is_refused(selector, length, options)) return nullptr;
   if (static_cast<StorageMode>(options >> 4U & 15U) == StorageMode::private_to_device) {
@@ -53,8 +55,7 @@ Buffer* Buffer::around(Device& device, void* pointer, std::size_t length, std::s
     objc::report_fault(std::string("-[MTLDevice ") + selector + "]: there are no blocks here");
     return nullptr;
   }
-  if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % page_bytes != 0 ||
-      length % page_bytes != 0) {
+  if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % page_bytes != 0 || length % page_bytes != 0) {
     objc::report_fault(std::string("-[MTLDevice ") + selector + "]: the memory is not whole pages");
     return nullptr;
   }

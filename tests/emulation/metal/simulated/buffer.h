@@ -18,7 +18,8 @@ class Buffer : public Object {
   static const objc::Class& own_class();
   // Null if the device has no memory for it, or for a fault.
   static Buffer* make(Device& device, std::size_t length, std::size_t options, const char* selector);
-  static Buffer* around(Device& device, void* pointer, std::size_t length, std::size_t options, const void* deallocator);
+  static Buffer* around(Device& device, void* pointer, std::size_t length, std::size_t options,
+                        const void* deallocator);
 
   Buffer(Device& device, std::size_t length, std::size_t options, std::unique_ptr<GuardedMemory> memory);
   Buffer(Device& device, void* pointer, std::size_t length, std::size_t options);

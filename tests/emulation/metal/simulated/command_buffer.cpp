@@ -222,18 +222,15 @@ double CommandBuffer::gpu_start() const { return time_of(gpu_start_); }
 double CommandBuffer::gpu_end() const { return time_of(gpu_end_); }
 
 const objc::Class& CommandBuffer::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLCommandBuffer", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                       {method<&CommandBuffer::compute_encoder>("computeCommandEncoderWithDispatchType:"),
-                        method<&CommandBuffer::blit_encoder>("blitCommandEncoder"),
-                        method<&CommandBuffer::signal>("encodeSignalEvent:value:"),
-                        method<&CommandBuffer::wait>("encodeWaitForEvent:value:"),
-                        method<&CommandBuffer::commit>("commit"),
-                        method<&CommandBuffer::wait_until_completed>("waitUntilCompleted"),
-                        method<&CommandBuffer::get_status>("status"),
-                        method<&CommandBuffer::get_error>("error"),
-                        method<&CommandBuffer::gpu_start>("GPUStartTime"),
-                        method<&CommandBuffer::gpu_end>("GPUEndTime")});
+  static const auto& one = *new objc::Class(
+      "MTLCommandBuffer", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+      {method<&CommandBuffer::compute_encoder>("computeCommandEncoderWithDispatchType:"),
+       method<&CommandBuffer::blit_encoder>("blitCommandEncoder"),
+       method<&CommandBuffer::signal>("encodeSignalEvent:value:"),
+       method<&CommandBuffer::wait>("encodeWaitForEvent:value:"), method<&CommandBuffer::commit>("commit"),
+       method<&CommandBuffer::wait_until_completed>("waitUntilCompleted"), method<&CommandBuffer::get_status>("status"),
+       method<&CommandBuffer::get_error>("error"), method<&CommandBuffer::gpu_start>("GPUStartTime"),
+       method<&CommandBuffer::gpu_end>("GPUEndTime")});
   return one;
 }
 

@@ -31,9 +31,7 @@ bool Device::take_memory(std::size_t bytes) {
   return true;
 }
 
-Object* Device::new_queue() {
-  return fails("newCommandQueue") || is_removed() ? nullptr : create<CommandQueue>(*this);
-}
+Object* Device::new_queue() { return fails("newCommandQueue") || is_removed() ? nullptr : create<CommandQueue>(*this); }
 
 Object* Device::new_buffer(std::size_t length, std::size_t options) {
   if (fails("newBufferWithLength:options:") || is_removed()) return nullptr;
@@ -62,23 +60,17 @@ Object* Device::new_pipeline(Object* descriptor, std::size_t options, Object** r
 
 Object* Device::new_archive(Object* descriptor, Object** error) { return Archive::make(*this, descriptor, error); }
 
-Object* Device::new_shared_event() {
-  return fails("newSharedEvent") || is_removed() ? nullptr : create<SharedEvent>();
-}
+Object* Device::new_shared_event() { return fails("newSharedEvent") || is_removed() ? nullptr : create<SharedEvent>(); }
 
 const objc::Class& Device::own_class() {
   static const auto& one = *new objc::Class(
       "MTLDevice", &objc::root_class(), objc::Class::Kind::ageless, nullptr,
-      {method<&Device::name>("name"),
-       method<&Device::is_low_power>("isLowPower"),
-       method<&Device::is_removable>("isRemovable"),
-       method<&Device::has_unified_memory>("hasUnifiedMemory"),
+      {method<&Device::name>("name"), method<&Device::is_low_power>("isLowPower"),
+       method<&Device::is_removable>("isRemovable"), method<&Device::has_unified_memory>("hasUnifiedMemory"),
        method<&Device::recommended_working_set>("recommendedMaxWorkingSetSize"),
-       method<&Device::allocated>("currentAllocatedSize"),
-       method<&Device::max_buffer>("maxBufferLength"),
+       method<&Device::allocated>("currentAllocatedSize"), method<&Device::max_buffer>("maxBufferLength"),
        method<&Device::max_threadgroup_memory>("maxThreadgroupMemoryLength"),
-       method<&Device::supports>("supportsFamily:"),
-       method<&Device::new_queue>("newCommandQueue"),
+       method<&Device::supports>("supportsFamily:"), method<&Device::new_queue>("newCommandQueue"),
        method<&Device::new_buffer>("newBufferWithLength:options:"),
        method<&Device::new_buffer_around>("newBufferWithBytesNoCopy:length:options:deallocator:"),
        method<&Device::new_library>("newLibraryWithSource:options:error:"),

@@ -120,8 +120,7 @@ const objc::Class& Library::own_class() {
 }
 
 const objc::Class& Function::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLFunction", &objc::root_class(), objc::Class::Kind::inner, nullptr, {});
+  static const auto& one = *new objc::Class("MTLFunction", &objc::root_class(), objc::Class::Kind::inner, nullptr, {});
   return one;
 }
 

@@ -27,12 +27,12 @@ std::vector<Archive*> PipelineDescriptor::archives() const {
 }
 
 const objc::Class& PipelineDescriptor::own_class() {
-  static const auto& one = *new objc::Class(
-      "MTLComputePipelineDescriptor", &objc::root_class(), objc::Class::Kind::named,
-      [] { return static_cast<Object*>(create<PipelineDescriptor>()); },
-      {method<&PipelineDescriptor::set_function>("setComputeFunction:"),
-       method<&PipelineDescriptor::set_most_threads>("setMaxTotalThreadsPerThreadgroup:"),
-       method<&PipelineDescriptor::set_archives>("setBinaryArchives:")});
+  static const auto& one =
+      *new objc::Class("MTLComputePipelineDescriptor", &objc::root_class(), objc::Class::Kind::named,
+                       [] { return static_cast<Object*>(create<PipelineDescriptor>()); },
+                       {method<&PipelineDescriptor::set_function>("setComputeFunction:"),
+                        method<&PipelineDescriptor::set_most_threads>("setMaxTotalThreadsPerThreadgroup:"),
+                        method<&PipelineDescriptor::set_archives>("setBinaryArchives:")});
   return one;
 }
 

@@ -246,8 +246,7 @@ TEST_F(MetalUse, DispatchesWithoutABarrierRunInAnotherOrder) {
     const Id x = new_buffer(4), three = new_buffer(4), commands = command_buffer();
     *contents<float>(x) = 1;
     *contents<float>(three) = 3;
-    const Id encoder =
-        send<Id>(commands, "computeCommandEncoderWithDispatchType:", static_cast<Number>(type));
+    const Id encoder = send<Id>(commands, "computeCommandEncoderWithDispatchType:", static_cast<Number>(type));
     send<void>(encoder, "setComputePipelineState:", twice);
     set_buffer(encoder, x, 0, 0);
     set_buffer(encoder, three, 0, 1);

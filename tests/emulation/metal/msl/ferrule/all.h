@@ -1,5 +1,5 @@
-// All types and functions of MSL that the emulator has: those that kernels use. Included in front of each text, and of the text for the strict
-// checks (FERRULE_STRICT).
+// All types and functions of MSL that the emulator has: those that kernels use. Included in front of each text, and of
+// the text for the strict checks (FERRULE_STRICT).
 #pragma once
 
 #include <ferrule/language.h>

@@ -1,17 +1,17 @@
-// Metal Shading Language Specification, "Math Functions" and "Common Functions", as far as kernels use them. Functions of
-// half compute in float and round once. MSL has none of bfloat.
+// Metal Shading Language Specification, "Math Functions" and "Common Functions", as far as kernels use them. Functions
+// of half compute in float and round once. MSL has none of bfloat.
 #pragma once
 
 namespace metal {
 
-#define FERRULE_UNARY(name, function)                               \
-  bfloat name(bfloat) = delete;                                     \
-  ferrule_inline float name(float x) { return function(x); }        \
+#define FERRULE_UNARY(name, function)                        \
+  bfloat name(bfloat) = delete;                              \
+  ferrule_inline float name(float x) { return function(x); } \
   ferrule_inline half name(half x) { return static_cast<half>(function(static_cast<float>(x))); }
-#define FERRULE_BINARY(name, function)                                       \
-  bfloat name(bfloat, bfloat) = delete;                                      \
-  ferrule_inline float name(float x, float y) { return function(x, y); }     \
-  ferrule_inline half name(half x, half y) {                                 \
+#define FERRULE_BINARY(name, function)                                                \
+  bfloat name(bfloat, bfloat) = delete;                                               \
+  ferrule_inline float name(float x, float y) { return function(x, y); }              \
+  ferrule_inline half name(half x, half y) {                                          \
     return static_cast<half>(function(static_cast<float>(x), static_cast<float>(y))); \
   }
 FERRULE_UNARY(fabs, __builtin_fabsf)
