@@ -15,9 +15,6 @@ endif()
 install(TARGETS ferrule-probe EXPORT ferruleTargets RUNTIME DESTINATION ${probe_dir})
 install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.inc)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
-# The emulator of CUDA kernels, as sources: it is compiled with the options of the kernels that it runs.
-install(DIRECTORY tests/emulation/ DESTINATION ${FERRULE_INSTALL_TESTING_DIR}/emulation PATTERN checks EXCLUDE
-        PATTERN metal EXCLUDE)
 
 # All that is installed, for a build without the tests.
 get_property(installed_modules GLOBAL PROPERTY FERRULE_INSTALLED_MODULES)
@@ -37,7 +34,7 @@ install(SCRIPT cmake/OwnModules.cmake)
 install(EXPORT ferruleTargets NAMESPACE ferrule:: DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
 configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake
                               INSTALL_DESTINATION ${FERRULE_INSTALL_CMAKE_DIR}
-                              PATH_VARS FERRULE_INSTALL_BACKEND_DIR FERRULE_INSTALL_TESTING_DIR)
+                              PATH_VARS FERRULE_INSTALL_BACKEND_DIR)
 write_basic_package_version_file(ferruleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfigVersion.cmake
               cmake/FerruleModule.cmake cmake/module_symbols.c.in cmake/module.map

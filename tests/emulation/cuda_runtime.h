@@ -3,7 +3,6 @@
 // "C++ Language Extensions".
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <source_location>
@@ -64,32 +63,7 @@
 #define FERRULE_DYNAMIC_SHARED(type, name) \
   type* const name = static_cast<type*>(::emulation::current_block->dynamic_shared())
 
-// ---- barriers of the block
+// ---- the barrier of the block
 inline void __syncthreads(EmulationSource at = EmulationSource::current()) {
-  emulation::current_block->wait_at_barrier(0, 0, {"__syncthreads", at}, false);
-}
-inline int __syncthreads_count(int predicate, EmulationSource at = EmulationSource::current()) {
-  return static_cast<int>(
-      emulation::current_block->wait_at_barrier(0, 0, {"__syncthreads_count", at}, predicate != 0).count);
-}
-inline int __syncthreads_and(int predicate, EmulationSource at = EmulationSource::current()) {
-  const emulation::Votes votes =
-      emulation::current_block->wait_at_barrier(0, 0, {"__syncthreads_and", at}, predicate != 0);
-  return votes.count == votes.threads ? 1 : 0;
-}
-inline int __syncthreads_or(int predicate, EmulationSource at = EmulationSource::current()) {
-  return emulation::current_block->wait_at_barrier(0, 0, {"__syncthreads_or", at}, predicate != 0).count != 0 ? 1 : 0;
-}
-
-// ---- fences, and a pause in which the other threads of the block go on
-inline void __threadfence(EmulationSource at = EmulationSource::current()) {
-  emulation::poll({"__threadfence", at});
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-inline void __threadfence_block(EmulationSource at = EmulationSource::current()) {
-  emulation::poll({"__threadfence_block", at});
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-inline void __nanosleep(unsigned, EmulationSource at = EmulationSource::current()) {
-  emulation::yield({"__nanosleep", at});
+  emulation::current_block->wait_at_barrier({"__syncthreads", at});
 }

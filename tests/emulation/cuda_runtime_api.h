@@ -7,11 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "emulation/block.h"
 
@@ -111,11 +107,6 @@ enum cudaStreamCaptureMode : int {
   cudaStreamCaptureModeThreadLocal,
   cudaStreamCaptureModeRelaxed
 };
-enum cudaStreamCaptureStatus : int {
-  cudaStreamCaptureStatusNone,
-  cudaStreamCaptureStatusActive,
-  cudaStreamCaptureStatusInvalidated
-};
 enum cudaDeviceAttr : int {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
@@ -157,11 +148,6 @@ enum cudaDeviceAttr : int {
 enum cudaFuncAttribute : int {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
-};
-enum cudaMemPoolAttr : int {
-  cudaMemPoolAttrReleaseThreshold = 4,
-  cudaMemPoolAttrReservedMemCurrent = 5,
-  cudaMemPoolAttrUsedMemCurrent = 7,
 };
 enum cudaJitOption : int { cudaJitMaxRegisters };  // the emulator refuses all of them
 enum cudaLibraryOption : int { cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved };
@@ -223,7 +209,6 @@ using cudaGraphExec_t = struct EmulatedGraphExec*;
 using cudaGraphNode_t = struct EmulatedNode*;
 using cudaLibrary_t = struct EmulatedLibrary*;
 using cudaKernel_t = struct EmulatedKernel*;
-using cudaMemPool_t = struct EmulatedMemPool*;
 using cudaHostFn_t = void (*)(void* userData);
 // Only cudaStreamWaitEvent takes them: the emulator has no default streams.
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
@@ -240,9 +225,7 @@ struct cudaKernelNodeParams {
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
-cudaError_t cudaPeekAtLastError();
 cudaError_t cudaDriverGetVersion(int* version);
-cudaError_t cudaRuntimeGetVersion(int* version);
 // Knows the functions of cuda.h.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
                                              unsigned long long flags, cudaDriverEntryPointQueryResult* status);
@@ -252,9 +235,6 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
-cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer);
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 
@@ -269,21 +249,14 @@ cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream);
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes_to_keep);
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
@@ -308,11 +281,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                    std::size_t count, const cudaKernelNodeParams* parameters);
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters);
@@ -322,44 +293,9 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 namespace emulation {
 
-// How a kernel is called: the sizes of its parameters, and a function that calls it with pointers to them.
-struct KernelRow {
-  std::vector<std::size_t> sizes;
-  std::function<void(void* const* arguments)> call;
-};
-bool knows_kernel(const void* function);
-void register_kernel(const void* function, KernelRow row);
-// The name of the kernel in reports.
-void name_kernel(const void* function, const std::string& name);
 // The text of the fault that stopped the current device; empty if none did.
 std::string fault_of_device();
 // Forgets all faults, which nothing in CUDA does; for tests.
 void forget_faults();
 
-template <class... Parameters, std::size_t... i>
-void call_kernel(void (*kernel)(Parameters...), void* const* arguments, std::index_sequence<i...>) {
-  kernel(*static_cast<std::remove_cvref_t<Parameters>*>(arguments[i])...);
-}
-
-template <class... Parameters>
-const void* known_kernel(void (*kernel)(Parameters...)) {
-  const auto* const function = reinterpret_cast<const void*>(kernel);
-  if (!knows_kernel(function))
-    register_kernel(function, {{sizeof(Parameters)...}, [kernel](void* const* given) {
-                                 call_kernel(kernel, given, std::index_sequence_for<Parameters...>{});
-                               }});
-  return function;
-}
-
 }  // namespace emulation
-
-// For kernels of the same program, as <cuda_runtime.h> of CUDA has them.
-template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                             cudaStream_t stream) {
-  return cudaLaunchKernel(emulation::known_kernel(kernel), grid, block, arguments, shared, stream);
-}
-template <class... Parameters>
-cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
-  return cudaFuncSetAttribute(emulation::known_kernel(kernel), attribute, value);
-}

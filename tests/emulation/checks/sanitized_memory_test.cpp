@@ -2,8 +2,6 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
-
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 
@@ -19,36 +17,22 @@ void expect_exact(const void* pointer, std::size_t bytes) {
   for (std::size_t past = 0; past < 8; ++past) EXPECT_TRUE(__asan_address_is_poisoned(memory + bytes + past)) << bytes;
 }
 
-TEST(SanitizedMemory, DeviceMemoryEndsAtItsLastByte) {
-  for (const std::size_t bytes : sizes) {
-    void* memory = nullptr;
-    ASSERT_EQ(cudaMalloc(&memory, bytes), cudaSuccess);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0U);
-    expect_exact(memory, bytes);
-    EXPECT_EQ(cudaFree(memory), cudaSuccess);
-  }
-}
-
-TEST(SanitizedMemory, MemoryOfAPoolEndsAtItsLastByte) {
+TEST(SanitizedMemory, MemoryEndsAtItsLastByte) {
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   for (const std::size_t bytes : sizes) {
-    void* memory = nullptr;
-    ASSERT_EQ(cudaMallocAsync(&memory, bytes, stream), cudaSuccess);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0U);
-    expect_exact(memory, bytes);
-    EXPECT_EQ(cudaFreeAsync(memory, stream), cudaSuccess);
+    void *own = nullptr, *of_pool = nullptr, *pinned = nullptr;
+    ASSERT_EQ(cudaMalloc(&own, bytes), cudaSuccess);
+    ASSERT_EQ(cudaMallocAsync(&of_pool, bytes, stream), cudaSuccess);
+    ASSERT_EQ(cudaHostAlloc(&pinned, bytes, cudaHostAllocDefault), cudaSuccess);
+    expect_exact(own, bytes);
+    expect_exact(of_pool, bytes);
+    if (bytes % 4096 != 0) expect_exact(pinned, bytes);
+    EXPECT_EQ(cudaFree(own), cudaSuccess);
+    EXPECT_EQ(cudaFreeAsync(of_pool, stream), cudaSuccess);
+    EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
   }
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-}
-
-TEST(SanitizedMemory, PinnedMemoryEndsAtItsLastByte) {
-  for (const std::size_t bytes : sizes) {
-    void* memory = nullptr;
-    ASSERT_EQ(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), cudaSuccess);
-    if (bytes % 4096 != 0) expect_exact(memory, bytes);
-    EXPECT_EQ(cudaFreeHost(memory), cudaSuccess);
-  }
 }
 
 __global__ void writes(char* x, std::size_t at) { x[at] = 1; }

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <random>
 #include <string>
@@ -163,17 +162,13 @@ Result multiply(bool a_along_k, bool b_along_k, bool is_bfloat16, Fault fault, O
   return result;
 }
 
-class Layouts : public testing::TestWithParam<unsigned> {};
-
-TEST_P(Layouts, ProductIsRight) {
-  const unsigned bits = GetParam();
+TEST(Warpgroup, ProductWithoutAFaultIsRight) {
   for (const Order order : {Order::forward, Order::reverse, Order::random}) {
-    const Result result = multiply((bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, Fault::none, order);
+    const Result result = multiply(true, false, false, Fault::none, order);
     EXPECT_EQ(result.error, "");
     EXPECT_EQ(result.wrong, 0U);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Warpgroup, Layouts, testing::Range(0U, 8U));
 
 TEST(Warpgroup, MissingFencesAreReported) {
   EXPECT_NE(multiply(true, true, false, Fault::no_proxy_fence).error.find("has not called fence.proxy.async since"),
@@ -328,56 +323,6 @@ TEST(Warpgroup, SlotsOfARingAreReleasedAfterTheirInstructions) {
     EXPECT_NE(run_ring(fault, Order::forward), "");
 }
 
-// One thread starts a copy of a tile, and all ask in a loop whether it has arrived. With `waits_twice` they ask for a
-// phase that nobody ends, too.
-__global__ void asks_for_a_tile(const CUtensorMap* map, bool waits_twice, std::uint16_t* out) {
-  FERRULE_DYNAMIC_SHARED(std::byte, memory);
-  FERRULE_SHARED(std::uint64_t, barrier, [1]);
-  std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
-  if (threadIdx.x == 0) {
-    mbarrier_init(barrier, 1);
-    fence_proxy_async();
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    mbarrier_arrive_expect_tx(barrier, tile_bytes);
-    start_copy(tile, map, true, rows, barrier);
-  }
-  while (!mbarrier_try_wait(barrier, 0)) {
-  }
-  while (waits_twice && !mbarrier_try_wait(barrier, 1)) {
-  }
-  std::memcpy(out + threadIdx.x, tile + threadIdx.x * std::size_t{row_bytes}, 2);
-}
-
-std::string ask_for_a_tile(bool waits_twice, Order order) {
-  const Matrix a(rows, true, false, 1);
-  std::vector<std::uint16_t> out(64);
-  LaunchShape shape;
-  shape.block.x = 64;
-  shape.dynamic_shared = tile_bytes + 1024;
-  shape.order = order;
-  shape.time_limit = std::chrono::milliseconds(200);
-  try {
-    launch("asks", shape, asks_for_a_tile, &a.map, waits_twice, out.data());
-  } catch (const KernelError& error) {
-    return error.what();
-  }
-  EXPECT_EQ(out[0], a.items[0]);
-  return "";
-}
-
-TEST(Warpgroup, TileArrivesWhileThreadsAskForItInALoop) {
-  for (const Order order : {Order::forward, Order::reverse, Order::random}) EXPECT_EQ(ask_for_a_tile(false, order), "");
-}
-
-TEST(Warpgroup, LoopOfTryWaitThatNeverEndsIsReportedWithWhatTheBarrierLacks) {
-  const std::string error = ask_for_a_tile(true, Order::forward);
-  EXPECT_NE(error.find("asks: block (0, 0, 0) has not ended after 0.2 s"), std::string::npos) << error;
-  EXPECT_NE(error.find("threads 0-63: in mbarrier.try_wait at " __FILE__), std::string::npos) << error;
-  EXPECT_NE(error.find("where phase 1 lacks 1 arrival"), std::string::npos) << error;
-}
-
 // Threads copy the tiles: their writes must be made visible to wgmma.
 __global__ void multiplies_what_threads_wrote(float* out, bool is_fenced) {
   FERRULE_DYNAMIC_SHARED(std::byte, memory);
@@ -414,91 +359,6 @@ TEST(Warpgroup, WritesOfThreadsNeedAFence) {
   }
 }
 
-// out = a b, with A in the registers of its threads: 64 x 16 items in memory, by rows. It has twice the product if
-// `adds`.
-__global__ void multiplies_registers(const std::uint16_t* a, float* out, bool adds) {
-  FERRULE_DYNAMIC_SHARED(std::byte, memory);
-  std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
-  for (unsigned i = threadIdx.x; i < 16 * 64; i += 128) {
-    const auto row = i / 64, column = i % 64;
-    const std::uint16_t item = float16_bits(static_cast<float>(row * 3 + column));
-    std::memcpy(tile + swizzled(i * std::size_t{2}, 128), &item, 2);
-  }
-  fence_proxy_async();
-  __syncthreads();
-  const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
-  std::uint32_t fragment[4];
-  for (unsigned i = 0; i < 4; ++i) std::memcpy(&fragment[i], a + (row + i % 2 * 8) * 16 + i / 2 * 8 + lane % 4 * 2, 4);
-  const MatrixInstruction instruction{64, false, in_registers, descriptor(tile, false, 0, Fault::none), true, false};
-  float sums[32];
-  wgmma_fence();
-  wgmma(sums, instruction, false, fragment);
-  if (adds) wgmma(sums, instruction, true, fragment);
-  wgmma_commit();
-  for (std::uint32_t& items : fragment) items = 0x7e007e00;  // read when the instruction was issued
-  wgmma_wait(0);
-  for (unsigned i = 0; i < 32; ++i) out[(row + i / 2 % 2 * 8) * 64 + i / 4 * 8 + lane % 4 * 2 + i % 2] = sums[i];
-}
-
-TEST(Warpgroup, FirstFactorMayBeInRegisters) {
-  std::vector<std::uint16_t> a(std::size_t{64} * 16);
-  for (unsigned i = 0; i < a.size(); ++i) a[i] = float16_bits(static_cast<float>(i % 37) - 18);
-  for (const bool adds : {false, true})
-    for (const Order order : {Order::forward, Order::reverse, Order::random}) {
-      std::vector<float> out(std::size_t{64} * 64);
-      LaunchShape shape;
-      shape.block.x = 128;
-      shape.dynamic_shared = 2048 + 1024;
-      shape.order = order;
-      launch("registers", shape, multiplies_registers, a.data(), out.data(), adds);
-      for (unsigned row = 0; row < 64; ++row)
-        for (unsigned column = 0; column < 64; ++column) {
-          float sum = 0;
-          for (unsigned k = 0; k < 16; ++k)
-            sum += (static_cast<float>((row * 16 + k) % 37) - 18) * static_cast<float>(k * 3 + column);
-          ASSERT_EQ(out[row * 64 + column], adds ? 2 * sum : sum) << row << " " << column;
-        }
-    }
-}
-
-// A box at the end of a tensor, and one before its start.
-__global__ void reads_a_box(const CUtensorMap* map, std::uint16_t* out, std::int32_t x, std::int32_t y) {
-  FERRULE_DYNAMIC_SHARED(std::byte, memory);
-  FERRULE_SHARED(std::uint64_t, barrier, [1]);
-  std::byte* const tile = memory + (1024 - reinterpret_cast<std::uintptr_t>(memory) % 1024) % 1024;
-  mbarrier_init(barrier, 1);
-  fence_proxy_async();
-  const std::int32_t at[2] = {x, y};
-  mbarrier_arrive_expect_tx(barrier, 8 * 16);
-  copy_tile(tile, map, at, 2, barrier);
-  mbarrier_wait(barrier, 0);
-  std::memcpy(out, tile, 8 * 16);
-}
-
-TEST(TensorMaps, ElementsOutsideOfTheTensorAreZero) {
-  alignas(16) std::uint16_t items[10 * 8];
-  for (unsigned i = 0; i < 80; ++i) items[i] = static_cast<std::uint16_t>(i + 1);
-  CUtensorMap map{};
-  const cuuint64_t sizes[] = {6, 10}, strides[] = {16};
-  const cuuint32_t box[] = {8, 8}, steps[] = {1, 1};
-  ASSERT_EQ(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, items, sizes, strides, box, steps,
-                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                                   CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-            CUDA_SUCCESS);
-  for (const auto& [x, y] : {std::pair{0, 0}, {3, 5}, {-2, -4}, {6, 0}, {0, 10}}) {
-    std::uint16_t out[64];
-    LaunchShape shape;
-    shape.dynamic_shared = 2048;
-    launch("box", shape, reads_a_box, &map, out, x, y);
-    for (int row = 0; row < 8; ++row)
-      for (int column = 0; column < 8; ++column) {
-        const int from_row = y + row, from_column = x + column;
-        const bool exists = from_row >= 0 && from_row < 10 && from_column >= 0 && from_column < 6;
-        ASSERT_EQ(out[row * 8 + column], exists ? from_row * 8 + from_column + 1 : 0) << x << " " << y;
-      }
-  }
-}
-
 TEST(TensorMaps, WhatTheDriverRefusesIsRefused) {
   alignas(128) std::byte memory[4096];
   CUtensorMap map{};
@@ -515,18 +375,6 @@ TEST(TensorMaps, WhatTheDriverRefusesIsRefused) {
   EXPECT_EQ(encode(0, 128, 72, 8), CUDA_ERROR_INVALID_VALUE);  // wider than the swizzle
   EXPECT_EQ(encode(0, 128, 64, 257), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(encode(0, 128, 4, 8), CUDA_ERROR_INVALID_VALUE);  // 8 bytes
-}
-
-TEST(TensorMaps, EncoderIsFoundByItsName) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found),
-            cudaSuccess);
-  EXPECT_EQ(found, cudaDriverEntryPointSuccess);
-  EXPECT_EQ(function, reinterpret_cast<void*>(&cuTensorMapEncodeTiled));
-  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuNothing", &function, 12000, cudaEnableDefault, &found), cudaSuccess);
-  EXPECT_EQ(found, cudaDriverEntryPointSymbolNotFound);
-  EXPECT_EQ(function, nullptr);
 }
 
 }  // namespace

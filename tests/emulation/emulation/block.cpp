@@ -107,9 +107,7 @@ void Block::run(Index index) {
   async_barriers.clear();
   started_copies.clear();
   warpgroups.clear();
-  for (Barrier& barrier : barriers_)  // a fault may have left threads there
-    if (barrier.arrived != 0) barrier = {};
-  open_barriers_ = 0;
+  barrier_.waiting.clear();  // a fault may have left threads there
   live_ = static_cast<unsigned>(threads_.size());
   for (Warp& warp : warps_) warp.begin();
   for (GpuThread& thread : threads_) {
@@ -205,8 +203,7 @@ void Block::end_thread(GpuThread& thread) {
   thread.warp->ended_ |= std::uint32_t{1} << thread.lane;
   if (error_) return;
   for (const auto& meeting : thread.warp->meetings_) thread.warp->finish_if_complete(*meeting);
-  for (std::uint32_t open = open_barriers_; open != 0; open &= open - 1)
-    finish_if_complete(barriers_[static_cast<unsigned>(std::countr_zero(open))]);
+  finish_barrier_if_complete();
 }
 
 void Block::set_running_order(std::uint64_t pass) {
@@ -232,10 +229,7 @@ void Block::let_others_run(const Site& site) {
 }
 
 void poll(const Site& site) {
-  if (++current_thread->polls >= polls_of_a_turn) yield(site);
-}
-
-void yield(const Site& site) {
+  if (++current_thread->polls < polls_of_a_turn) return;
   const Unseen unseen;
   current_block->let_others_run(site);
 }
@@ -281,54 +275,27 @@ void Block::fail(const Site& site, const std::string& what) {
                     text(site) + ": " + what);
 }
 
-// ---- barriers
-void Block::arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote) {
-  if (barrier.arrived == 0) {
-    barrier.site = site;
-    barrier.wanted = threads;
-  } else if (threads == 0 && barrier.wanted == 0 && !(barrier.site == site)) {
-    fail(site, "other threads of the block wait for it in " + text(barrier.site) +
+// ---- the barrier
+void Block::wait_at_barrier(const Site& site) {
+  const Unseen unseen;
+  if (!barrier_.waiting.empty() && !(barrier_.site == site))
+    fail(site, "other threads of the block wait for it in " + text(barrier_.site) +
                    ": a barrier must be reached by all threads from one line");
-  } else if (barrier.wanted != threads) {
-    fail(site, "barrier " + std::to_string(number) + " is for " + std::to_string(threads) + " threads here and for " +
-                   std::to_string(barrier.wanted) + " in " + text(barrier.site));
-  }
-  ++barrier.arrived;
-  open_barriers_ |= 1U << number;
-  barrier.votes += vote ? 1 : 0;
-  release(&barrier.results[barrier.turn % 2]);
-}
-
-Votes Block::wait_at_barrier(unsigned number, unsigned threads, const Site& site, bool vote) {
-  const Unseen unseen;
-  if (number >= barriers) fail(site, "a block has barriers 0 to 15, not " + std::to_string(number));
-  Barrier& barrier = barriers_[number];
-  arrive(barrier, number, threads, site, vote);
-  const unsigned turn = barrier.turn;
-  barrier.waiting.push_back(current_thread);
+  barrier_.site = site;
+  const unsigned turn = barrier_.turn;
+  release(&barrier_.turns[turn % 2]);
+  barrier_.waiting.push_back(current_thread);
   current_thread->state = GpuThread::State::waits;
-  finish_if_complete(barrier);
-  if (barrier.turn == turn) wait(site, 0);
-  acquire(&barrier.results[turn % 2]);
-  return barrier.results[turn % 2];
+  finish_barrier_if_complete();
+  if (barrier_.turn == turn) wait(site, 0);
+  acquire(&barrier_.turns[turn % 2]);
 }
 
-void Block::arrive_at_barrier(unsigned number, unsigned threads, const Site& site) {
-  const Unseen unseen;
-  if (number >= barriers) fail(site, "a block has barriers 0 to 15, not " + std::to_string(number));
-  if (threads == 0) fail(site, "the number of threads is needed");
-  arrive(barriers_[number], number, threads, site, false);
-  finish_if_complete(barriers_[number]);
-}
-
-void Block::finish_if_complete(Barrier& barrier) {
-  if (barrier.arrived == 0 || barrier.arrived < (barrier.wanted == 0 ? live_ : barrier.wanted)) return;
-  barrier.results[barrier.turn % 2] = {barrier.votes, barrier.arrived};
-  for (GpuThread* thread : barrier.waiting) thread->state = GpuThread::State::ready;
-  barrier.waiting.clear();
-  barrier.arrived = barrier.votes = 0;
-  open_barriers_ &= ~(1U << static_cast<unsigned>(&barrier - barriers_.data()));
-  ++barrier.turn;
+void Block::finish_barrier_if_complete() {
+  if (barrier_.waiting.empty() || barrier_.waiting.size() < live_) return;
+  for (GpuThread* thread : barrier_.waiting) thread->state = GpuThread::State::ready;
+  barrier_.waiting.clear();
+  ++barrier_.turn;
 }
 
 // ---- warps

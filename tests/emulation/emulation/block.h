@@ -32,7 +32,6 @@ struct Index {
 };
 
 constexpr unsigned warp_size = 32;
-constexpr unsigned barriers = 16;  // of a block
 // Bytes of a block's shared memory: for every kernel, and for one that asks for more (compute capability 9.0).
 constexpr std::size_t shared_without_opt_in = std::size_t{48} << 10, most_shared = std::size_t{227} << 10;
 
@@ -139,11 +138,6 @@ class Warp {
   std::vector<std::unique_ptr<Meeting>> meetings_;  // one for each mask that was used
 };
 
-// How many threads arrived at a barrier, and how many of them with a true predicate.
-struct Votes {
-  unsigned count = 0, threads = 0;
-};
-
 class Block {
  public:
   Block() = default;
@@ -155,10 +149,8 @@ class Block {
   // Runs the block of this index. Throws KernelError, or what a thread threw.
   void run(Index index);
 
-  // Waits until `threads` threads have arrived at this barrier; 0 stands for all that have not ended.
-  Votes wait_at_barrier(unsigned barrier, unsigned threads, const Site& site, bool vote);
-  // Arrives without waiting (bar.arrive).
-  void arrive_at_barrier(unsigned barrier, unsigned threads, const Site& site);
+  // Waits until all threads that have not ended have arrived.
+  void wait_at_barrier(const Site& site);
   // Memory that is shared by the block, of exactly this size, for the declaration `key`; at first every byte is 0xff,
   // which is NaN in each floating-point dtype.
   void* shared(const void* key, std::size_t bytes);
@@ -187,10 +179,10 @@ class Block {
  private:
   friend class Warp;
   struct Barrier {
-    unsigned wanted = 0, arrived = 0, votes = 0, turn = 0;
+    unsigned turn = 0;
     Site site;
     std::vector<GpuThread*> waiting;
-    std::array<Votes, 2> results;
+    std::array<char, 2> turns{};  // their addresses order the threads, for ThreadSanitizer
   };
   using SharedBytes = std::unique_ptr<std::byte, void (*)(std::byte*)>;
   struct Shared {
@@ -203,8 +195,7 @@ class Block {
   void make_current(GpuThread& thread);
   void run_thread(GpuThread& thread) noexcept;
   void end_thread(GpuThread& thread);
-  void arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote);
-  void finish_if_complete(Barrier& barrier);
+  void finish_barrier_if_complete();
   bool end_asynchronous_work();
   bool resume_last_warp();
   SharedBytes allocate_shared(std::size_t bytes);
@@ -224,8 +215,7 @@ class Block {
   std::size_t begun_ = 0;        // threads of `order_` that have begun
   Fiber* beginning_ = nullptr;   // the fiber on which they begin
   FiberPool fibers_;
-  std::array<Barrier, barriers> barriers_;
-  std::uint32_t open_barriers_ = 0;  // those at which a thread has arrived
+  Barrier barrier_;
   std::vector<Shared> shared_;
   std::size_t shared_bytes_ = 0;
   char begin_ = 0, end_ = 0;  // their addresses order the scheduler and the threads, for ThreadSanitizer
@@ -236,8 +226,6 @@ class Block {
 // Called by functions with which kernels ask for what other threads have done, such as atomic ones. A loop that does
 // nothing else lets the other threads go on now and then, and is found if it never ends (block_watch.h).
 void poll(const Site& site);
-// The same at once.
-void yield(const Site& site);
 
 }  // namespace emulation
 

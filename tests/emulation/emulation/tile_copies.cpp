@@ -136,20 +136,6 @@ void mbarrier_wait(void* address, unsigned parity, Source at) {
   acquire(&barrier.turns[parity]);
 }
 
-bool mbarrier_try_wait(void* address, unsigned parity, Source at) {
-  const Unseen unseen;
-  const Site site{"mbarrier.try_wait", at};
-  AsyncBarrier& barrier = awaited_at(address, parity, site);
-  if (barrier.phase % 2 == parity) {
-    current_thread->awaited = &barrier;
-    current_block->let_others_run(site);
-    current_thread->awaited = nullptr;
-  }
-  if (barrier.phase % 2 == parity) return false;
-  acquire(&barrier.turns[parity]);
-  return true;
-}
-
 void fence_proxy_async() {
   const Unseen unseen;
   for (auto& [address, barrier] : current_block->async_barriers)

@@ -74,8 +74,6 @@ void mbarrier_arrive(void* barrier, Source at = Source::current());
 void mbarrier_arrive_expect_tx(void* barrier, unsigned bytes, Source at = Source::current());
 // Waits until the phase of this parity has ended: 0 for the first one.
 void mbarrier_wait(void* barrier, unsigned parity, Source at = Source::current());
-// Whether that phase has ended, after other threads had time to go on: for a loop, as with the instruction.
-bool mbarrier_try_wait(void* barrier, unsigned parity, Source at = Source::current());
 // Makes what this thread has written, barriers included, visible to the unit that copies and to matrix instructions.
 void fence_proxy_async();
 // Starts the copy of the box at these coordinates, innermost axis first. What is outside of the tensor becomes zero.

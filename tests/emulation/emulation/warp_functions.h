@@ -1,8 +1,6 @@
-// CUDA's functions of a warp. CUDA C++ Programming Guide, "Warp Vote Functions", "Warp Shuffle Functions", "Warp Reduce
-// Functions".
+// CUDA's functions of a warp. CUDA C++ Programming Guide, "Warp Vote Functions", "Warp Shuffle Functions".
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -76,55 +74,4 @@ inline unsigned __ballot_sync(std::uint32_t mask, int predicate, EmulationSource
   for (unsigned lane = 0; lane < emulation::warp_size; ++lane)
     if ((lanes.present >> lane & 1) != 0 && lanes.values[lane][0] != std::byte{0}) votes |= 1U << lane;
   return votes;
-}
-inline int __any_sync(std::uint32_t mask, int predicate, EmulationSource at = EmulationSource::current()) {
-  return __ballot_sync(mask, predicate, at) != 0 ? 1 : 0;
-}
-inline int __all_sync(std::uint32_t mask, int predicate, EmulationSource at = EmulationSource::current()) {
-  return __ballot_sync(mask, predicate == 0, at) == 0 ? 1 : 0;
-}
-// The lanes of the warp that have not ended. On a GPU these are the lanes that happen to run together, which may be
-// fewer.
-inline unsigned __activemask() { return ~emulation::current_thread->warp->ended(); }
-
-// ---- reductions over the lanes of a mask (compute capability 8.0)
-namespace emulation {
-
-template <class T, class Combine>
-T reduce(std::uint32_t mask, T value, const Site& site, const Combine& combine) {
-  const Meeting::Lanes& lanes = current_thread->warp->meet(mask, site, &value, sizeof value);
-  std::uint32_t left = lanes.present;
-  T total = lane_value<T>(lanes, static_cast<unsigned>(std::countr_zero(left)), site);
-  while ((left &= left - 1) != 0)
-    total = combine(total, lane_value<T>(lanes, static_cast<unsigned>(std::countr_zero(left)), site));
-  return total;
-}
-
-template <class T>
-concept Reducible = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
-
-}  // namespace emulation
-
-template <emulation::Reducible T>
-T __reduce_add_sync(std::uint32_t mask, T value, EmulationSource at = EmulationSource::current()) {
-  return emulation::reduce(mask, value, {"__reduce_add_sync", at}, [](T x, T y) {
-    return static_cast<T>(static_cast<unsigned>(x) + static_cast<unsigned>(y));
-  });
-}
-template <emulation::Reducible T>
-T __reduce_min_sync(std::uint32_t mask, T value, EmulationSource at = EmulationSource::current()) {
-  return emulation::reduce(mask, value, {"__reduce_min_sync", at}, [](T x, T y) { return std::min(x, y); });
-}
-template <emulation::Reducible T>
-T __reduce_max_sync(std::uint32_t mask, T value, EmulationSource at = EmulationSource::current()) {
-  return emulation::reduce(mask, value, {"__reduce_max_sync", at}, [](T x, T y) { return std::max(x, y); });
-}
-inline unsigned __reduce_and_sync(std::uint32_t mask, unsigned value, EmulationSource at = EmulationSource::current()) {
-  return emulation::reduce(mask, value, {"__reduce_and_sync", at}, [](unsigned x, unsigned y) { return x & y; });
-}
-inline unsigned __reduce_or_sync(std::uint32_t mask, unsigned value, EmulationSource at = EmulationSource::current()) {
-  return emulation::reduce(mask, value, {"__reduce_or_sync", at}, [](unsigned x, unsigned y) { return x | y; });
-}
-inline unsigned __reduce_xor_sync(std::uint32_t mask, unsigned value, EmulationSource at = EmulationSource::current()) {
-  return emulation::reduce(mask, value, {"__reduce_xor_sync", at}, [](unsigned x, unsigned y) { return x ^ y; });
 }

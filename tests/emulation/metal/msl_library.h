@@ -16,7 +16,7 @@
 
 namespace emulation::metal {
 
-constexpr unsigned most_bindings = 31;                      // buffers of a kernel, and threadgroup arguments
+constexpr unsigned most_bindings = 31;                      // buffers of a kernel
 constexpr unsigned most_threads_per_threadgroup = 1024;     // of any kernel
 constexpr std::size_t most_threadgroup_memory = 32 * 1024;  // bytes of a threadgroup
 
@@ -31,7 +31,7 @@ class CompileError : public std::runtime_error {
 };
 
 struct Argument {
-  enum class Kind : std::uint8_t { device_buffer, constant_buffer, threadgroup };
+  enum class Kind : std::uint8_t { device_buffer, constant_buffer };
   Kind kind = Kind::device_buffer;
   unsigned index = 0;
   std::string name;
@@ -66,7 +66,6 @@ class Library {
   Library& operator=(const Library&) = delete;
   ~Library();
 
-  std::vector<std::string> function_names() const;
   const Function* find(std::string_view name) const;  // null if there is none
 
  private:
@@ -86,7 +85,6 @@ struct Dispatch {
   std::shared_ptr<const Library> library;
   const Function* function = nullptr;
   std::array<Binding, most_bindings> buffers;
-  std::array<std::size_t, most_bindings> threadgroup_bytes{};
   Index groups{1, 1, 1}, threads{1, 1, 1};
 };
 

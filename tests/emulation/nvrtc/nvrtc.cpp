@@ -110,7 +110,6 @@ constexpr const char* ending = R"(
 #include "emulation/compiled_code.h"
 constinit thread_local emulation::Index threadIdx, blockIdx, blockDim, gridDim;
 void emulation::poll(const Site&) {}
-void emulation::yield(const Site&) {}
 static void set_indices(const emulation::Index& thread, const emulation::Index& block,
                         const emulation::Index& block_size, const emulation::Index& grid_size) {
   threadIdx = thread, blockIdx = block, blockDim = block_size, gridDim = grid_size;

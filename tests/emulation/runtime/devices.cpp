@@ -1,6 +1,5 @@
 // Devices and what is known about them.
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "runtime/process_state.h"
@@ -23,7 +22,7 @@ std::vector<std::unique_ptr<Device>>& devices() {
     auto* made = new std::vector<std::unique_ptr<Device>>();
     for (std::size_t number = 0; number < settings().visible.size(); ++number) {
       auto device = std::make_unique<Device>();
-      device->number = device->pool.device = static_cast<int>(number);
+      device->number = static_cast<int>(number);
       device->total = settings().memory;
       made->push_back(std::move(device));
     }
@@ -58,12 +57,6 @@ cudaError_t cudaDriverGetVersion(int* version) {
   if (const cudaError_t error = begin_call("cudaDriverGetVersion"); error != cudaSuccess) return noted(error);
   if (version == nullptr) return noted(cudaErrorInvalidValue);
   *version = settings().driver;
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  if (const cudaError_t error = begin_call("cudaRuntimeGetVersion"); error != cudaSuccess) return noted(error);
-  if (version == nullptr) return noted(cudaErrorInvalidValue);
-  *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
@@ -199,32 +192,4 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     return cudaSuccess;
   }
   return noted(cudaErrorInvalidValue);
-}
-
-cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  if (const cudaError_t error = begin_call("cudaDeviceGetPCIBusId"); error != cudaSuccess) return noted(error);
-  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
-  const int needed = 13;  // "ffff:00:00.0" and the zero behind it
-  if (text == nullptr || length < needed) return noted(cudaErrorInvalidValue);
-  std::snprintf(text, static_cast<std::size_t>(length), "%04x:00:%02x.0", pci_domain,
-                static_cast<unsigned>(properties_of(device).pciDeviceID));
-  return cudaSuccess;
-}
-
-// Each device reaches the memory of every other one.
-cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
-  if (const cudaError_t error = begin_call("cudaDeviceCanAccessPeer"); error != cudaSuccess) return noted(error);
-  for (const int number : {device, peer})
-    if (const cudaError_t error = check_device(number); error != cudaSuccess) return noted(error);
-  if (can_access == nullptr) return noted(cudaErrorInvalidValue);
-  *can_access = device == peer ? 0 : 1;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  if (const cudaError_t error = begin_device_call("cudaDeviceEnablePeerAccess"); error != cudaSuccess)
-    return noted(error);
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
-  if (const cudaError_t error = check_device(peer); error != cudaSuccess) return noted(error);
-  return noted(flags != 0 || peer == current_device().number ? cudaErrorInvalidValue : cudaSuccess);
 }

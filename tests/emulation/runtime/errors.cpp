@@ -179,7 +179,3 @@ cudaError_t cudaGetLastError() {
   if (const cudaError_t error = availability(); error != cudaSuccess) return error;
   return std::exchange(last_error, cudaSuccess);
 }
-cudaError_t cudaPeekAtLastError() {
-  if (const cudaError_t error = availability(); error != cudaSuccess) return error;
-  return last_error;
-}

@@ -58,14 +58,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  if (const cudaError_t error = begin_device_call("cudaStreamIsCapturing"); error != cudaSuccess) return noted(error);
-  if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (status == nullptr) return noted(cudaErrorInvalidValue);
-  *status = stream->captured == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
-  return cudaSuccess;
-}
-
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   if (const cudaError_t error = begin_device_call("cudaGraphCreate"); error != cudaSuccess) return noted(error);
   if (graph == nullptr || flags != 0) return noted(cudaErrorInvalidValue);
@@ -97,15 +89,6 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, con
   log_dependencies(count);
   *node = made.get();
   graph->nodes.push_back(std::move(made));
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (const cudaError_t error = begin_device_call("cudaGraphGetNodes"); error != cudaSuccess) return noted(error);
-  if (graph == nullptr || count == nullptr) return noted(cudaErrorInvalidValue);
-  if (nodes != nullptr)
-    for (std::size_t i = 0; i < std::min(*count, graph->nodes.size()); ++i) nodes[i] = graph->nodes[i].get();
-  *count = graph->nodes.size();
   return cudaSuccess;
 }
 

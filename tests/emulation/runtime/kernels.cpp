@@ -65,21 +65,6 @@ Order order_from_environment(std::uint64_t& seed) {
   return Order::random;
 }
 
-bool knows_kernel(const void* function) {
-  const std::scoped_lock lock(kernels().mutex);
-  return find_kernel(function) != nullptr;
-}
-
-void register_kernel(const void* function, KernelRow row) {
-  const std::scoped_lock lock(kernels().mutex);
-  entry_of(function).row = std::move(row);
-}
-
-void name_kernel(const void* function, const std::string& name) {
-  const std::scoped_lock lock(kernels().mutex);
-  entry_of(function).name = name;
-}
-
 cudaError_t copy_call(KernelCall& call, const Device& device, const void* function, dim3 grid, dim3 block,
                       void** arguments, std::size_t shared) {
   const std::scoped_lock lock(kernels().mutex);

@@ -26,11 +26,6 @@ cudaError_t take(Device& device, void** pointer, std::size_t bytes) {
   return cudaSuccess;
 }
 
-void copy_rows(char* to, std::size_t to_pitch, const char* from, std::size_t from_pitch, std::size_t width,
-               std::size_t height) {
-  for (std::size_t row = 0; row < height; ++row) std::memcpy(to + row * to_pitch, from + row * from_pitch, width);
-}
-
 }  // namespace
 
 cudaError_t emulation::free_now(Device& device, void* pointer) {
@@ -94,19 +89,13 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 
 namespace {
 
-cudaError_t add_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                     std::size_t height, cudaStream_t stream) {
+cudaError_t add_copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
-  if (width == 0 || height == 0) return cudaSuccess;
-  if (to == nullptr || from == nullptr || (height > 1 && (to_pitch < width || from_pitch < width)))
+  if (bytes == 0) return cudaSuccess;
+  if (to == nullptr || from == nullptr || crosses_host_range(to, bytes) || crosses_host_range(from, bytes))
     return noted(cudaErrorInvalidValue);
-  if (crosses_host_range(to, to_pitch * (height - 1) + width) ||
-      crosses_host_range(from, from_pitch * (height - 1) + width))
-    return noted(cudaErrorInvalidValue);
-  stream->add(EmulatedNode::Kind::transfer, [=] {
-    copy_rows(static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width, height);
-  });
+  stream->add(EmulatedNode::Kind::transfer, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
 
@@ -114,13 +103,7 @@ cudaError_t add_copy(void* to, std::size_t to_pitch, const void* from, std::size
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   if (const cudaError_t error = begin_device_call("cudaMemcpyAsync"); error != cudaSuccess) return noted(error);
-  return add_copy(to, bytes, from, bytes, bytes, 1, stream);
-}
-
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
-  if (const cudaError_t error = begin_device_call("cudaMemcpy2DAsync"); error != cudaSuccess) return noted(error);
-  return add_copy(to, to_pitch, from, from_pitch, width, height, stream);
+  return add_copy(to, from, bytes, stream);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
@@ -130,7 +113,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
     if (device_of(number) == nullptr) return noted(cudaErrorInvalidDevice);
   for (const int number : {to_device, from_device})
     if (const cudaError_t error = health(*device_of(number)); error != cudaSuccess) return noted(error);
-  return add_copy(to, bytes, from, bytes, bytes, 1, stream);
+  return add_copy(to, from, bytes, stream);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
@@ -141,45 +124,4 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   if (to == nullptr || crosses_host_range(to, bytes)) return noted(cudaErrorInvalidValue);
   stream->add(EmulatedNode::Kind::transfer, [=] { std::memset(to, value, bytes); });
   return cudaSuccess;
-}
-
-// ---- pools: freed memory goes back at once, so a pool holds nothing
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  if (const cudaError_t error = begin_device_call("cudaDeviceGetDefaultMemPool"); error != cudaSuccess)
-    return noted(error);
-  if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
-  if (device_of(device) == nullptr) return noted(cudaErrorInvalidDevice);
-  if (pool == nullptr) return noted(cudaErrorInvalidValue);
-  *pool = &device_of(device)->pool;
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (const cudaError_t error = begin_device_call("cudaMemPoolSetAttribute"); error != cudaSuccess) return noted(error);
-  if (pool == nullptr || value == nullptr || attribute != cudaMemPoolAttrReleaseThreshold)
-    return noted(cudaErrorInvalidValue);
-  const std::scoped_lock lock(device_of(pool->device)->mutex);
-  std::memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (const cudaError_t error = begin_device_call("cudaMemPoolGetAttribute"); error != cudaSuccess) return noted(error);
-  if (pool == nullptr || value == nullptr) return noted(cudaErrorInvalidValue);
-  Device& device = *device_of(pool->device);
-  const std::scoped_lock lock(device.mutex);
-  std::uint64_t got = 0;
-  if (attribute == cudaMemPoolAttrReleaseThreshold)
-    got = pool->release_threshold;
-  else if (attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent)
-    got = device.used;
-  else
-    return noted(cudaErrorInvalidValue);
-  std::memcpy(value, &got, sizeof got);
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
-  if (const cudaError_t error = begin_device_call("cudaMemPoolTrimTo"); error != cudaSuccess) return noted(error);
-  return noted(pool == nullptr ? cudaErrorInvalidValue : cudaSuccess);
 }

@@ -18,11 +18,6 @@
 #include "cuda_runtime_api.h"
 #include "runtime/settings.h"
 
-struct EmulatedMemPool {
-  int device = 0;
-  std::uint64_t release_threshold = 0;
-};
-
 namespace emulation {
 
 struct Device {
@@ -33,7 +28,6 @@ struct Device {
   std::map<std::uintptr_t, std::size_t> allocations;
   cudaError_t fault = cudaSuccess;  // once set, all calls of the device return it, as on a GPU
   std::string fault_text;
-  EmulatedMemPool pool;
 };
 
 std::vector<std::unique_ptr<Device>>& devices();
@@ -70,6 +64,12 @@ void set_fault(Device& device, cudaError_t error, const std::string& text);
 cudaError_t free_now(Device& device, void* pointer);
 // Whether bytes lie partly in memory of the host that is registered or allocated, or in several such ranges.
 bool crosses_host_range(const void* pointer, std::size_t bytes);
+
+// How a kernel is called: the sizes of its parameters, and a function that calls it with pointers to them.
+struct KernelRow {
+  std::vector<std::size_t> sizes;
+  std::function<void(void* const* arguments)> call;
+};
 
 // A kernel that can be launched, and its attributes.
 struct Kernel {

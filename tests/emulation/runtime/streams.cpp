@@ -96,14 +96,6 @@ bool EmulatedStream::idle() {
   return work_.empty() && !busy_;
 }
 
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  if (const cudaError_t error = begin_device_call("cudaStreamGetDevice"); error != cudaSuccess) return noted(error);
-  if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (device == nullptr) return noted(cudaErrorInvalidValue);
-  *device = stream->device.number;
-  return cudaSuccess;
-}
-
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   if (const cudaError_t error = begin_device_call("cudaLaunchHostFunc"); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);

@@ -81,43 +81,6 @@ print(np.asarray(graph.compute(np.arange(6, dtype=np.float32).reshape(3, 2))))
     assert output_of(sys.executable, "-c", program, module) == f"{x + x[:, ::-1]}\n"
 
 
-@pytest.fixture
-def emulated(tmp_path: Path) -> Path:
-    """A copy of the project of docs/develop/emulators.md, which is in the wheel."""
-    return Path(shutil.copytree(package() / "testing" / "emulation" / "example", tmp_path / "row_sums"))
-
-
-def test_the_emulated_project_of_the_wheel_passes_its_checks_and_the_kit(emulated: Path) -> None:
-    module = build(emulated, emulated / "build") / "libferrule-row_sums.so"
-    pytest_of = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={emulated}")
-    own = output_of(*pytest_of, emulated / "checks.py", "--ferrule-backend", module)
-    assert "12 passed" in own
-    kit = output_of(*pytest_of, "--pyargs", "ferrule.testing", "--ferrule-backend", module, "-k", "sum and float32")
-    assert " passed" in kit
-
-
-def test_a_fault_of_a_foreign_kernel_is_an_error_with_the_line(emulated: Path) -> None:
-    kernel = emulated / "row_sums.cu"
-    text = kernel.read_text()
-    forgetful = text.replace("  __syncthreads();", "  threadIdx.x == 5 ? __syncwarp() : __syncthreads();")
-    assert forgetful != text
-    kernel.write_text(forgetful)
-    module = build(emulated, emulated / "build") / "libferrule-row_sums.so"
-    program = """
-import sys
-import numpy as np
-import ferrule as fe
-fe.load(sys.argv[1])
-try:
-    np.asarray(fe.sum(fe.asarray(np.ones((2, 300), np.float32), device="row_sums"), axis=-1))
-except fe.Error as error:
-    print(error)
-"""
-    fault = output_of(sys.executable, "-c", program, module)
-    assert "cudaErrorLaunchFailure: row_sums: block (0, 0, 0) is in a deadlock" in fault
-    assert "row_sums.cu:" in fault
-
-
 def test_pkg_config_knows_the_library(sources: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PKG_CONFIG_PATH": str(package() / "lib" / "pkgconfig")}
     command = ["pkg-config", "--cflags", "--libs", "ferrule"]

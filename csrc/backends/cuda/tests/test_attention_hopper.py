@@ -93,14 +93,6 @@ for queries, keys, head, value_head, name in (
     on_device(program)
 
 
-def test_scale_is_taken(on_device: Run) -> None:
-    program = """
-q, k, v = (tensor("float16", 100, 64) for _ in range(3))
-check(run(lambda q, k, v: attend(q, k, v, scale=0.5), q, k, v), want_of(exact(q) * 4, k, v))
-"""
-    on_device(program)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_kv_length_ends_the_keys(on_device: Run, dtype: str) -> None:
     # What is behind the keys is NaN: in the block with the last one, and in blocks behind it.
@@ -288,18 +280,6 @@ check(run(attend, q, k, v, wants=False), want_of(q, k, v))
     on_device(program, **variables)
 
 
-def test_slices_that_move_use_mma_sync(on_device: Run) -> None:
-    # Where a slice begins is known only at execution, and TMA needs a multiple of 8 elements.
-    program = """
-q, k, v = tensor("float16", 100, 64), tensor("float16", 140, 80), tensor("float16", 140, 64)
-graph = fe.graph(lambda q, k, v, i: attend(q, fe.dynamic_slice(k, (0, i), (140, 64)), v))
-assert "hopper" not in kernel(graph, q, k, v, 0)
-for i in (8, 1, 4, 16, 0):
-    check(graph(q, k, v, i), want_of(q, exact(k)[:, i : i + 64], v))
-"""
-    on_device(program)
-
-
 def test_operands_that_are_aligned_to_their_items_alone_are_copied_without_tma(on_device: Run) -> None:
     # Memory of another library may begin anywhere, which is known only at execution. What is behind it is NaN.
     program = f"""
@@ -320,33 +300,6 @@ for queries, keys, head in ((70, 140, 64), (140, 130, 128)):
         check(counted(*arrays, count(129)), want_of(*want, length=129))
 """
     on_device(program)
-
-
-def test_replays_read_the_arrays_and_the_length_of_each_call(on_device: Run) -> None:
-    program = """
-graph = fe.graph(lambda q, k, v, n: fe.exp(attend(q * 2.0, k, v, kv_length=n, causal=True)) * 0.5)
-arrays = [[tensor("float16", 2, 100, 64), tensor("float16", 2, 300, 64), tensor("float16", 2, 300, 64)]
-          for _ in range(3)]
-lengths = (130, 300, 256)
-for i in (0, 0, 0, 1, 1, 2, 0, 1, 1, 1, 2, 2):
-    q, k, v = arrays[i]
-    want = np.exp(want_of(exact(q) * 2, k, v, True, lengths[i])) / 2
-    got = exact(graph(q, k, v, count(lengths[i])))
-    np.testing.assert_allclose(got, want, rtol=1e-2, atol=1e-2)
-"""
-    on_device(program)
-
-
-@pytest.mark.parametrize("order", ["reverse", "5"])
-def test_the_order_of_threads_changes_nothing(on_device: Run, order: str) -> None:
-    program = """
-for dtype, queries, keys, head in (("float16", 200, 300, 64), ("bfloat16", 140, 60, 128), ("float16", 257, 257, 128)):
-    q, k, v = tensor(dtype, queries, head), tensor(dtype, keys, head), tensor(dtype, keys, head)
-    check(run(lambda q, k, v: attend(q, k, v, causal=True), q, k, v), want_of(q, k, v, True))
-    n = count(keys - 30)
-    check(run(lambda q, k, v, n: attend(q, k, v, kv_length=n), q, k, v, n), want_of(q, k, v, length=keys - 30))
-"""
-    on_device(program, FERRULE_EMULATION_ORDER=order)
 
 
 def test_a_nan_reaches_the_rows_that_keep_it_alone(on_device: Run) -> None:

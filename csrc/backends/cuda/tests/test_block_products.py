@@ -206,20 +206,6 @@ for dtype in ("float32", "bfloat16"):
     run(program, FERRULE_EMULATION_CAPABILITY=capability)
 
 
-@pytest.mark.parametrize("order", ["reverse", "5"])
-def test_the_order_of_threads_changes_nothing(run: Run, order: str) -> None:
-    program = """
-for dtype in ("float32", "bfloat16"):
-    for name in BLOCKS:
-        w = weights(name, 130, 768)
-        for m in (1, 8, 140):
-            check(lambda x, w: x @ w.T, dtype, rows(dtype, m, 768), w)
-a, b = (fe.asarray(rng.integers(-128, 128, (n, 300), "int8"), device=device) for n in (140, 130))
-assert (np.asarray(a @ b.T) == np.asarray(a) @ np.asarray(b).T).all()
-"""
-    run(program, FERRULE_EMULATION_ORDER=order)
-
-
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 def test_products_of_bytes_are_exact_in_any_layout(run: Run, dtype: str) -> None:
     program = f"""

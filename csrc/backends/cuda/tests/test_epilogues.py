@@ -237,19 +237,6 @@ for k in (256, 1024):
 """)
 
 
-@pytest.mark.parametrize("order", ["reverse", "5"])
-def test_the_order_of_threads_changes_nothing(run_checks: Run, order: str) -> None:
-    run_checks(
-        """
-for dtype, tolerance in (("float32", 1e-5), ("float16", 2e-2)):
-    for m, n, k in ((3, 70, 40), (65, 66, 50), (3, 40, 1100)):
-        x, w, y = (normal(*shape, dtype=dtype) for shape in ((m, k), (k, n), (m, n)))
-        check(lambda x, w, y: x @ w + y, lambda x, w, y: x @ w + y, tolerance * k, x, w, y)
-""",
-        FERRULE_EMULATION_ORDER=order,
-    )
-
-
 def test_gpus_without_matrix_instructions_give_the_same_bits_fused(run_checks: Run) -> None:
     run_checks(
         """

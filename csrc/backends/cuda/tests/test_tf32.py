@@ -59,20 +59,6 @@ def on_device(run: Run) -> Run:
     return lambda program, **variables: run(PRELUDE + program, **settings | variables)
 
 
-def test_the_rule_of_rounding_is_that_of_the_bits(run: Run) -> None:
-    run(
-        PRELUDE
-        + """
-bits = rng.integers(0, 2**31, 100000, dtype=np.uint32)
-bits = np.concatenate([bits[(bits >> 23) % 255 > 0], np.uint32([0x3f800fff, 0x3f801000, 0x3f803000, 0x3f7fffff, 0])])
-bits = np.concatenate([bits, bits | np.uint32(1 << 31)])
-bits = bits[(bits & 0x7fffffff) < 0x7f7ff000]
-want = ((bits + np.uint32(0x1000)) & np.uint32(0xffffe000)).view(np.float32)
-assert (tf32(bits.view(np.float32)) == want).all()
-"""
-    )
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_products_are_those_of_rounded_operands(on_device: Run, layout: str) -> None:
     # Each tile; tails of M, N and K; one segment, several, and several that blocks share.
@@ -155,19 +141,6 @@ for shape in ((136, 140, 40), (40, 50, 40), (9, 50, 40), (40, 8, 40)):
 """)
 
 
-@pytest.mark.parametrize("order", ["reverse", "5"])
-def test_the_order_of_threads_changes_nothing(on_device: Run, order: str) -> None:
-    on_device(
-        """
-for layout in ("kk", "mn"):
-    for m, n, k in ((130, 140, 1100), (40, 50, 90), (3, 70, 600), (70, 3, 600)):
-        a, b = operands(layout, m, n, k)
-        check(product(layout)(a, b), *turned(layout, np.asarray(a), np.asarray(b)))
-""",
-        FERRULE_EMULATION_ORDER=order,
-    )
-
-
 def test_fused_ops_change_no_bit(on_device: Run) -> None:
     on_device("""
 for layout in ("kk", "kn", "mk", "mn"):
@@ -230,13 +203,6 @@ for k in (256, 1024):
         assert np.asarray(graph(rows, w)).tobytes() == all_rows[:m].tobytes(), (k, m)
 """
     assert on_device(program) == run(PRELUDE + program, FERRULE_EMULATION_MULTIPROCESSORS="2")
-
-
-@pytest.mark.parametrize("value", ["maybe", "2", "tf32"])
-def test_other_values_are_refused(start: Processes, value: str) -> None:
-    done = start('print(attempt(lambda: fe.ones(2, device="cuda") + 1))', FERRULE_CUDA_TF32=value)
-    sentence = f"FERRULE_CUDA_TF32 is '{value}', and must be true or false, or 1 or 0"
-    assert done.output == f"InvalidArgumentError: device cuda:0: {sentence}\n"
 
 
 def test_doctor_does_not_take_rounded_products_for_wrong_ones(run: Run) -> None:

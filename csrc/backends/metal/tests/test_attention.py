@@ -147,16 +147,6 @@ print(digest.hexdigest())
     assert by_simdgroups == by_threads
 
 
-def test_a_query_has_the_same_bits_among_any_number_of_queries(run: Run) -> None:
-    program = """
-query, key, value = numbers(1, 40, 20), numbers(1, 600, 20), numbers(1, 600, 9)
-whole = attention(query, key, value)
-for rows in (slice(3, 4), slice(3, 10), slice(0, 12), slice(5, 38)):
-    print(np.array_equal(attention(query[:, rows], key, value), whole[:, rows]))
-"""
-    assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS).split() == ["True"] * 4
-
-
 @BOTH_WAYS
 def test_infinities_and_nans_reach_their_query_only(families: str, run: Run) -> None:
     program = """
@@ -174,22 +164,3 @@ for special in (np.inf, -np.inf, np.nan):
     print(np.array_equal(after[..., others], before[..., others]), bool((~np.isfinite(after[..., 3])).all()))
 """
     assert run(PRELUDE + program, FERRULE_EMULATION_METAL_FAMILIES=families).split() == ["True"] * 12
-
-
-def test_bits_do_not_depend_on_the_order_of_threads(run: Run) -> None:
-    program = """
-for queries, keys, head, value_head in sizes[1::2]:
-    query, key, value = numbers(2, queries, head), numbers(2, keys, head), numbers(2, keys, value_head)
-    check((queries, keys, head, value_head), attention(query, key, value), expected(query, key, value))
-print(digest.hexdigest())
-"""
-    found = {
-        run(
-            PRELUDE + SIZES + program,
-            FERRULE_EMULATION_METAL_FAMILIES=BY_SIMDGROUPS,
-            FERRULE_EMULATION_ORDER=order,
-        )
-        for order in ("forward", "reverse", "11")
-    }
-    assert len(found) == 1
-    assert "wrong" not in found.pop()

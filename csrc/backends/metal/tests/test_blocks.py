@@ -138,31 +138,6 @@ for before in (0, 32, 4096 + 2, 7):
     assert run(PRELUDE + program).split() == ["True"] * 12
 
 
-def test_slices_from_starts_of_the_graph_are_whole_rows(run: Run) -> None:
-    program = """
-for name in BLOCKS:
-    packed = packed_blocks(name, 6, 7, 512)
-    w = fe.from_packed(packed, name).to_device("metal:0")
-    start = on_metal(np.int64(2))
-    cut = fe.graph(lambda w, start: fe.dynamic_slice(w, [start, start + 1, 0], [3, 4, 512]))(w, start)
-    show(fe.to_packed(cut), packed[2:5, 3:7])
-"""
-    assert run(PRELUDE + program).split() == ["True"] * 4
-
-
-def test_what_is_not_there_has_a_reason(run: Run) -> None:
-    program = """
-w = weights("q4_K", 3, 256)
-for make in (lambda: w.astype("float16"), lambda: on_metal(np.ones((1, 256), np.float32)).astype("q4_K")):
-    try:
-        np.asarray(make())
-        print("no error")
-    except fe.errors.InvalidArgumentError as error:
-        print("float32" in str(error))
-"""
-    assert run(PRELUDE + program).split() == ["True"] * 2
-
-
 PRODUCTS = """
 import json
 def rows(dtype, *shape):
@@ -281,21 +256,6 @@ for name in ("q4_0", "q6_K"):
     product_of(lambda x, w: x[0, :, 256:768] @ w.T, dtype, x, stack[2, :, 256:768])
 """
     assert run(PRELUDE + PRODUCTS + program).split() == ["True"] * 24
-
-
-def test_fused_ops_have_the_bits_of_separate_ones(run: Run) -> None:
-    program = """
-for name, dtype, m, k in (("q8_0", "float32", 3, 256), ("q4_K", "bfloat16", 20, 1024), ("q4_0", "float16", 2, 1024)):
-    w, x, bias, more = weights(name, 40, k), rows(dtype, m, k), rows(dtype, 40), rows(dtype, m, 40)
-    def layer(x, w, bias, more):
-        return fe.silu(x @ dense(w, dtype).T + bias) * more
-    fused = fe.graph(layer)(x, w, bias, more)
-    product = fe.graph(lambda x, w: x @ dense(w, dtype).T)(x, w)
-    fe.eval(product)
-    show(fused, fe.silu(product + bias) * more)
-    print(*ops_of(layer, x, w, bias, more))
-"""
-    assert run(PRELUDE + PRODUCTS + program).split() == ["True", "matmul"] * 3
 
 
 @FLUSH

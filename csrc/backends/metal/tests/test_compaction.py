@@ -26,30 +26,3 @@ for dtype in ("bool", "uint8", "float16", "int64"):
 print(len(np.asarray(fe.nonzero(on_metal(np.array([0.0, -0.0, 1.0], np.float32)))[0])))
 """
     assert run(PRELUDE + program).split() == ["True"] * 8 + ["1"]
-
-
-def test_boolean_masks_select_and_assign(run: Run) -> None:
-    program = """
-x = random.integers(0, 100, (700, 3)).astype(np.int16)
-rows, elements = random.random(700) < 0.3, random.random((700, 3)) < 0.5
-y = on_metal(x)
-show(y[on_metal(rows)], x[rows])
-show(fe.compress(on_metal(rows), y, axis=0), x[rows])
-values = np.arange(elements.sum(), dtype=np.int16)
-x[elements] = values
-y[on_metal(elements)] = on_metal(values)
-show(y, x)
-"""
-    assert run(PRELUDE + program).split() == ["True"] * 3
-
-
-def test_more_values_than_chosen_elements_is_an_error(run: Run) -> None:
-    program = """
-y = on_metal(np.zeros(4, np.float32))
-try:
-    y[on_metal(np.array([True, False, True, False]))] = on_metal(np.ones(3, np.float32))
-    print(np.asarray(y))
-except fe.errors.Error as error:
-    print("2" in str(error), "3" in str(error))
-"""
-    assert run(PRELUDE + program, FERRULE_LOG="error").split() == ["True", "True"]

@@ -63,16 +63,6 @@ show(fe.cumulative_prod(on_metal(np.ascontiguousarray(x.T)), axis=0), product.T)
     assert run(PRELUDE + program).split() == ["True"] * 2
 
 
-def test_searchsorted_finds_both_sides(run: Run) -> None:
-    program = """
-for dtype in ("float32", "int16", "uint64"):
-    x, wanted = np.sort(random.integers(0, 50, 700).astype(dtype)), random.integers(0, 50, (3, 4)).astype(dtype)
-    for side in ("left", "right"):
-        show(fe.searchsorted(on_metal(x), on_metal(wanted), side=side), np.searchsorted(x, wanted, side))
-"""
-    assert run(PRELUDE + program).split() == ["True"] * 6
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8"])
 def test_sorts_are_stable(dtype: str, run: Run) -> None:
     program = f"""
@@ -83,21 +73,6 @@ for descending in (False, True):
     show(fe.sort(on_metal(x), descending=descending), np.take_along_axis(x, order, -1))
 """
     assert run(PRELUDE + program).split() == ["True"] * 4
-
-
-def test_distinct_elements_of_many(run: Run) -> None:
-    program = """
-for dtype in ("float32", "int64", "uint8"):
-    for size in (700, 0):
-        x = random.integers(0, 200, size).astype(dtype)
-        values, indices, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
-        found = fe.unique_all(on_metal(x))
-        print(all(np.array_equal(np.asarray(one), other)
-                  for one, other in zip(found, (values, indices, inverse, counts), strict=True)))
-        show(fe.unique_values(on_metal(x)), values)
-show(fe.unique_counts(on_metal(np.full(3, np.nan, np.float32))).counts, np.ones(3, int))
-"""
-    assert run(PRELUDE + program).split() == ["True"] * 13
 
 
 def test_reductions_of_leaves_and_parts_do_not_depend_on_the_order_of_threads(run: Run) -> None:

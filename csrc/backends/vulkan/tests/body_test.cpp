@@ -14,10 +14,6 @@
 
 namespace {
 
-using ferrule::dtype_rows;
-using ferrule::DTypeRow;
-using ferrule::ops::accepts;
-using ferrule::ops::Accepts;
 using ferrule::test::dtype_id;
 using ferrule::test::op_id;
 using ferrule::test::View;
@@ -72,39 +68,6 @@ TEST_F(VulkanBody, ConversionsAreRoundedOnceAndSaturate) {
   EXPECT_EQ(single("astype", {"float32"}, "int8"), "place_flat load_float32 cast_f32_i32 saturated_i8 store_int8");
   EXPECT_EQ(single("astype", {"int64"}, "int8"), "place_flat load_int64 cast_i64_i32 as_i8 store_int8");
   EXPECT_EQ(single("astype", {"float16"}, "float32"), "place_flat load_float16 store_float32");
-}
-
-TEST_F(VulkanBody, EveryDtypeIsSupported) {
-  for (const DTypeRow& from : dtype_rows) {
-    if (!accepts(Accepts::real, from.dtype)) continue;
-    for (const DTypeRow& to : dtype_rows) {
-      if (!accepts(Accepts::real, to.dtype)) continue;
-      EXPECT_NO_THROW(single("astype", {from.name}, to.name)) << from.name << to.name;
-    }
-    EXPECT_NO_THROW(single("copy", {from.name}, from.name));
-    EXPECT_NO_THROW(single("where", {"bool", from.name, from.name}, from.name));
-    EXPECT_NO_THROW(single("less", {from.name, from.name}, "bool"));
-    EXPECT_NO_THROW(single("maximum", {from.name, from.name}, from.name));
-    if (from.kind == FE_CLASS_BOOL) continue;
-    for (const char* op : {"add", "floor_divide", "remainder"})
-      EXPECT_NO_THROW(single(op, {from.name, from.name}, from.name)) << op << from.name;
-    for (const char* op : {"negative", "relu", "round"})
-      EXPECT_NO_THROW(single(op, {from.name}, from.name)) << op << from.name;
-    EXPECT_NO_THROW(single("clip", {from.name, from.name, from.name}, from.name));
-    EXPECT_NO_THROW(single("isnan", {from.name}, "bool"));
-    if (from.kind == FE_CLASS_FLOAT)
-      EXPECT_NO_THROW(single("signbit", {from.name}, "bool"));
-    else
-      EXPECT_NO_THROW(single("bitwise_or", {from.name, from.name}, from.name));
-  }
-}
-
-TEST_F(VulkanBody, UnsupportedDtypesAreRefusedForComputationAndCopiedUpTo8Bytes) {
-  for (const char* const dtype : {"float8_e4m3fn", "float8_e5m2", "complex64"}) {
-    EXPECT_NO_THROW(single("copy", {dtype}, dtype)) << dtype;
-    EXPECT_THROW(single("equal", {dtype, dtype}, "bool"), ferrule::sdk::Error) << dtype;
-  }
-  EXPECT_THROW(single("copy", {"complex128"}, "complex128"), ferrule::sdk::Error);
 }
 
 TEST_F(VulkanBody, MissingFunctionsAreRefusedByName) {

@@ -17,7 +17,6 @@ def attempt(function):
 """
 
 SIGNED = ["int8", "int16", "int32", "int64"]
-INTEGERS = [*SIGNED, "uint8", "uint16", "uint32", "uint64"]
 
 
 @pytest.mark.parametrize("dtype", SIGNED)
@@ -35,22 +34,6 @@ for exponent in (-1, -3, least):
 # The device goes on, and nothing of it is left.
 x, y = np.arange(-3, 4).astype("{dtype}"), (np.arange(7) % 4).astype("{dtype}")
 assert attempt(lambda: fe.pow(put(x, "{dtype}"), put(y, "{dtype}"))) == (x ** y).tolist()
-print("ok")
-"""
-    assert run(PRELUDE + program) == "ok\n"
-
-
-@pytest.mark.parametrize("dtype", INTEGERS)
-def test_nonnegative_exponents_are_unaffected(run: Run, dtype: str) -> None:
-    program = f"""
-x = np.arange(256).astype("{dtype}").reshape(16, 16)
-y = (np.arange(16) % 7).astype("{dtype}")
-with np.errstate(all="ignore"):
-    expected = (x ** y).tolist()
-assert attempt(lambda: fe.pow(put(x, "{dtype}"), put(y, "{dtype}"))) == expected
-largest = int(np.iinfo("{dtype}").max)
-assert attempt(lambda: fe.pow(put([1, 0, 2], "{dtype}"), put([largest] * 3, "{dtype}"))) == [1, 0, 0]
-assert attempt(lambda: fe.pow(put([], "{dtype}"), put([], "{dtype}"))) == []
 print("ok")
 """
     assert run(PRELUDE + program) == "ok\n"
@@ -87,12 +70,3 @@ for dtype in ("int16", "int32"):
     negative_number = body == FUSED["a number"]
     after = "" if negative_number else "    assert not isinstance(results(False, dtype), str), results(False, dtype)\n"
     assert run(PRELUDE + program + after + 'print("ok")\n', FERRULE_VULKAN_SUBGROUPS=subgroups) == "ok\n"
-
-
-def test_powers_of_floating_point_numbers_may_be_negative(run: Run) -> None:
-    program = """
-for dtype in ("float32", "float16"):
-    assert attempt(lambda: fe.pow(put([1, 2, 4], dtype), put([-1, -1, -2], dtype))) == [1, 0.5, 0.0625]
-print("ok")
-"""
-    assert run(PRELUDE + program) == "ok\n"

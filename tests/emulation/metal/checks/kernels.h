@@ -26,17 +26,6 @@ class Kernel {
     dispatch_.buffers[index] = {values.data(), values.size() * sizeof(T)};
     return *this;
   }
-  template <class T>
-  Kernel& bytes(unsigned index, const T& value) {
-    held_.emplace_back(reinterpret_cast<const std::byte*>(&value), reinterpret_cast<const std::byte*>(&value + 1));
-    dispatch_.buffers[index] = {held_.back().data(), sizeof(T)};
-    return *this;
-  }
-  Kernel& threadgroup(unsigned index, std::size_t bytes) {
-    dispatch_.threadgroup_bytes[index] = bytes;
-    return *this;
-  }
-  Dispatch& dispatch() { return dispatch_; }
   void run(unsigned groups, unsigned threads, Order order = Order::forward, std::uint64_t seed = 0) {
     dispatch_.groups = {groups, 1, 1};
     dispatch_.threads = {threads, 1, 1};
@@ -45,7 +34,6 @@ class Kernel {
 
  private:
   Dispatch dispatch_;
-  std::vector<std::vector<std::byte>> held_;
 };
 
 // The message of a fault; empty if there is none.

@@ -12,7 +12,7 @@ kernel void none(device float* out [[buffer(0)]], uint i [[thread_position_in_gr
   threadgroup float x[64];
   x[t] = t;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  out[i] = x[63 - t] + simd_sum(1.0f);
+  out[i] = x[63 - t] + simd_shuffle_xor(1.0f, 1);
   atomic_fetch_add_explicit(count, 1u, memory_order_relaxed);
 }
 kernel void race_in_threadgroup(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]],

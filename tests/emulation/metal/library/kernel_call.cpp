@@ -18,7 +18,7 @@ namespace {
 
 Site site_of(const ferrule_place* at) { return {at->function, {source_name, at->line, at->column}}; }
 
-void threadgroup_barrier(const ferrule_place* at) { current_block->wait_at_barrier(0, 0, site_of(at), false); }
+void threadgroup_barrier(const ferrule_place* at) { current_block->wait_at_barrier(site_of(at)); }
 
 unsigned meet(const ferrule_place* at, const void* value, unsigned bytes, void* all) {
   const Meeting::Lanes& lanes = current_thread->warp->meet(0xffffffffU, site_of(at), value, bytes);
@@ -33,9 +33,8 @@ unsigned meet(const ferrule_place* at, const void* value, unsigned bytes, void* 
 
 void ask(const ferrule_place* at) { poll(site_of(at)); }
 
-// Keys of the block's memory: of declarations in the text, and of arguments.
+// The key of a declaration in the text, for the block's memory.
 const void* key_of(std::size_t number) { return reinterpret_cast<const void*>(number); }
-constexpr std::size_t first_argument_key = std::size_t{1} << 32;
 
 void* threadgroup_memory(unsigned declaration, unsigned long bytes) {
   return current_block->shared(key_of(declaration), bytes);
@@ -66,16 +65,10 @@ const ferrule_host& host() {
 CallTable::CallTable(const Dispatch& dispatch) : flushes_(flush_setting()) {
   for (unsigned i = 0; i < most_bindings; ++i)
     buffers_[i] = reinterpret_cast<std::uintptr_t>(dispatch.buffers[i].address);
-  for (const Argument& one : dispatch.function->arguments())
-    if (one.kind == Argument::Kind::threadgroup) groups_.emplace_back(one.index, dispatch.threadgroup_bytes[one.index]);
 }
 
 KernelCall::KernelCall(const CallTable& table) : flushes_(table.flushes()) {
   data_.buffers = table.buffers().data();
-  data_.threadgroup = threadgroup_.data();
-  for (const auto& [index, bytes] : table.groups())
-    threadgroup_[index] =
-        reinterpret_cast<std::uintptr_t>(current_block->shared(key_of(first_argument_key + index), bytes));
   const Index place = threadIdx, group = blockIdx, size = blockDim, groups = gridDim;
   data_.thread_position_in_threadgroup = position(place);
   data_.threadgroup_position_in_grid = position(group);

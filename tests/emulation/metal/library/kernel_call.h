@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "metal/library/host.h"
 #include "metal/msl_library.h"
@@ -19,13 +17,10 @@ class CallTable {
  public:
   explicit CallTable(const Dispatch& dispatch);
   const std::array<std::uint64_t, most_bindings>& buffers() const { return buffers_; }
-  // Index and bytes of each argument in threadgroup memory.
-  const std::vector<std::pair<unsigned, std::size_t>>& groups() const { return groups_; }
   bool flushes() const { return flushes_; }
 
  private:
   std::array<std::uint64_t, most_bindings> buffers_{};
-  std::vector<std::pair<unsigned, std::size_t>> groups_;
   bool flushes_;  // subnormal float32 numbers are zero
 };
 
@@ -34,7 +29,7 @@ struct KernelCallData {
   struct Position {
     std::uint32_t x, y, z;
   };
-  const std::uint64_t *buffers, *threadgroup;  // by index
+  const std::uint64_t* buffers;  // by index
   Position thread_position_in_grid, threadgroup_position_in_grid, thread_position_in_threadgroup,
       threads_per_threadgroup, threadgroups_per_grid, threads_per_grid;
   std::uint32_t thread_index_in_threadgroup, thread_index_in_simdgroup, simdgroup_index_in_threadgroup,
@@ -52,7 +47,6 @@ class KernelCall {
 
  private:
   KernelCallData data_;
-  std::array<std::uint64_t, most_bindings> threadgroup_;
   const bool flushes_;
   unsigned control_ = 0;  // of floating-point numbers, before the call
 };

@@ -229,8 +229,7 @@ class Rewriter {
       static const std::set<std::string_view> known = {"maybe_unused", "nodiscard", "likely", "unlikely",
                                                        "fallthrough"};
       // Metal takes those of parameters of kernels on other functions, too, and does nothing there.
-      const bool is_of_parameter =
-          one.name == "buffer" || one.name == "threadgroup" || value_attributes.contains(one.name);
+      const bool is_of_parameter = one.name == "buffer" || value_attributes.contains(one.name);
       if (!known.contains(one.name) && !is_of_parameter)
         refuse(tokens_[one.first], "unknown attribute '" + std::string(one.name) + "'");
     }
@@ -409,10 +408,6 @@ class Rewriter {
       if (!is_memory || (space != "device" && space != "constant"))
         refuse(at, parameter + " with [[buffer]] must be a pointer or a reference to device or constant memory");
       one.kind = space == "device" ? KernelParameter::Kind::device_buffer : KernelParameter::Kind::constant_buffer;
-    } else if (attribute.name == "threadgroup") {
-      if (!is_pointer || space != "threadgroup")
-        refuse(at, parameter + " with [[threadgroup]] must be a pointer to threadgroup memory");
-      one.kind = KernelParameter::Kind::threadgroup;
     } else if (const auto found = value_attributes.find(attribute.name); found != value_attributes.end()) {
       one.attribute = found->second;
       check_value(one, at, parameter, is_memory);
@@ -530,13 +525,11 @@ std::string entries_of(const std::vector<KernelText>& kernels) {
         call += "ferrule_index<" + one.type + ">(call->" + one.attribute + ")";
         continue;
       }
-      const bool is_group = one.kind == ParameterKind::threadgroup;
-      const char* const kinds[] = {"device", "constant", "threadgroup"};
-      description += std::string(kinds[static_cast<int>(one.kind)]) + " " + one.name + "\\n";
+      description += std::string(one.kind == ParameterKind::device_buffer ? "device " : "constant ") + one.name + "\\n";
       numbers += ", (ulong)(" + one.index + "), ";
       numbers += one.is_reference ? "sizeof(" + one.type + ")" : "0";
-      call += (one.is_reference ? "*(" : "(") + one.type + (one.is_reference ? "*" : "") + ")call->" +
-              (is_group ? "threadgroup_" : "buffers") + "[" + one.index + "]";
+      call += (one.is_reference ? "*(" : "(") + one.type + (one.is_reference ? "*" : "") + ")call->buffers[" +
+              one.index + "]";
     }
     out += "extern \"C\" ferrule_export void ferrule_entry_" + kernel.name +
            "(__global const ferrule_call* call) { ::" + kernel.name + "(" + call + "); }\n";

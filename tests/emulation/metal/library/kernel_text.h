@@ -10,7 +10,7 @@
 namespace emulation::metal {
 
 struct KernelParameter {
-  enum class Kind : std::uint8_t { device_buffer, constant_buffer, threadgroup, value };
+  enum class Kind : std::uint8_t { device_buffer, constant_buffer, value };
   Kind kind = Kind::value;
   std::string type, name;
   std::string index;      // the expression of its number

@@ -74,7 +74,7 @@ bool Library::load(const std::string& path) {
     if (functions_.empty()) return false;
     Argument& made = functions_.back().arguments_.emplace_back();
     using Kind = Argument::Kind;
-    made.kind = word == "device" ? Kind::device_buffer : word == "constant" ? Kind::constant_buffer : Kind::threadgroup;
+    made.kind = word == "device" ? Kind::device_buffer : Kind::constant_buffer;
     made.name = name;
     made.index = static_cast<unsigned>(*numbers++);
     made.least_bytes = static_cast<std::size_t>(*numbers++);
@@ -104,13 +104,6 @@ Library::~Library() {
   if (handle_ != nullptr) ::dlclose(handle_);
 }
 
-std::vector<std::string> Library::function_names() const {
-  std::vector<std::string> names;
-  names.reserve(functions_.size());
-  for (const Function& function : functions_) names.push_back(function.name());
-  return names;
-}
-
 const Function* Library::find(std::string_view name) const {
   const auto found =
       std::find_if(functions_.begin(), functions_.end(), [&](const Function& one) { return one.name() == name; });
@@ -128,24 +121,14 @@ void check(const Dispatch& dispatch) {
   if (threads > function.most_threads())
     fail(std::to_string(threads) + " threads of a threadgroup are more than the " +
          std::to_string(function.most_threads()) + " that the kernel may have");
-  std::size_t group_bytes = 0;
   for (const Argument& one : function.arguments()) {
     const std::string what = "'" + one.name + "' at index " + std::to_string(one.index);
-    if (one.kind == Argument::Kind::threadgroup) {
-      const std::size_t bytes = dispatch.threadgroup_bytes[one.index];
-      if (bytes == 0) fail("the threadgroup memory " + what + " has no length");
-      group_bytes += bytes;
-      continue;
-    }
     const Binding& binding = dispatch.buffers[one.index];
     if (binding.address == nullptr) fail("the buffer " + what + " is not bound");
     if (binding.bytes < one.least_bytes)
       fail("the buffer " + what + " has " + std::to_string(binding.bytes) + " bytes, and the kernel reads " +
            std::to_string(one.least_bytes));
   }
-  if (group_bytes > most_threadgroup_memory)
-    fail(std::to_string(group_bytes) + " bytes of threadgroup memory are more than the limit of " +
-         std::to_string(most_threadgroup_memory));
 }
 
 }  // namespace

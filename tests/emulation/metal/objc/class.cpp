@@ -1,6 +1,4 @@
 // Classes, and the methods that all objects have.
-#include <algorithm>
-
 #include "metal/objc/faults.h"
 #include "metal/objc/foundation.h"
 #include "metal/objc/object.h"
@@ -31,43 +29,15 @@ Function Class::find_class_method(Selector selector) const {
   return nullptr;
 }
 
-std::vector<std::string> Class::selectors() const {
-  std::vector<std::string> all;
-  for (const auto& [selector, function] : methods_) all.emplace_back(selector);
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-std::vector<std::string> Class::class_selectors() const {
-  std::vector<std::string> all;
-  for (const auto& [selector, function] : class_methods_) all.emplace_back(selector);
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 namespace {
 
 // Methods of NSObject. They are functions with all arguments of a message, because some are for objects and classes.
-Object* do_retain(Object* self, Selector) noexcept { return retain(self); }
-void do_release(Object* self, Selector) noexcept { release(self); }
-Object* do_autorelease(Object* self, Selector) noexcept { return autorelease(self); }
-std::size_t do_retain_count(Object* self, Selector) noexcept { return retain_count(self); }
 bool responds(Object* self, Selector, Selector asked) noexcept {
   if (asked == nullptr) return false;
   const Selector selector = selector_of(asked);
   if (self->isa == &class_of_classes()) return static_cast<const Class*>(self)->find_class_method(selector) != nullptr;
   return self->isa->find(selector) != nullptr;
 }
-Object* describe(Object* self, Selector) noexcept {
-  if (self->isa == &class_of_classes()) return String::autoreleased_of(static_cast<const Class*>(self)->name());
-  return String::autoreleased_of(described(self));
-}
-std::size_t hash(Object* self, Selector) noexcept { return reinterpret_cast<std::size_t>(self); }
-bool is_equal(Object* self, Selector, const Object* other) noexcept { return self == other; }
-Object* init(Object* self, Selector) noexcept { return self; }
-Object* class_of(Object* self, Selector) noexcept { return const_cast<Class*>(self->isa); }
-void* no_signature(Object*, Selector, Selector) noexcept { return nullptr; }
-
 Object* make_object(Object* self, Selector selector) noexcept {
   const auto* const isa = static_cast<const Class*>(self);
   if (isa->make() != nullptr) return isa->make()();
@@ -90,13 +60,7 @@ const Class& class_of_classes() {
 const Class& root_class() {
   static const auto& one = *new Class(
       "NSObject", nullptr, Class::Kind::named, [] { return static_cast<Object*>(create<Plain>()); },
-      {plain("retain", do_retain), plain("release", do_release), plain("autorelease", do_autorelease),
-       plain("retainCount", do_retain_count), plain("respondsToSelector:", responds), plain("description", describe),
-       plain("debugDescription", describe), plain("hash", hash), plain("isEqual:", is_equal), plain("init", init),
-       plain("class", class_of), plain("methodSignatureForSelector:", no_signature)},
-      {plain("retain", do_retain), plain("release", do_release), plain("autorelease", do_autorelease),
-       plain("retainCount", do_retain_count), plain("respondsToSelector:", responds), plain("description", describe),
-       plain("alloc", make_object), plain("new", make_object), plain("methodSignatureForSelector:", no_signature)});
+      {plain("respondsToSelector:", responds)}, {plain("respondsToSelector:", responds), plain("new", make_object)});
   return one;
 }
 

@@ -6,14 +6,6 @@ namespace objc {
 
 namespace {
 
-constexpr std::size_t ascii = 1, utf8_encoding = 4;
-
-bool is_supported(std::size_t encoding) {
-  if (encoding == ascii || encoding == utf8_encoding) return true;
-  report_fault("NSString: the encoding " + std::to_string(encoding) + " is not supported here");
-  return false;
-}
-
 // Whether the text is UTF-8 without characters of more bytes than needed, surrogates, and numbers beyond the last one.
 bool is_utf8(const std::string& text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -37,8 +29,6 @@ bool is_utf8(const std::string& text) {
   return true;
 }
 
-Object* copied(Object* self) { return retain(self); }  // these objects never change
-
 }  // namespace
 
 void report_wrong_class(const Object* object, const Class& wanted, const char* caller) {
@@ -53,75 +43,17 @@ Object* String::with_utf8(const char* text) {
   return is_utf8(text) ? autoreleased_of(text) : nullptr;
 }
 
-Object* String::with_encoding(const char* text, std::size_t encoding) {
-  return is_supported(encoding) ? with_utf8(text) : nullptr;
-}
-
-Object* String::empty() { return autoreleased_of(""); }
-
-Object* String::init_with_encoding(const char* text, std::size_t encoding) {
-  if (text == nullptr)
-    report_fault("-[NSString initWithCString:encoding:]: NULL cString");
-  else if (is_supported(encoding))
-    text_ = text;
-  return this;
-}
-
-Object* String::copy() { return copied(this); }
-
-const char* String::with_encoding_of(std::size_t encoding) const {
-  return is_supported(encoding) ? text_.c_str() : nullptr;
-}
-
-// Of UTF-16, as in Foundation.
-std::size_t String::length() const {
-  std::size_t units = 0;
-  for (const char byte : text_) {
-    const auto value = static_cast<unsigned char>(byte);
-    if ((value & 0xc0U) != 0x80U) ++units;
-    if (value >= 0xf0U) ++units;
-  }
-  return units;
-}
-
-bool String::is_equal_to(const Object* other) const {
-  if (other == nullptr || other->isa != &own_class()) return false;
-  return static_cast<const String*>(other)->text_ == text_;
-}
-
 const Class& String::own_class() {
-  static const auto& one = *new Class(
-      "NSString", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<String>()); },
-      {method<&String::utf8>("UTF8String"), method<&String::length>("length"),
-       method<&String::with_encoding_of>("cStringUsingEncoding:"), method<&String::utf8>("fileSystemRepresentation"),
-       method<&String::init_with_encoding>("initWithCString:encoding:"),
-       method<&String::is_equal_to>("isEqualToString:"), method<&String::is_equal_to>("isEqual:"),
-       method<&String::hash>("hash"), method<&String::copy>("copy"), method<&String::description>("description")},
-      {method<&String::with_utf8>("stringWithUTF8String:"),
-       method<&String::with_encoding>("stringWithCString:encoding:"), method<&String::empty>("string")});
+  static const auto& one =
+      *new Class("NSString", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<String>()); },
+                 {method<&String::utf8>("UTF8String")}, {method<&String::with_utf8>("stringWithUTF8String:")});
   return one;
 }
 
-Object* Array::empty() { return autoreleased(create<Array>()); }
-
-Object* Array::with_object(Object* object) { return with_objects(&object, 1); }
-
-Object* Array::with_objects(Object* const* objects, std::size_t count) {
-  return autoreleased(static_cast<Array*>(create<Array>()->init_with_objects(objects, count)));
+Object* Array::with_object(Object* object) {
+  if (object == nullptr) report_fault("+[NSArray arrayWithObject:]: the object must not be nil");
+  return object == nullptr ? nullptr : autoreleased(create<Array>(std::vector<Owned<Object>>{object}));
 }
-
-Object* Array::init_with_objects(Object* const* objects, std::size_t count) {
-  objects_.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (objects[i] == nullptr)
-      report_fault("NSArray: attempt to insert nil object from objects[" + std::to_string(i) + "]");
-    else
-      objects_.emplace_back(objects[i]);
-  }
-  return this;
-}
-
-Object* Array::copy() { return copied(this); }
 
 Object* Array::at(std::size_t index) const {
   if (index < objects_.size()) return objects_[index].get();
@@ -133,62 +65,33 @@ Object* Array::at(std::size_t index) const {
 const Class& Array::own_class() {
   static const auto& one =
       *new Class("NSArray", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<Array>()); },
-                 {method<&Array::count>("count"), method<&Array::at>("objectAtIndex:"),
-                  method<&Array::init_with_objects>("initWithObjects:count:"), method<&Array::copy>("copy")},
-                 {method<&Array::empty>("array"), method<&Array::with_object>("arrayWithObject:"),
-                  method<&Array::with_objects>("arrayWithObjects:count:")});
+                 {method<&Array::count>("count"), method<&Array::at>("objectAtIndex:")},
+                 {method<&Array::with_object>("arrayWithObject:")});
   return one;
 }
 
 Object* Url::file(String* path) {
-  Url* const made = create<Url>();
-  return autoreleased(static_cast<Url*>(made->init_file(path)));
+  const auto* const text = checked<String>(path, "NSURL");
+  if (path == nullptr) report_fault("NSURL: nil string parameter");
+  return text == nullptr ? nullptr : autoreleased(create<Url>(text->text()));
 }
-
-Object* Url::init_file(String* path) {
-  if (path == nullptr)
-    report_fault("NSURL: nil string parameter");
-  else if (const auto* const text = checked<String>(path, "NSURL"); text != nullptr)
-    path_ = text->text();
-  return this;
-}
-
-Object* Url::copy() { return copied(this); }
 
 const Class& Url::own_class() {
   static const auto& one =
-      *new Class("NSURL", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<Url>()); },
-                 {method<&Url::representation>("fileSystemRepresentation"),
-                  method<&Url::init_file>("initFileURLWithPath:"), method<&Url::copy>("copy")},
+      *new Class("NSURL", &root_class(), Class::Kind::named, [] { return static_cast<Object*>(create<Url>()); }, {},
                  {method<&Url::file>("fileURLWithPath:")});
   return one;
 }
 
-Object* Error::copy() { return copied(this); }
-
-Object* Error::describe() const {
-  return String::autoreleased_of("Error Domain=" + domain_ + " Code=" + std::to_string(code_) + " \"" + description_ +
-                                 "\"");
-}
-
 const Class& Error::own_class() {
-  static const auto& one = *new Class("NSError", &root_class(), Class::Kind::named, nullptr,
-                                      {method<&Error::code>("code"), method<&Error::domain>("domain"),
-                                       method<&Error::localized>("localizedDescription"),
-                                       method<&Error::describe>("description"), method<&Error::copy>("copy")});
+  static const auto& one =
+      *new Class("NSError", &root_class(), Class::Kind::named, nullptr,
+                 {method<&Error::code>("code"), method<&Error::localized>("localizedDescription")});
   return one;
 }
 
 void set_error(Object** error, const std::string& domain, long code, const std::string& description) {
   if (error != nullptr) *error = autoreleased(create<Error>(domain, code, description));
-}
-
-const Class& AutoreleasePool::own_class() {
-  static const auto& one =
-      *new Class("NSAutoreleasePool", &root_class(), Class::Kind::named,
-                 [] { return static_cast<Object*>(create<AutoreleasePool>()); },
-                 {method<&AutoreleasePool::drain>("drain"), method<&AutoreleasePool::add>("addObject:")});
-  return one;
 }
 
 }  // namespace objc

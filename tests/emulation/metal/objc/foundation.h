@@ -22,16 +22,7 @@ class String : public Object {
 
  private:
   static Object* with_utf8(const char* text);
-  static Object* with_encoding(const char* text, std::size_t encoding);
-  static Object* empty();
-  Object* init_with_encoding(const char* text, std::size_t encoding);
-  Object* copy();
   const char* utf8() const { return text_.c_str(); }
-  const char* with_encoding_of(std::size_t encoding) const;
-  std::size_t length() const;
-  bool is_equal_to(const Object* other) const;
-  std::size_t hash() const { return std::hash<std::string>()(text_); }
-  Object* description() { return autoreleased(static_cast<String*>(retain(this))); }
   std::string text_;
 };
 
@@ -42,11 +33,7 @@ class Array : public Object {
   const std::vector<Owned<Object>>& objects() const { return objects_; }
 
  private:
-  static Object* empty();
   static Object* with_object(Object* object);
-  static Object* with_objects(Object* const* objects, std::size_t count);
-  Object* init_with_objects(Object* const* objects, std::size_t count);
-  Object* copy();
   std::size_t count() const { return objects_.size(); }
   Object* at(std::size_t index) const;
   std::vector<Owned<Object>> objects_;
@@ -60,9 +47,6 @@ class Url : public Object {
 
  private:
   static Object* file(String* path);
-  Object* init_file(String* path);
-  Object* copy();
-  const char* representation() const { return path_.c_str(); }
   std::string path_;
 };
 
@@ -74,10 +58,7 @@ class Error : public Object {
   long code() const { return code_; }
 
  private:
-  Object* copy();
-  Object* domain() const { return String::autoreleased_of(domain_); }
   Object* localized() const { return String::autoreleased_of(description_); }
-  Object* describe() const;
   const std::string domain_;
   const long code_;
   const std::string description_;
@@ -85,18 +66,6 @@ class Error : public Object {
 
 // Stores a new autoreleased error, if the caller wants one.
 void set_error(Object** error, const std::string& domain, long code, const std::string& description);
-
-class AutoreleasePool : public Object {
- public:
-  static const Class& own_class();
-  AutoreleasePool() : Object(own_class()), token_(push_pool()) {}
-  ~AutoreleasePool() { pop_pool(token_); }
-
- private:
-  void drain() { release(this); }
-  void add(Object* object) { autorelease(object); }
-  void* const token_;
-};
 
 // The object, if it is one of this class; else a fault that names the caller, and null. Null stays null.
 template <class T>

@@ -47,17 +47,15 @@ extern "C" __attribute__((visibility("hidden"), used)) Function simulated_objc_l
   return simulated_objc_nothing;
 }
 
-// In objc_msgSend_stret the first argument is the place of the result.
 asm(R"(
   .text
-  .macro SIMULATED_SEND name, object, selector
-  .globl \name
-  .type \name, @function
+  .globl objc_msgSend
+  .type objc_msgSend, @function
   .p2align 4
-\name:
+objc_msgSend:
   .cfi_startproc
   endbr64
-  testq \object, \object
+  testq %rdi, %rdi
   je simulated_objc_nothing
   pushq %rbp
   .cfi_def_cfa_offset 16
@@ -80,10 +78,6 @@ asm(R"(
   movups %xmm5, 144(%rsp)
   movups %xmm6, 160(%rsp)
   movups %xmm7, 176(%rsp)
-  .ifc \object, %rsi
-  movq %rsi, %rdi
-  movq %rdx, %rsi
-  .endif
   call simulated_objc_lookup
   movq %rax, %r11
   movq 0(%rsp), %rdi
@@ -105,14 +99,7 @@ asm(R"(
   .cfi_def_cfa %rsp, 8
   jmp *%r11
   .cfi_endproc
-  .size \name, .-\name
-  .endm
-
-  SIMULATED_SEND objc_msgSend, %rdi, %rsi
-  SIMULATED_SEND objc_msgSend_stret, %rsi, %rdx
-
-  .globl objc_msgSend_fpret
-  .set objc_msgSend_fpret, objc_msgSend
+  .size objc_msgSend, .-objc_msgSend
 
   .hidden simulated_objc_nothing
   .globl simulated_objc_nothing
@@ -131,16 +118,10 @@ simulated_objc_nothing:
 )");
 
 SIMULATED_EXPORT const char* sel_registerName(const char* name) { return selector_of(name); }
-SIMULATED_EXPORT const char* sel_getName(const char* selector) { return selector; }
 
 SIMULATED_EXPORT const void* objc_getClass(const char* name) { return class_of_name(name); }
-SIMULATED_EXPORT const void* objc_lookUpClass(const char* name) { return class_of_name(name); }
-SIMULATED_EXPORT const void* objc_getProtocol(const char*) { return nullptr; }
-SIMULATED_EXPORT const void* object_getClass(const Object* object) { return object == nullptr ? nullptr : object->isa; }
-SIMULATED_EXPORT const char* class_getName(const Class* isa) { return isa == nullptr ? "nil" : isa->name().c_str(); }
 
 SIMULATED_EXPORT Object* objc_retain(Object* object) { return retain(object); }
 SIMULATED_EXPORT void objc_release(Object* object) { release(object); }
-SIMULATED_EXPORT Object* objc_autorelease(Object* object) { return autorelease(object); }
 SIMULATED_EXPORT void* objc_autoreleasePoolPush() { return push_pool(); }
 SIMULATED_EXPORT void objc_autoreleasePoolPop(void* token) { pop_pool(token); }

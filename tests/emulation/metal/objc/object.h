@@ -74,7 +74,7 @@ class Class : public Object {
     inner,    // a class behind a protocol, such as that of MTLBuffer's objects
     ageless,  // its objects are not counted as live: they live as long as the process
   };
-  // `make` makes an object for alloc and new; null if nobody may.
+  // `make` makes an object for new; null if nobody may.
   Class(std::string name, const Class* parent, Kind kind, Object* (*make)(), std::initializer_list<Method> methods,
         std::initializer_list<Method> class_methods = {});
 
@@ -85,8 +85,6 @@ class Class : public Object {
   // Null if neither this class nor a parent has it.
   Function find(Selector selector) const;
   Function find_class_method(Selector selector) const;
-  std::vector<std::string> selectors() const;        // of this class alone
-  std::vector<std::string> class_selectors() const;  // of this class alone
 
  private:
   friend const Class& class_of_classes();

@@ -50,18 +50,10 @@ std::string read(std::string_view text, const Device& device, std::set<std::stri
 
 }  // namespace
 
-Object* ArchiveDescriptor::copy() {
-  auto* const made = create<ArchiveDescriptor>();
-  made->url_ = url_;
-  return made;
-}
-
 const objc::Class& ArchiveDescriptor::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLBinaryArchiveDescriptor", &objc::root_class(), objc::Class::Kind::named,
-                       [] { return static_cast<Object*>(create<ArchiveDescriptor>()); },
-                       {method<&ArchiveDescriptor::set_url>("setUrl:"), method<&ArchiveDescriptor::get_url>("url"),
-                        method<&ArchiveDescriptor::copy>("copy")});
+  static const auto& one = *new objc::Class("MTLBinaryArchiveDescriptor", &objc::root_class(), objc::Class::Kind::named,
+                                            [] { return static_cast<Object*>(create<ArchiveDescriptor>()); },
+                                            {method<&ArchiveDescriptor::set_url>("setUrl:")});
   return one;
 }
 
@@ -138,11 +130,9 @@ bool Archive::serialize(Object* url, Object** error) const {
 }
 
 const objc::Class& Archive::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLBinaryArchive", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                       {method<&Archive::add>("addComputePipelineFunctionsWithDescriptor:error:"),
-                        method<&Archive::serialize>("serializeToURL:error:"), method<&Archive::device>("device"),
-                        set_label<Archive>(), get_label<Archive>()});
+  static const auto& one = *new objc::Class("MTLBinaryArchive", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                                            {method<&Archive::add>("addComputePipelineFunctionsWithDescriptor:error:"),
+                                             method<&Archive::serialize>("serializeToURL:error:")});
   return one;
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "metal/simulated/device.h"
-#include "metal/simulated/labelled.h"
 
 namespace simulated {
 
@@ -21,8 +20,6 @@ class ArchiveDescriptor : public Object {
 
  private:
   void set_url(Object* url) { url_ = objc::checked<objc::Url>(url, "setUrl:"); }
-  Object* get_url() const { return url_.get(); }
-  Object* copy();
   Owned<objc::Url> url_;
 };
 
@@ -37,13 +34,9 @@ class Archive : public Object {
  private:
   bool add(Object* descriptor, Object** error);
   bool serialize(Object* url, Object** error) const;
-  Object* device() const { return device_.get(); }
   const Owned<Device> device_;
   mutable std::mutex mutex_;
   std::set<std::string> keys_;
-
- public:
-  Label label;
 };
 
 }  // namespace simulated

@@ -66,21 +66,11 @@ void BlitEncoder::fill(Object* buffer, Range range, unsigned char value) {
   add({own}, [own, range, value] { std::memset(own->gpu() + range.location, value, range.length); });
 }
 
-void BlitEncoder::synchronize(Object* resource) {
-  const char* const selector = "synchronizeResource:";
-  if (!is_open(selector)) return;
-  Buffer* const own = checked_buffer(resource, selector);
-  if (own == nullptr) return;
-  if (own->mode() != StorageMode::managed) return fail(selector, "the storage mode is not managed");
-  add({own}, [own] { own->synchronize(); });
-}
-
 const objc::Class& BlitEncoder::own_class() {
   static const auto& one =
       *new objc::Class("MTLBlitCommandEncoder", &Encoder::own_class(), objc::Class::Kind::inner, nullptr,
                        {method<&BlitEncoder::copy>("copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:"),
-                        method<&BlitEncoder::fill>("fillBuffer:range:value:"),
-                        method<&BlitEncoder::synchronize>("synchronizeResource:")});
+                        method<&BlitEncoder::fill>("fillBuffer:range:value:")});
   return one;
 }
 

@@ -1,6 +1,5 @@
 #include "metal/simulated/buffer.h"
 
-#include <cstring>
 #include <new>
 #include <string>
 
@@ -17,7 +16,8 @@ std::string refusal_of(std::size_t length, std::size_t options) {
   if (length == 0) return "the length must not be 0";
   if (length > settings().max_buffer)
     return "the length " + std::to_string(length) + " must not exceed " + std::to_string(settings().max_buffer);
-  if ((options >> 4U & 15U) > 2) return "a storage mode that buffers do not have";
+  if (const auto mode = options >> 4U & 15U; mode != 0 && mode != 2)
+    return "a storage mode that is not shared or private";
   if ((options & 15U) > 1) return "an unknown CPU cache mode";
   if ((options >> 8U & 3U) > 2 || options >> 10U != 0) return "unknown resource options";
   return "";
@@ -43,61 +43,42 @@ Buffer* Buffer::make(Device& device, std::size_t length, std::size_t options, co
   }
 }
 
-Buffer* Buffer::around(Device& device, void* pointer, std::size_t length, std::size_t options, void* deallocator) {
+Buffer* Buffer::around(Device& device, void* pointer, std::size_t length, std::size_t options,
+                       const void* deallocator) {
   const char* const selector = "newBufferWithBytesNoCopy:length:options:deallocator:";
   if (is_refused(selector, length, options)) return nullptr;
   if (static_cast<StorageMode>(options >> 4U & 15U) == StorageMode::private_to_device) {
     objc::report_fault(std::string("-[MTLDevice ") + selector + "]: the storage mode must not be private");
     return nullptr;
   }
-  if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % settings().page != 0 ||
-      length % settings().page != 0) {
+  if (deallocator != nullptr) {
+    objc::report_fault(std::string("-[MTLDevice ") + selector + "]: there are no blocks here");
+    return nullptr;
+  }
+  if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % page_bytes != 0 || length % page_bytes != 0) {
     objc::report_fault(std::string("-[MTLDevice ") + selector + "]: the memory is not whole pages");
     return nullptr;
   }
   if (!device.take_memory(length)) return nullptr;
-  return objc::create<Buffer>(device, pointer, length, options, deallocator);
+  return objc::create<Buffer>(device, pointer, length, options);
 }
 
 Buffer::Buffer(Device& device, std::size_t length, std::size_t options, std::unique_ptr<GuardedMemory> memory)
     : Object(own_class()), device_(&device), length_(length), options_(options), memory_(std::move(memory)) {
   gpu_ = memory_->begin();
-  if (mode() == StorageMode::private_to_device) return;
-  if (mode() == StorageMode::managed && !device.has_unified_memory()) copy_ = std::make_unique<GuardedMemory>(length);
-  cpu_ = copy_ ? copy_->begin() : gpu_;
+  if (mode() != StorageMode::private_to_device) cpu_ = gpu_;
 }
 
-Buffer::Buffer(Device& device, void* pointer, std::size_t length, std::size_t options, void* deallocator)
-    : Object(own_class()), device_(&device), length_(length), options_(options), deallocator_(deallocator) {
+Buffer::Buffer(Device& device, void* pointer, std::size_t length, std::size_t options)
+    : Object(own_class()), device_(&device), length_(length), options_(options) {
   gpu_ = cpu_ = static_cast<std::byte*>(pointer);
 }
 
-Buffer::~Buffer() {
-  device_->give_memory(length_);
-  if (deallocator_) deallocator_(static_cast<void*>(cpu_), length_);
-}
-
-void Buffer::synchronize() {
-  if (copy_) std::memcpy(cpu_, gpu_, length_);
-}
-
-void Buffer::modified(Range range) {
-  if (mode() != StorageMode::managed)
-    objc::report_fault("-[MTLBuffer didModifyRange:]: the storage mode is not managed");
-  else if (!has(range.location, range.length))
-    objc::report_fault("-[MTLBuffer didModifyRange:]: the range is outside of the buffer");
-  else if (copy_)
-    std::memcpy(gpu_ + range.location, cpu_ + range.location, range.length);
-}
+Buffer::~Buffer() { device_->give_memory(length_); }
 
 const objc::Class& Buffer::own_class() {
-  static const auto& one = *new objc::Class(
-      "MTLBuffer", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-      {method<&Buffer::contents>("contents"), method<&Buffer::length>("length"),
-       method<&Buffer::length>("allocatedSize"), method<&Buffer::storage_mode>("storageMode"),
-       method<&Buffer::tracking_mode>("hazardTrackingMode"), method<&Buffer::options>("resourceOptions"),
-       method<&Buffer::address>("gpuAddress"), method<&Buffer::modified>("didModifyRange:"),
-       method<&Buffer::its_device>("device"), set_label<Buffer>(), get_label<Buffer>()});
+  static const auto& one = *new objc::Class("MTLBuffer", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                                            {method<&Buffer::contents>("contents")});
   return one;
 }
 

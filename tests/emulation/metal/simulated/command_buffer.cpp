@@ -48,11 +48,7 @@ const char* text_of(CommandBufferError code) {
 }  // namespace
 
 CommandBuffer::~CommandBuffer() {
-  if (!is_committed()) queue_->end(*this, false);
-}
-
-void CommandBuffer::keep(Object* object) {
-  if (is_retaining_) kept_.emplace_back(object);
+  if (!is_committed()) queue_->end(false);
 }
 
 bool CommandBuffer::is_committed() const {
@@ -81,9 +77,7 @@ Pass& CommandBuffer::add_pass() {
   return *passes_.back();
 }
 
-Object* CommandBuffer::compute_encoder() { return compute_encoder_of(0); }
-
-Object* CommandBuffer::compute_encoder_of(std::size_t dispatch_type) {
+Object* CommandBuffer::compute_encoder(std::size_t dispatch_type) {
   const char* const selector = "computeCommandEncoderWithDispatchType:";
   if (fails(selector) || !can_encode(selector)) return nullptr;
   if (dispatch_type > 1) {
@@ -116,7 +110,8 @@ void CommandBuffer::end_encoder() {
 
 void CommandBuffer::add_event(Pass::Kind kind, Object* event, std::uint64_t value, const char* selector) {
   if (!can_encode(selector)) return;
-  Event* const own = checked_event(event, device(), selector);
+  auto* const own = objc::checked<SharedEvent>(event, selector);
+  if (event == nullptr) objc::report_fault(std::string(selector) + ": the event must not be nil");
   if (own == nullptr) return;
   kept_.emplace_back(own);
   Pass& pass = add_pass();
@@ -133,45 +128,24 @@ void CommandBuffer::wait(Object* event, std::uint64_t value) {
   add_event(Pass::Kind::wait, event, value, "encodeWaitForEvent:value:");
 }
 
-void CommandBuffer::enqueue() {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (status_ != Status::not_enqueued) return;
-    status_ = Status::enqueued;
-  }
-  queue_->enqueue(*this);
-}
-
 void CommandBuffer::commit() {
   if (!can_encode("commit")) return;
   static constinit std::atomic<std::uint64_t> next{1};
-  bool is_enqueued = false;
   {
     const std::scoped_lock lock(mutex_);
     number_ = next.fetch_add(1);
-    is_enqueued = status_ == Status::enqueued;
     status_ = Status::committed;
   }
   log_line("commit");
-  if (!is_enqueued) queue_->enqueue(*this);
   queue_->commit(*this);
 }
 
 void CommandBuffer::run() {
-  std::vector<objc::KeptBlock> handlers;
   std::this_thread::sleep_for(settings().delay);
   {
     const std::scoped_lock lock(mutex_);
-    kernel_start_ = now();
     status_ = Status::scheduled;
-    handlers.swap(scheduled_);
-  }
-  changed_.notify_all();
-  for (const objc::KeptBlock& handler : handlers) handler(this);
-  handlers.clear();
-  {
-    const std::scoped_lock lock(mutex_);
-    kernel_end_ = gpu_start_ = now();
+    gpu_start_ = now();
   }
   run_all();
   passes_.clear();
@@ -179,13 +153,10 @@ void CommandBuffer::run() {
     const std::scoped_lock lock(mutex_);
     gpu_end_ = now();
     status_ = error_ ? Status::error : Status::completed;
-    handlers.swap(completed_);
   }
   kept_.clear();
-  for (const objc::KeptBlock& handler : handlers) handler(this);
-  handlers.clear();
   begin_release();
-  queue_->end(*this, true);
+  queue_->end(true);
   {
     const std::scoped_lock lock(mutex_);
     has_ended_ = true;
@@ -210,8 +181,6 @@ void CommandBuffer::run_all() {
     fail(is_late ? CommandBufferError::timeout : CommandBufferError::internal, failure.what());
   } catch (const EventTimeout& timeout) {
     fail(CommandBufferError::timeout, "the value " + std::to_string(timeout.value) + " of an event was not signaled");
-  } catch (const FreedResource&) {
-    fail(CommandBufferError::page_fault, "a resource was freed before");
   } catch (const std::bad_alloc&) {
     fail(CommandBufferError::out_of_memory, "");
   }
@@ -226,47 +195,13 @@ void CommandBuffer::fail(CommandBufferError code, const std::string& text) {
   error_ = std::move(made);
 }
 
-template <class Condition>
-void CommandBuffer::wait_until(const char* selector, const Condition& condition) {
-  const std::string name = std::string("-[MTLCommandBuffer ") + selector + "]: waits for ever, because ";
+void CommandBuffer::wait_until_completed() {
   if (!is_committed()) {
-    objc::report_fault(name + "it is not committed");
+    objc::report_fault("-[MTLCommandBuffer waitUntilCompleted]: waits for ever, because it is not committed");
     return;
   }
   std::unique_lock lock(mutex_);
-  if (condition()) return;
-  if (queue_->runs_on_calling_thread()) {
-    lock.unlock();
-    objc::report_fault(name + "a handler of the same queue calls");
-    return;
-  }
-  changed_.wait(lock, condition);
-}
-
-void CommandBuffer::wait_until_completed() {
-  wait_until("waitUntilCompleted", [&] { return has_ended_; });
-}
-
-void CommandBuffer::wait_until_scheduled() {
-  wait_until("waitUntilScheduled", [&] { return status_ >= Status::scheduled; });
-}
-
-void CommandBuffer::add_scheduled(void* block) {
-  if (is_committed()) {
-    objc::report_fault("-[MTLCommandBuffer addScheduledHandler:]: the command buffer is committed");
-    return;
-  }
-  const std::scoped_lock lock(mutex_);
-  scheduled_.emplace_back(block);
-}
-
-void CommandBuffer::add_completed(void* block) {
-  if (is_committed()) {
-    objc::report_fault("-[MTLCommandBuffer addCompletedHandler:]: the command buffer is committed");
-    return;
-  }
-  const std::scoped_lock lock(mutex_);
-  completed_.emplace_back(block);
+  changed_.wait(lock, [&] { return has_ended_; });
 }
 
 std::size_t CommandBuffer::get_status() const {
@@ -283,36 +218,19 @@ double CommandBuffer::time_of(const double& member) const {
   const std::scoped_lock lock(mutex_);
   return member;
 }
-double CommandBuffer::kernel_start() const { return time_of(kernel_start_); }
-double CommandBuffer::kernel_end() const { return time_of(kernel_end_); }
 double CommandBuffer::gpu_start() const { return time_of(gpu_start_); }
 double CommandBuffer::gpu_end() const { return time_of(gpu_end_); }
 
 const objc::Class& CommandBuffer::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLCommandBuffer", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                       {method<&CommandBuffer::compute_encoder>("computeCommandEncoder"),
-                        method<&CommandBuffer::compute_encoder_of>("computeCommandEncoderWithDispatchType:"),
-                        method<&CommandBuffer::blit_encoder>("blitCommandEncoder"),
-                        method<&CommandBuffer::signal>("encodeSignalEvent:value:"),
-                        method<&CommandBuffer::wait>("encodeWaitForEvent:value:"),
-                        method<&CommandBuffer::enqueue>("enqueue"),
-                        method<&CommandBuffer::commit>("commit"),
-                        method<&CommandBuffer::wait_until_completed>("waitUntilCompleted"),
-                        method<&CommandBuffer::wait_until_scheduled>("waitUntilScheduled"),
-                        method<&CommandBuffer::add_scheduled>("addScheduledHandler:"),
-                        method<&CommandBuffer::add_completed>("addCompletedHandler:"),
-                        method<&CommandBuffer::get_status>("status"),
-                        method<&CommandBuffer::get_error>("error"),
-                        method<&CommandBuffer::kernel_start>("kernelStartTime"),
-                        method<&CommandBuffer::kernel_end>("kernelEndTime"),
-                        method<&CommandBuffer::gpu_start>("GPUStartTime"),
-                        method<&CommandBuffer::gpu_end>("GPUEndTime"),
-                        method<&CommandBuffer::retains>("retainedReferences"),
-                        method<&CommandBuffer::queue>("commandQueue"),
-                        method<&CommandBuffer::its_device>("device"),
-                        set_label<CommandBuffer>(),
-                        get_label<CommandBuffer>()});
+  static const auto& one = *new objc::Class(
+      "MTLCommandBuffer", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+      {method<&CommandBuffer::compute_encoder>("computeCommandEncoderWithDispatchType:"),
+       method<&CommandBuffer::blit_encoder>("blitCommandEncoder"),
+       method<&CommandBuffer::signal>("encodeSignalEvent:value:"),
+       method<&CommandBuffer::wait>("encodeWaitForEvent:value:"), method<&CommandBuffer::commit>("commit"),
+       method<&CommandBuffer::wait_until_completed>("waitUntilCompleted"), method<&CommandBuffer::get_status>("status"),
+       method<&CommandBuffer::get_error>("error"), method<&CommandBuffer::gpu_start>("GPUStartTime"),
+       method<&CommandBuffer::gpu_end>("GPUEndTime")});
   return one;
 }
 

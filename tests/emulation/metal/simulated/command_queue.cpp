@@ -1,6 +1,5 @@
 #include "metal/simulated/command_queue.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -22,8 +21,8 @@ std::vector<Worker*>& idle() {
   return all;
 }
 
+constexpr std::size_t most_buffers_of_queue = 64;  // newCommandQueue's
 constinit std::atomic<int> releases = 0;
-constinit thread_local const Worker* calling = nullptr;
 
 }  // namespace
 
@@ -58,10 +57,7 @@ void Worker::add(std::function<void()> work) {
   changed_.notify_all();
 }
 
-bool Worker::is_calling_thread() const { return calling == this; }
-
 void Worker::run() {
-  calling = this;
   for (;;) {
     std::function<void()> work;
     {
@@ -76,71 +72,51 @@ void Worker::run() {
   }
 }
 
-CommandQueue::CommandQueue(Device& device, std::size_t most)
-    : Object(own_class()), device_(&device), most_(most), worker_(Worker::take()) {}
+CommandQueue::CommandQueue(Device& device) : Object(own_class()), device_(&device), worker_(Worker::take()) {}
 
 // No command buffer lives any more, because each one retains its queue.
 CommandQueue::~CommandQueue() { worker_.give_back(); }
 
-Object* CommandQueue::make_buffer(const char* selector, bool is_retaining) {
-  if (fails(selector)) return nullptr;
+Object* CommandQueue::command_buffer() {
+  if (fails("commandBuffer")) return nullptr;
   std::unique_lock lock(mutex_);
-  while (made_ == most_) {
+  while (made_ == most_buffers_of_queue) {
     if (committed_ == 0) {
       lock.unlock();
-      objc::report_fault(std::string("-[MTLCommandQueue ") + selector + "]: waits for ever, because none of the " +
-                         std::to_string(most_) + " command buffers of the queue is committed");
+      objc::report_fault("-[MTLCommandQueue commandBuffer]: waits for ever, because none of the " +
+                         std::to_string(most_buffers_of_queue) + " command buffers of the queue is committed");
       return nullptr;
     }
     ended_.wait(lock);
   }
   ++made_;
   lock.unlock();
-  return objc::autoreleased(create<CommandBuffer>(*this, is_retaining));
-}
-
-Object* CommandQueue::command_buffer() { return make_buffer("commandBuffer", true); }
-Object* CommandQueue::unretained_command_buffer() {
-  return make_buffer("commandBufferWithUnretainedReferences", false);
-}
-
-void CommandQueue::enqueue(CommandBuffer& buffer) {
-  const std::scoped_lock lock(mutex_);
-  order_.push_back({&buffer, false});
+  return objc::autoreleased(create<CommandBuffer>(*this));
 }
 
 void CommandQueue::commit(CommandBuffer& buffer) {
   objc::retain(&buffer);  // until it has run
   const std::scoped_lock lock(mutex_);
   ++committed_;
-  for (Place& place : order_)
-    if (place.buffer == &buffer) place.is_committed = true;
-  for (; !order_.empty() && order_.front().is_committed; order_.pop_front())
-    worker_.add([run = order_.front().buffer] {
-      run->run();
-      objc::release(run);
-      --releases;
-    });
+  worker_.add([run = &buffer] {
+    run->run();
+    objc::release(run);
+    --releases;
+  });
 }
 
-void CommandQueue::end(CommandBuffer& buffer, bool was_committed) {
+void CommandQueue::end(bool was_committed) {
   {
     const std::scoped_lock lock(mutex_);
     --made_;
-    if (was_committed)
-      --committed_;
-    else
-      std::erase_if(order_, [&](const Place& place) { return place.buffer == &buffer; });
+    if (was_committed) --committed_;
   }
   ended_.notify_all();
 }
 
 const objc::Class& CommandQueue::own_class() {
-  static const auto& one = *new objc::Class(
-      "MTLCommandQueue", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-      {method<&CommandQueue::command_buffer>("commandBuffer"),
-       method<&CommandQueue::unretained_command_buffer>("commandBufferWithUnretainedReferences"),
-       method<&CommandQueue::its_device>("device"), set_label<CommandQueue>(), get_label<CommandQueue>()});
+  static const auto& one = *new objc::Class("MTLCommandQueue", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                                            {method<&CommandQueue::command_buffer>("commandBuffer")});
   return one;
 }
 

@@ -30,50 +30,7 @@ void ComputeEncoder::set_buffer(Object* buffer, std::size_t offset, std::size_t 
     return fail(selector, "offset(" + std::to_string(offset) + ") must be < the buffer's length(" +
                               std::to_string(own->length()) + ")");
   buffer_->keep(own);
-  bound_[index] = {own, offset, nullptr};
-}
-
-void ComputeEncoder::set_offset(std::size_t offset, std::size_t index) {
-  const char* const selector = "setBufferOffset:atIndex:";
-  if (!is_open(selector)) return;
-  if (index >= most_buffers || bound_[index].buffer == nullptr)
-    return fail(selector, "there is no buffer at index " + std::to_string(index));
-  set_buffer(bound_[index].buffer, offset, index);
-}
-
-void ComputeEncoder::set_bytes(const void* bytes, std::size_t length, std::size_t index) {
-  const char* const selector = "setBytes:length:atIndex:";
-  if (!is_open(selector)) return;
-  if (index >= most_buffers)
-    return fail(selector, "index(" + std::to_string(index) + ") must be < " + std::to_string(most_buffers));
-  if (bytes == nullptr) return fail(selector, "the pointer must not be null");
-  if (length == 0) return fail(selector, "the length must not be 0");
-  if (length > most_bytes)
-    return fail(selector, "length(" + std::to_string(length) + ") must be <= " + std::to_string(most_bytes));
-  const auto* const first = static_cast<const std::byte*>(bytes);
-  bound_[index] = {nullptr, 0, std::make_shared<const std::vector<std::byte>>(first, first + length)};
-}
-
-void ComputeEncoder::set_threadgroup_memory(std::size_t length, std::size_t index) {
-  const char* const selector = "setThreadgroupMemoryLength:atIndex:";
-  if (!is_open(selector)) return;
-  if (index >= most_buffers)
-    return fail(selector, "index(" + std::to_string(index) + ") must be < " + std::to_string(most_buffers));
-  if (length % 16 != 0) return fail(selector, "length(" + std::to_string(length) + ") must be a multiple of 16 bytes");
-  if (length > most_threadgroup_bytes)
-    return fail(selector,
-                "length(" + std::to_string(length) + ") must be <= " + std::to_string(most_threadgroup_bytes));
-  threadgroup_bytes_[index] = length;
-}
-
-void ComputeEncoder::use(Object* resource, std::size_t usage) {
-  const char* const selector = "useResource:usage:";
-  if (!is_open(selector)) return;
-  if (usage == 0 || usage > 7) return fail(selector, "an unknown usage");
-  Buffer* const own = checked_buffer(resource, selector);
-  if (own == nullptr) return;
-  buffer_->keep(own);
-  pass_.used.push_back(own);
+  bound_[index] = {own, offset};
 }
 
 void ComputeEncoder::barrier(std::size_t scope) {
@@ -81,19 +38,7 @@ void ComputeEncoder::barrier(std::size_t scope) {
   if (!is_open(selector)) return;
   if (scope == 0 || scope > 7) return fail(selector, "an unknown scope");
   constexpr std::size_t buffers = 1;
-  if ((scope & buffers) != 0) pass_.barriers.push_back({true, {}});
-}
-
-void ComputeEncoder::resource_barrier(Object* const* resources, std::size_t count) {
-  const char* const selector = "memoryBarrierWithResources:count:";
-  if (!is_open(selector)) return;
-  Barrier made{false, {}};
-  for (std::size_t i = 0; i < count; ++i) {
-    const Buffer* const own = checked_buffer(resources[i], selector);
-    if (own == nullptr) return;
-    made.buffers.push_back(own);
-  }
-  pass_.barriers.push_back(std::move(made));
+  if ((scope & buffers) != 0) ++pass_.barriers;
 }
 
 bool ComputeEncoder::are_sizes_valid(const char* selector, Size groups, Size threads) const {
@@ -124,35 +69,27 @@ bool ComputeEncoder::are_sizes_valid(const char* selector, Size groups, Size thr
 }
 
 std::string ComputeEncoder::refusal_of(const emulation::metal::Argument& argument) const {
-  using Kind = emulation::metal::Argument::Kind;
   const std::string place = " at index " + std::to_string(argument.index) + " for " + argument.name;
-  if (argument.kind == Kind::threadgroup)
-    return threadgroup_bytes_[argument.index] == 0 ? "missing threadgroup memory" + place : "";
   const Bound& bound = bound_[argument.index];
-  if (bound.buffer == nullptr && bound.bytes == nullptr) return "missing buffer binding" + place;
+  if (bound.buffer == nullptr) return "missing buffer binding" + place;
   const std::string offset = "offset(" + std::to_string(bound.offset) + ")";
-  const std::size_t length = bound.bytes ? bound.bytes->size() : bound.buffer->length() - bound.offset;
+  const std::size_t length = bound.buffer->length() - bound.offset;
   if (length < argument.least_bytes)
     return "the argument" + place + " from " + offset + " has " + std::to_string(length) + " bytes, it needs " +
            std::to_string(argument.least_bytes);
-  const std::size_t alignment = argument.kind == Kind::constant_buffer ? buffer_->device().constant_alignment() : 1;
+  const bool is_constant = argument.kind == emulation::metal::Argument::Kind::constant_buffer;
+  const std::size_t alignment = is_constant ? buffer_->device().constant_alignment() : 1;
   return bound.offset % alignment == 0 ? "" : offset + place + " must be a multiple of " + std::to_string(alignment);
 }
 
 bool ComputeEncoder::are_arguments_valid(const char* selector) const {
   const emulation::metal::Function& function = pipeline_->function().compiled();
   const std::string name = "Compute Function(" + function.name() + "): ";
-  std::size_t threadgroup_bytes = 0;
   for (const emulation::metal::Argument& argument : function.arguments()) {
     const std::string refusal = refusal_of(argument);
     if (!refusal.empty()) return fail(selector, name + refusal), false;
-    if (argument.kind == emulation::metal::Argument::Kind::threadgroup)
-      threadgroup_bytes += threadgroup_bytes_[argument.index];
   }
-  if (threadgroup_bytes <= most_threadgroup_bytes) return true;
-  fail(selector, name + "threadgroup memory(" + std::to_string(threadgroup_bytes) +
-                     ") must be <= " + std::to_string(most_threadgroup_bytes));
-  return false;
+  return true;
 }
 
 void ComputeEncoder::dispatch(Size groups, Size threads) {
@@ -169,27 +106,16 @@ void ComputeEncoder::dispatch(Size groups, Size threads) {
   auto made = std::make_shared<emulation::metal::Dispatch>();
   made->library = pipeline_->function().library().compiled();
   made->function = &pipeline_->function().compiled();
-  made->threadgroup_bytes = threadgroup_bytes_;
   made->groups = index_of(groups);
   made->threads = index_of(threads);
   Command command;
-  command.others.push_back(pipeline_.get());
-  command.number_of_barriers = pass_.barriers.size();
-  // Bytes are copied for each dispatch, to memory of exactly their size.
-  std::vector<std::shared_ptr<const std::vector<std::byte>>> bytes;
+  command.number_of_barriers = pass_.barriers;
   for (const emulation::metal::Argument& argument : made->function->arguments()) {
-    if (argument.kind == emulation::metal::Argument::Kind::threadgroup) continue;
     const Bound& bound = bound_[argument.index];
-    emulation::metal::Binding& binding = made->buffers[argument.index];
-    if (bound.bytes) {
-      bytes.push_back(bound.bytes);
-      binding = {const_cast<std::byte*>(bound.bytes->data()), bound.bytes->size()};
-    } else {
-      command.buffers.push_back(bound.buffer);
-      binding = {bound.buffer->gpu() + bound.offset, bound.buffer->length() - bound.offset};
-    }
+    command.buffers.push_back(bound.buffer);
+    made->buffers[argument.index] = {bound.buffer->gpu() + bound.offset, bound.buffer->length() - bound.offset};
   }
-  command.run = [made, bytes] {
+  command.run = [made] {
     std::uint64_t seed = 0;
     const emulation::Order order = order_of_threads(seed);
     emulation::metal::run(*made, order, seed);
@@ -202,14 +128,8 @@ const objc::Class& ComputeEncoder::own_class() {
       *new objc::Class("MTLComputeCommandEncoder", &Encoder::own_class(), objc::Class::Kind::inner, nullptr,
                        {method<&ComputeEncoder::set_pipeline>("setComputePipelineState:"),
                         method<&ComputeEncoder::set_buffer>("setBuffer:offset:atIndex:"),
-                        method<&ComputeEncoder::set_offset>("setBufferOffset:atIndex:"),
-                        method<&ComputeEncoder::set_bytes>("setBytes:length:atIndex:"),
-                        method<&ComputeEncoder::set_threadgroup_memory>("setThreadgroupMemoryLength:atIndex:"),
-                        method<&ComputeEncoder::use>("useResource:usage:"),
                         method<&ComputeEncoder::dispatch>("dispatchThreadgroups:threadsPerThreadgroup:"),
-                        method<&ComputeEncoder::barrier>("memoryBarrierWithScope:"),
-                        method<&ComputeEncoder::resource_barrier>("memoryBarrierWithResources:count:"),
-                        method<&ComputeEncoder::dispatch_type>("dispatchType")});
+                        method<&ComputeEncoder::barrier>("memoryBarrierWithScope:")});
   return one;
 }
 

@@ -45,30 +45,21 @@ class Device : public Object {
 
  private:
   Object* name() const { return objc::String::autoreleased_of(title_); }
-  std::uint64_t registry_id() const { return 0x1000 + number_; }
-  bool is_low_power() const { return settings().is_low_power; }
-  bool is_headless() const { return settings().is_headless; }
-  bool is_removable() const { return settings().is_removable; }
+  bool is_low_power() const { return false; }
+  bool is_removable() const { return false; }
   std::uint64_t recommended_working_set() const { return settings().memory / 4 * 3; }
   std::size_t allocated() const { return used_; }
   std::size_t max_buffer() const { return settings().max_buffer; }
   std::size_t max_threadgroup_memory() const { return most_threadgroup_bytes; }
-  Size max_threads() const { return {device_most_threads, device_most_threads, device_most_threads}; }
   Object* new_queue();
-  Object* new_queue_of(std::size_t most_command_buffers);
   Object* new_buffer(std::size_t length, std::size_t options);
-  Object* new_buffer_of(const void* bytes, std::size_t length, std::size_t options);
-  Object* new_buffer_around(void* pointer, std::size_t length, std::size_t options, void* deallocator);
+  Object* new_buffer_around(void* pointer, std::size_t length, std::size_t options, const void* deallocator);
   Object* new_library(Object* source, Object* options, Object** error);
-  Object* new_pipeline(Object* function, Object** error);
-  Object* new_described_pipeline(Object* descriptor, std::size_t options, Object** reflection, Object** error);
+  Object* new_pipeline(Object* descriptor, std::size_t options, Object** reflection, Object** error);
   Object* new_archive(Object* descriptor, Object** error);
   Object* new_shared_event();
-  Object* new_event();
-  Object* new_fence();
   bool is_removed() const { return lasting_error == CommandBufferError::device_removed; }
 
-  const std::size_t number_;
   const std::string title_;
   std::atomic<std::size_t> used_{0};
 };

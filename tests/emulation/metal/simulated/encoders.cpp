@@ -27,32 +27,9 @@ void Encoder::end() {
   buffer_->end_encoder();
 }
 
-void Encoder::wait_for_fence(Object* fence) {
-  const char* const selector = "waitForFence:";
-  if (!is_open(selector)) return;
-  auto* const own = checked_object<Fence>(fence, "fence", selector);
-  if (own == nullptr) return;
-  for (const Fence* updated : pass_.updated)
-    if (updated == own) return fail(selector, "the fence is updated by the same encoder before");
-  buffer_->keep(own);
-  pass_.awaited.push_back(own);
-}
-
-void Encoder::update_fence(Object* fence) {
-  const char* const selector = "updateFence:";
-  if (!is_open(selector)) return;
-  auto* const own = checked_object<Fence>(fence, "fence", selector);
-  if (own == nullptr) return;
-  buffer_->keep(own);
-  pass_.updated.push_back(own);
-}
-
 const objc::Class& Encoder::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLCommandEncoder", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                       {method<&Encoder::end>("endEncoding"), method<&Encoder::wait_for_fence>("waitForFence:"),
-                        method<&Encoder::update_fence>("updateFence:"), method<&Encoder::device>("device"),
-                        set_label<Encoder>(), get_label<Encoder>()});
+  static const auto& one = *new objc::Class("MTLCommandEncoder", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                                            {method<&Encoder::end>("endEncoding")});
   return one;
 }
 

@@ -40,19 +40,13 @@ class Encoder : public Object {
     return checked_object<Buffer>(buffer, "buffer", selector);
   }
   void end();
-  void wait_for_fence(Object* fence);
-  void update_fence(Object* fence);
-  Object* device() const { return &buffer_->device(); }
 
   const Owned<CommandBuffer> buffer_;
   Pass& pass_;
   bool has_ended_ = false;
-
- public:
-  Label label;
 };
 
-constexpr std::size_t most_buffers = 31, most_bytes = 4096;
+constexpr std::size_t most_buffers = 31;
 
 class ComputeEncoder : public Encoder {
  public:
@@ -60,22 +54,15 @@ class ComputeEncoder : public Encoder {
   ComputeEncoder(CommandBuffer& buffer, Pass& pass) : Encoder(buffer, pass, own_class()) {}
 
  private:
-  // What is bound to an index: a buffer, or a copy of bytes.
+  // What is bound to an index.
   struct Bound {
     Buffer* buffer = nullptr;
     std::size_t offset = 0;
-    std::shared_ptr<const std::vector<std::byte>> bytes;
   };
   void set_pipeline(Object* state);
   void set_buffer(Object* buffer, std::size_t offset, std::size_t index);
-  void set_offset(std::size_t offset, std::size_t index);
-  void set_bytes(const void* bytes, std::size_t length, std::size_t index);
-  void set_threadgroup_memory(std::size_t length, std::size_t index);
-  void use(Object* resource, std::size_t usage);
   void dispatch(Size groups, Size threads);
   void barrier(std::size_t scope);
-  void resource_barrier(Object* const* resources, std::size_t count);
-  std::size_t dispatch_type() const { return pass_.is_concurrent ? 1 : 0; }
   bool are_sizes_valid(const char* selector, Size groups, Size threads) const;
   bool are_arguments_valid(const char* selector) const;
   // Why an argument's binding is wrong; empty if it is right.
@@ -83,7 +70,6 @@ class ComputeEncoder : public Encoder {
 
   Owned<PipelineState> pipeline_;
   std::array<Bound, most_buffers> bound_;
-  std::array<std::size_t, most_buffers> threadgroup_bytes_{};
 };
 
 class BlitEncoder : public Encoder {
@@ -94,7 +80,6 @@ class BlitEncoder : public Encoder {
  private:
   void copy(Object* from, std::size_t from_offset, Object* to, std::size_t to_offset, std::size_t size);
   void fill(Object* buffer, Range range, unsigned char value);
-  void synchronize(Object* resource);
   void add(const std::vector<Buffer*>& buffers, std::function<void()> run);
 };
 

@@ -19,16 +19,13 @@ const std::vector<const objc::Class*>& objc::all_classes() {
                                                                 &Array::own_class(),
                                                                 &Url::own_class(),
                                                                 &Error::own_class(),
-                                                                &AutoreleasePool::own_class(),
                                                                 &ProcessInfo::own_class(),
                                                                 &simulated::CompileOptions::own_class(),
                                                                 &PipelineDescriptor::own_class(),
                                                                 &ArchiveDescriptor::own_class(),
                                                                 &Device::own_class(),
                                                                 &Buffer::own_class(),
-                                                                &Event::own_class(),
                                                                 &SharedEvent::own_class(),
-                                                                &Fence::own_class(),
                                                                 &simulated::Library::own_class(),
                                                                 &simulated::Function::own_class(),
                                                                 &PipelineState::own_class(),
@@ -81,14 +78,6 @@ SIMULATED_EXPORT objc::Object* MTLCopyAllDevices() {
   return objc::create<objc::Array>(std::move(all));
 }
 
-// Devices neither come nor go here, so that the handler is never called. The observer lives until it is removed.
-SIMULATED_EXPORT objc::Object* MTLCopyAllDevicesWithObserver(objc::Object** observer, void* /*handler*/) {
-  if (observer != nullptr) *observer = objc::create<objc::Plain>();
-  return MTLCopyAllDevices();
-}
-
-SIMULATED_EXPORT void MTLRemoveDeviceObserver(objc::Object* observer) { objc::release(observer); }
-
 SIMULATED_EXPORT objc::Object* MTLCreateSystemDefaultDevice() {
   return devices().empty() ? nullptr : objc::retain(devices().front());
 }
@@ -96,12 +85,3 @@ SIMULATED_EXPORT objc::Object* MTLCreateSystemDefaultDevice() {
 SIMULATED_EXPORT const char* simulated_metal_faults() { return kept(objc::recorded_faults()); }
 SIMULATED_EXPORT void simulated_metal_forget_faults() { objc::forget_faults(); }
 SIMULATED_EXPORT const char* simulated_metal_live_objects() { return kept(live()); }
-
-SIMULATED_EXPORT const char* simulated_metal_methods() {
-  std::string text;
-  for (const objc::Class* one : objc::all_classes()) {
-    for (const std::string& selector : one->selectors()) text += "-[" + one->name() + " " + selector + "]\n";
-    for (const std::string& selector : one->class_selectors()) text += "+[" + one->name() + " " + selector + "]\n";
-  }
-  return kept(std::move(text));
-}

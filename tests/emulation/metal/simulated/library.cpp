@@ -21,8 +21,7 @@ constexpr std::string_view matrix_names[] = {"simdgroup_matrix", "simdgroup_floa
                                              "simdgroup_bfloat8x8"};
 
 // The methods of macOS 15.
-constexpr std::string_view math_methods[] = {"setMathMode:", "mathMode",
-                                             "setMathFloatingPointFunctions:", "mathFloatingPointFunctions"};
+constexpr std::string_view math_methods[] = {"setMathMode:", "setMathFloatingPointFunctions:"};
 
 bool has_math_methods() { return system_version() >= 15; }
 // False, after a fault, where there are none.
@@ -58,25 +57,14 @@ bool CompileOptions::responds(const char* selector) const {
          std::find(std::begin(math_methods), std::end(math_methods), selector) == std::end(math_methods);
 }
 
-Object* CompileOptions::copy() {
-  auto* const made = create<CompileOptions>();
-  made->is_fast_ = is_fast_;
-  made->are_functions_fast_ = are_functions_fast_;
-  made->language_ = language_;
-  return made;
-}
-
 const objc::Class& CompileOptions::own_class() {
   static const auto& one = *new objc::Class(
       "MTLCompileOptions", &objc::root_class(), objc::Class::Kind::named,
       [] { return static_cast<Object*>(create<CompileOptions>()); },
-      {method<&CompileOptions::set_fast>("setFastMathEnabled:"), method<&CompileOptions::is_fast>("fastMathEnabled"),
-       method<&CompileOptions::set_math_mode>("setMathMode:"), method<&CompileOptions::math_mode>("mathMode"),
+      {method<&CompileOptions::set_fast>("setFastMathEnabled:"), method<&CompileOptions::set_math_mode>("setMathMode:"),
        method<&CompileOptions::set_math_functions>("setMathFloatingPointFunctions:"),
-       method<&CompileOptions::math_functions>("mathFloatingPointFunctions"),
        method<&CompileOptions::responds>("respondsToSelector:"),
-       method<&CompileOptions::set_language>("setLanguageVersion:"),
-       method<&CompileOptions::language>("languageVersion"), method<&CompileOptions::copy>("copy")});
+       method<&CompileOptions::set_language>("setLanguageVersion:")});
   return one;
 }
 
@@ -125,26 +113,14 @@ Object* Library::new_function(Object* name) {
   return found == nullptr ? nullptr : create<Function>(*this, *found);
 }
 
-Object* Library::names() const {
-  std::vector<Owned<Object>> all;
-  for (const std::string& name : compiled_->function_names())
-    all.push_back(Owned<Object>::adopt(create<objc::String>(name)));
-  return objc::autoreleased(create<objc::Array>(std::move(all)));
-}
-
 const objc::Class& Library::own_class() {
-  static const auto& one = *new objc::Class(
-      "MTLLibrary", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-      {method<&Library::new_function>("newFunctionWithName:"), method<&Library::names>("functionNames"),
-       method<&Library::its_device>("device"), set_label<Library>(), get_label<Library>()});
+  static const auto& one = *new objc::Class("MTLLibrary", &objc::root_class(), objc::Class::Kind::inner, nullptr,
+                                            {method<&Library::new_function>("newFunctionWithName:")});
   return one;
 }
 
 const objc::Class& Function::own_class() {
-  static const auto& one =
-      *new objc::Class("MTLFunction", &objc::root_class(), objc::Class::Kind::inner, nullptr,
-                       {method<&Function::name>("name"), method<&Function::type>("functionType"),
-                        method<&Function::device>("device"), set_label<Function>(), get_label<Function>()});
+  static const auto& one = *new objc::Class("MTLFunction", &objc::root_class(), objc::Class::Kind::inner, nullptr, {});
   return one;
 }
 

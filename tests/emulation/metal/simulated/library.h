@@ -6,7 +6,6 @@
 
 #include "metal/msl_library.h"
 #include "metal/simulated/device.h"
-#include "metal/simulated/labelled.h"
 
 namespace simulated {
 
@@ -23,12 +22,9 @@ class CompileOptions : public Object {
  private:
   void set_fast(bool is_fast) { is_fast_ = is_fast; }
   void set_math_mode(long mode);
-  long math_mode() const { return is_fast_ ? 2 : 0; }
   void set_math_functions(long functions);
-  long math_functions() const { return has_fast_functions() ? 0 : 1; }
   bool responds(const char* selector) const;
   void set_language(std::size_t version) { language_ = version; }
-  Object* copy();
   bool is_fast_ = true, are_functions_fast_ = true;
   std::size_t language_ = 0x30001;  // the one that a program of today gets if it sets none
 };
@@ -53,15 +49,10 @@ class Library : public Object {
 
  private:
   Object* new_function(Object* name);
-  Object* names() const;
-  Object* its_device() const { return device_.get(); }
   const Owned<Device> device_;
   const std::shared_ptr<const emulation::metal::Library> compiled_;
   const std::string key_;
   const bool has_matrices_;
-
- public:
-  Label label;
 };
 
 class Function : public Object {
@@ -75,14 +66,8 @@ class Function : public Object {
   std::string key() const { return library_->key() + " " + compiled_->name(); }
 
  private:
-  Object* name() const { return objc::String::autoreleased_of(compiled_->name()); }
-  std::size_t type() const { return 3; }  // a kernel
-  Object* device() const { return &library_->device(); }
   const Owned<Library> library_;
   const emulation::metal::Function* const compiled_;
-
- public:
-  Label label;
 };
 
 }  // namespace simulated

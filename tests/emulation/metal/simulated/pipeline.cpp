@@ -26,31 +26,13 @@ std::vector<Archive*> PipelineDescriptor::archives() const {
   return all;
 }
 
-void PipelineDescriptor::reset() {
-  function_ = {};
-  archives_ = {};
-  most_threads_ = 0;
-}
-
-Object* PipelineDescriptor::copy() {
-  auto* const made = create<PipelineDescriptor>();
-  made->function_ = function_;
-  made->archives_ = archives_;
-  made->most_threads_ = most_threads_;
-  return made;
-}
-
 const objc::Class& PipelineDescriptor::own_class() {
-  static const auto& one = *new objc::Class(
-      "MTLComputePipelineDescriptor", &objc::root_class(), objc::Class::Kind::named,
-      [] { return static_cast<Object*>(create<PipelineDescriptor>()); },
-      {method<&PipelineDescriptor::set_function>("setComputeFunction:"),
-       method<&PipelineDescriptor::get_function>("computeFunction"),
-       method<&PipelineDescriptor::set_most_threads>("setMaxTotalThreadsPerThreadgroup:"),
-       method<&PipelineDescriptor::most_threads>("maxTotalThreadsPerThreadgroup"),
-       method<&PipelineDescriptor::set_archives>("setBinaryArchives:"),
-       method<&PipelineDescriptor::get_archives>("binaryArchives"), method<&PipelineDescriptor::reset>("reset"),
-       method<&PipelineDescriptor::copy>("copy"), set_label<PipelineDescriptor>(), get_label<PipelineDescriptor>()});
+  static const auto& one =
+      *new objc::Class("MTLComputePipelineDescriptor", &objc::root_class(), objc::Class::Kind::named,
+                       [] { return static_cast<Object*>(create<PipelineDescriptor>()); },
+                       {method<&PipelineDescriptor::set_function>("setComputeFunction:"),
+                        method<&PipelineDescriptor::set_most_threads>("setMaxTotalThreadsPerThreadgroup:"),
+                        method<&PipelineDescriptor::set_archives>("setBinaryArchives:")});
   return one;
 }
 
@@ -96,9 +78,7 @@ const objc::Class& PipelineState::own_class() {
   static const auto& one =
       *new objc::Class("MTLComputePipelineState", &objc::root_class(), objc::Class::Kind::inner, nullptr,
                        {method<&PipelineState::most_threads>("maxTotalThreadsPerThreadgroup"),
-                        method<&PipelineState::execution_width>("threadExecutionWidth"),
-                        method<&PipelineState::static_memory>("staticThreadgroupMemoryLength"),
-                        method<&PipelineState::its_device>("device"), method<&PipelineState::label>("label")});
+                        method<&PipelineState::execution_width>("threadExecutionWidth")});
   return one;
 }
 

@@ -16,18 +16,11 @@ class PipelineDescriptor : public Object {
   std::vector<class Archive*> archives() const;
 
  private:
-  Object* get_function() const { return function_.get(); }
   void set_most_threads(std::size_t most) { most_threads_ = most; }
   void set_archives(Object* array) { archives_ = objc::checked<objc::Array>(array, "setBinaryArchives:"); }
-  Object* get_archives() const { return archives_.get(); }
-  void reset();
-  Object* copy();
   Owned<Function> function_;
   Owned<objc::Array> archives_;
   std::size_t most_threads_ = 0;
-
- public:
-  Label label;
 };
 
 class PipelineState : public Object {
@@ -43,9 +36,6 @@ class PipelineState : public Object {
 
  private:
   std::size_t execution_width() const { return settings().execution_width; }
-  std::size_t static_memory() const { return 0; }
-  Object* its_device() const { return device_.get(); }
-  Object* label() const { return objc::String::autoreleased_of(function_->compiled().name()); }
   const Owned<Device> device_;
   const Owned<Function> function_;
   const std::size_t most_threads_;

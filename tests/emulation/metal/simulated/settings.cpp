@@ -129,25 +129,16 @@ Settings read() {
   set_families(made);
   set_choice("FERRULE_EMULATION_METAL_UNLISTED", made.is_list_empty);
   set_choice("FERRULE_EMULATION_METAL_UNIFIED", made.has_unified_memory);
-  set_choice("FERRULE_EMULATION_METAL_LOW_POWER", made.is_low_power);
-  set_choice("FERRULE_EMULATION_METAL_HEADLESS", made.is_headless);
-  set_choice("FERRULE_EMULATION_METAL_REMOVABLE", made.is_removable);
   constexpr auto most = static_cast<std::size_t>(-1);
   set_number("FERRULE_EMULATION_METAL_MEMORY", made.memory, std::size_t{0}, most, "a number of bytes");
   set_number("FERRULE_EMULATION_METAL_MAX_BUFFER", made.max_buffer, std::size_t{1}, most, "a number of bytes");
   if (made.max_buffer == 0) made.max_buffer = made.memory / 2;
   set_number("FERRULE_EMULATION_METAL_MOST_BLIT", made.most_blit, std::size_t{4}, most, "a number of bytes, from 4 on");
-  set_number("FERRULE_EMULATION_METAL_PAGE", made.page, std::size_t{4096}, std::size_t{16384}, "4096 or 16384");
-  if (made.page != 4096 && made.page != 16384) refuse("FERRULE_EMULATION_METAL_PAGE", "4096 or 16384");
   set_number("FERRULE_EMULATION_METAL_EXECUTION_WIDTH", made.execution_width, std::size_t{1}, std::size_t{1024},
              "1 to 1024 threads");
   set_number("FERRULE_EMULATION_METAL_FREED", made.freed, std::size_t{0}, most, "a number of objects");
   set_failing_buffers(made);
   set_failing_calls(made);
-  long milliseconds = made.wait_limit.count();
-  set_number("FERRULE_EMULATION_METAL_WAIT_MILLISECONDS", milliseconds, 1L, 1'000'000'000L,
-             "a number of milliseconds, from 1 on");
-  made.wait_limit = std::chrono::milliseconds(milliseconds);
   long delay = 0;
   set_number("FERRULE_EMULATION_METAL_DELAY_MICROSECONDS", delay, 0L, 1'000'000'000L, "a number of microseconds");
   made.delay = std::chrono::microseconds(delay);

@@ -31,22 +31,23 @@ struct FailingCall {
   std::uint64_t number = 0;
 };
 
+constexpr std::size_t page_bytes = std::size_t{16} << 10;
+constexpr std::chrono::milliseconds wait_limit{10'000};  // of a wait for an event
+
 struct Settings {
   std::size_t devices = 1;
   std::vector<std::string> names{"Simulated Metal device"};  // of the first devices; the last one is of all others, too
   std::vector<long> families;                                // numbers of MTLGPUFamily
   bool is_list_empty = false;                                // of MTLCopyAllDevices
-  bool has_unified_memory = true, is_low_power = false, is_headless = false, is_removable = false;
-  std::size_t memory = std::size_t{4} << 30;  // of each device
-  std::size_t max_buffer = 0;                 // bytes of a buffer; 0 is half of the memory
-  std::size_t most_blit = 0xffffffff;         // bytes of a copy or a fill
-  std::size_t page = std::size_t{16} << 10;
+  bool has_unified_memory = true;
+  std::size_t memory = std::size_t{4} << 30;                    // of each device
+  std::size_t max_buffer = 0;                                   // bytes of a buffer; 0 is half of the memory
+  std::size_t most_blit = 0xffffffff;                           // bytes of a copy or a fill
   std::size_t execution_width = 32;                             // what pipelines say; kernels run with 32
   std::size_t freed = std::size_t{1} << 15;                     // objects that are remembered after their end
   std::map<std::uint64_t, CommandBufferError> failing_buffers;  // by their number, from 1 on, in the order of commits
   std::vector<FailingCall> failing_calls;
-  std::chrono::milliseconds wait_limit{10'000};  // of a wait for an event
-  std::chrono::microseconds delay{0};            // before each command buffer
+  std::chrono::microseconds delay{0};  // before each command buffer
   std::string system = "Version 11.0 (Build 20A0)";
   std::string log;
 };

@@ -7,8 +7,6 @@ extern "C" {
 const char* simulated_metal_faults();
 void simulated_metal_forget_faults();
 // What a program has made and not released: a line "<class> <count>" for each class; "" if there is nothing. A device
-// is counted once for each reference to it. Not to be called by handlers of command buffers.
+// is counted once for each reference to it.
 const char* simulated_metal_live_objects();
-// A line "-[<class> <selector>]" or "+[<class> <selector>]" for each method.
-const char* simulated_metal_methods();
 }

@@ -15,7 +15,6 @@
 
 extern "C" {
 void objc_msgSend();
-void objc_msgSend_stret();
 const void* objc_getClass(const char* name);
 const char* sel_registerName(const char* name);
 void* objc_retain(void* object);
@@ -34,7 +33,7 @@ Result send(const void* object, const char* selector, Arguments... arguments) {
   using Function = Result (*)(const void*, const char*, Arguments...);
   return reinterpret_cast<Function>(&objc_msgSend)(object, sel_registerName(selector), arguments...);
 }
-inline void release(Id object) { send<void>(object, "release"); }
+inline void release(Id object) { objc_release(object); }
 inline Id string(const char* text) { return send<Id>(objc_getClass("NSString"), "stringWithUTF8String:", text); }
 inline std::string text_of(Id string) { return string == nullptr ? "nil" : send<const char*>(string, "UTF8String"); }
 inline Id made(const char* name) { return send<Id>(objc_getClass(name), "new"); }
@@ -46,8 +45,8 @@ struct Size {
 struct Range {
   Number location, length;
 };
-enum Options : Number { shared = 0, managed = 1 << 4, private_to_device = 1 << 5, untracked = 1 << 8 };
-enum Status : Number { not_enqueued, enqueued, committed, scheduled, completed, error };
+enum Options : Number { shared = 0, private_to_device = 1 << 5, untracked = 1 << 8 };
+enum Status : Number { completed = 4, error };
 
 // An autorelease pool for each test. In the end nothing of the test may live, and there may be no fault that the test
 // has not asked for.

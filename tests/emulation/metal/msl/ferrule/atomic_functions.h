@@ -61,14 +61,6 @@ struct ferrule_bits_of<float> {
     __atomic_store_n((volatile space Bits*)(&at->ferrule_value), __builtin_bit_cast(Bits, value), __ATOMIC_RELAXED);   \
   }                                                                                                                    \
   template <class T>                                                                                                   \
-  ferrule_inline T atomic_exchange_explicit(volatile space atomic<T>* at, FERRULE_ATOMIC_VALUE value, memory_order,    \
-                                            ferrule_place) {                                                           \
-    ferrule_host_poll("atomic_exchange_explicit", ferrule_at);                                                         \
-    typedef typename ferrule_bits_of<T>::type Bits;                                                                    \
-    return __builtin_bit_cast(T, __atomic_exchange_n((volatile space Bits*)(&at->ferrule_value),                       \
-                                                     __builtin_bit_cast(Bits, value), __ATOMIC_RELAXED));              \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
   ferrule_inline bool atomic_compare_exchange_weak_explicit(volatile space atomic<T>* at, thread T* expected,          \
                                                             FERRULE_ATOMIC_VALUE value, memory_order, memory_order,    \
                                                             ferrule_place) {                                           \
@@ -80,12 +72,7 @@ struct ferrule_bits_of<float> {
     return is_changed;                                                                                                 \
   }                                                                                                                    \
   FERRULE_ATOMIC_CHANGE(space, add, true, old + value)                                                                 \
-  FERRULE_ATOMIC_CHANGE(space, sub, true, old - value)                                                                 \
-  FERRULE_ATOMIC_CHANGE(space, min, (__is_integral(T)), value < old ? value : old)                                     \
-  FERRULE_ATOMIC_CHANGE(space, max, (__is_integral(T)), old < value ? value : old)                                     \
-  FERRULE_ATOMIC_CHANGE(space, and, (__is_integral(T)), old& value)                                                    \
-  FERRULE_ATOMIC_CHANGE(space, or, (__is_integral(T)), old | value)                                                    \
-  FERRULE_ATOMIC_CHANGE(space, xor, (__is_integral(T)), old ^ value)
+  FERRULE_ATOMIC_CHANGE(space, max, (__is_integral(T)), old < value ? value : old)
 
 #define FERRULE_ATOMIC_CHANGE(space, name, is_allowed, ...)                                                     \
   template <class T>                                                                                            \

@@ -7,7 +7,6 @@ struct ferrule_position {
 
 struct ferrule_call {
   __global const ulong* buffers;
-  __global const ulong* threadgroup_;
   ferrule_position thread_position_in_grid, threadgroup_position_in_grid, thread_position_in_threadgroup,
       threads_per_threadgroup, threadgroups_per_grid, threads_per_grid;
   uint thread_index_in_threadgroup, thread_index_in_simdgroup, simdgroup_index_in_threadgroup,

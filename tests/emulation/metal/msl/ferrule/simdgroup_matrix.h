@@ -10,9 +10,6 @@ struct simdgroup_matrix {
   typedef T ferrule_pair __attribute__((ext_vector_type(2)));
   // A matrix without a value is NaN.
   simdgroup_matrix() : ferrule_elements{T(__builtin_nanf("")), T(__builtin_nanf(""))} {}
-  explicit simdgroup_matrix(T diagonal);
-  thread ferrule_pair& thread_elements() __private { return ferrule_elements; }
-  const thread ferrule_pair& thread_elements() const __private { return ferrule_elements; }
   ferrule_pair ferrule_elements;
 };
 typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
@@ -25,12 +22,6 @@ constexpr ferrule_inline uint ferrule_column_of(uint lane) { return (lane / 4 & 
 // The lane that has an element.
 constexpr ferrule_inline uint ferrule_lane(uint row, uint column) {
   return (row & 4) * 4 + (column & 4) * 2 + (row & 3) * 2 + (column & 2) / 2;
-}
-
-template <class T, int Columns, int Rows>
-ferrule_inline simdgroup_matrix<T, Columns, Rows>::simdgroup_matrix(T diagonal) {
-  const uint lane = ferrule_host_lane(), row = ferrule_row(lane), column = ferrule_column_of(lane);
-  ferrule_elements = ferrule_pair{row == column ? diagonal : T(0), row == column + 1 ? diagonal : T(0)};
 }
 
 template <class T, int Columns, int Rows>
@@ -86,11 +77,6 @@ ferrule_inline void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 
       sum = __builtin_fmaf(all.values[ferrule_lane(row, k)][k % 2], all.values[ferrule_lane(k, column)][2 + i], sum);
     d.ferrule_elements[i] = static_cast<D>(sum);
   }
-}
-template <class D, class A, class B>
-ferrule_inline void simdgroup_multiply(thread simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
-                                       simdgroup_matrix<B, 8, 8> b, ferrule_place) {
-  simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<float, 8, 8>(0.0f), ferrule_at);
 }
 
 }  // namespace metal

@@ -4,7 +4,7 @@
 
 namespace metal {
 
-// Of a number, a vector or a packed vector.
+// Of a number or a vector.
 template <class T>
 struct ferrule_shape {
   typedef T element;
@@ -17,13 +17,6 @@ struct ferrule_shape<T __attribute__((ext_vector_type(N)))> {
   typedef T vector __attribute__((ext_vector_type(N)));
   enum { count = N };
 };
-template <class V>
-struct ferrule_packed_shape {
-  typedef typename ferrule_shape<V>::element element;
-  typedef V vector;
-  enum { count = ferrule_shape<V>::count };
-};
-
 template <class V, class Part>
 ferrule_inline int ferrule_put(thread V& out, int at, Part given) {
   typedef typename ferrule_shape<V>::element Element;
