@@ -79,7 +79,8 @@ def wheels_(choice: Choice) -> Iterator[Step]:
     yield Step("ferrule for macOS", partial(wheels.core, mac))
     yield Step("metal for macOS", partial(wheels.of_backend, "metal", mac))
     yield Step("checks", wheels.check)
-    yield Step("tests", lambda: testing.pytest("wheels", *choice.stop_early()))
+    yield Step("unpack", wheels.unpack)
+    yield Step("tests", lambda: wheels.tests(*choice.stop_early()))
     yield Step("kit on every variant", wheels.kit)
 
 

@@ -13,6 +13,7 @@ from tools.environment import PYTHON, VENV
 from tools.process import ROOT, output_of, run, say
 
 DIST = ROOT / "dist"
+SITE = ROOT / "build" / "wheel-site"  # ferrule as its wheel has it
 PYTHON_VERSION = "3.11"  # the release workflow builds the later ones
 # Of each platform zig's name, and the end of the name of CPython's extensions. The tag of a wheel for linux_* is the
 # oldest manylinux that auditwheel finds possible.
@@ -45,13 +46,21 @@ def prepare() -> None:
     environment.require("test", "wheels")
 
 
+def unpack() -> None:
+    """Install ferrule's wheel of this platform in a folder of its own."""
+    shutil.rmtree(SITE, ignore_errors=True)
+    environment.pip("install", "--no-deps", "--target", SITE, *find("ferrule", THIS_PLATFORM))
+
+
+def tests(*arguments: str) -> None:
+    """The tests of the wheels, and of the files in that folder."""
+    testing.pytest("wheels", *arguments, env={"PYTHONPATH": str(SITE)})
+
+
 def kit() -> None:
     """The conformance kit on every variant of the CPU module in ferrule's wheel that this machine can run."""
-    site = ROOT / "build" / "wheel-site"
-    shutil.rmtree(site, ignore_errors=True)
-    environment.pip("install", "--no-deps", "--target", site, *find("ferrule", THIS_PLATFORM))
     words = ("--ferrule-variant", "all", "--ferrule-sample")
-    testing.run_kit(*words, report="kit-wheel", env={"PYTHONPATH": str(site)})
+    testing.run_kit(*words, report="kit-wheel", env={"PYTHONPATH": str(SITE)})
 
 
 def clean() -> None:
