@@ -55,7 +55,9 @@ def parser() -> argparse.ArgumentParser:
     slow = verb("verify", verify.verify, "the slow stages, each whole and resumable; --list names them")
     slow.add_argument("stages", nargs="*", metavar="stage")
     slow.add_argument("--list", action="store_true", help="name the stages, what each shows, and what has passed here")
-    slow.add_argument("--one", type=float, metavar="MINUTES", help="one stage, chosen by what changed, for so long")
+    slow.add_argument(
+        "--one", type=float, metavar="MINUTES", help="one stage for so long, by default that which the changes choose"
+    )
     named = verb("wheels", wheels.wheels, "the wheels of this system, or of given platforms, in dist/")
     named.add_argument("platforms", nargs="*", metavar="platform", help="such as win_amd64, or all")
     verb("clean", wheels.clean, "remove build/, dist/ and .venv")
