@@ -137,7 +137,7 @@ def run_python(tmp_path: Path) -> RunPython:
 
 
 @pytest.fixture
-def check_types(tmp_path: Path) -> Callable[[str], list[str]]:
+def check_types(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
     """Runs mypy --strict on the text of a program that uses ferrule; returns its output, as "<line>: error: ..."."""
     pytest.importorskip("mypy")
 
@@ -154,7 +154,7 @@ def check_types(tmp_path: Path) -> Callable[[str], list[str]]:
             "--follow-imports",
             "silent",
             "--cache-dir",
-            str(tmp_path / "cache"),
+            str(tmp_path_factory.getbasetemp().parent / "mypy"),  # one for all tests: NumPy's stubs take seconds
         ]
         done = subprocess.run(
             [sys.executable, "-m", "mypy", *options, "typed.py"],
