@@ -22,7 +22,6 @@ def fault(name: str, function: str, reason: str, step: str) -> HostileModule:
 def throwing(step: str) -> HostileModule:
     # The wheel has its own C++ library, which does not know the exceptions of others. An exception of a constructor
     # passes through the system's loader, which may end the program.
-    # A core from the wheel has a C++ library of its own, which does not know the exceptions of the module's.
     reason = "an exception of an unknown type|thrown by the hostile module" + (
         f"|{ended_by('SIGABRT', step)}" if step in ("open", "close") else ""
     )
