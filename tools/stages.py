@@ -15,7 +15,7 @@ from tools.steps import Choice, Step
 FUZZ_SECONDS = 20
 # The programs that test the emulators.
 CUDA_CHECKS = ("emulation-tests", "emulation-races")
-METAL_CHECKS = ("emulation-metal-tests", "emulation-metal-races")
+METAL_CHECKS = ("emulation-metal-tests", "emulation-metal-races", "simulated-metal-tests")
 
 
 def address(choice: Choice) -> Iterator[Step]:
@@ -84,8 +84,8 @@ def wheels_(choice: Choice) -> Iterator[Step]:
     yield Step("kit on every variant", wheels.kit)
 
 
-def of_backend(name: str, targets: tuple[str, ...], pattern: str) -> Callable[[Choice], Iterator[Step]]:
-    """The stage of a backend: `targets` are programs of build/backends, `pattern` names the C++ tests to run."""
+def of_backend(name: str, targets: tuple[str, ...], *chosen: str) -> Callable[[Choice], Iterator[Step]]:
+    """The stage of a backend: `targets` are programs of build/backends, `chosen` is what ctest runs of them."""
 
     def stage(choice: Choice) -> Iterator[Step]:
         module = backends.module_in("backends", name)
@@ -97,7 +97,7 @@ def of_backend(name: str, targets: tuple[str, ...], pattern: str) -> Callable[[C
         yield Step("tests", lambda: backends.tests(name, module, *files, *choice.stop_early()))
         yield Step("demo", lambda: backends.demo(name, module))
         yield Step("C++ build", lambda: builds.compile("backends", *targets))
-        yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", "-R", pattern))
+        yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", *chosen))
 
     return stage
 
@@ -126,9 +126,9 @@ STAGES: dict[str, Callable[[Choice], Iterator[Step]]] = {
     "fuzz": fuzz,
     "static": static,
     "wheels": wheels_,
-    "vulkan": of_backend("vulkan", ("ferrule-tests",), "Vulkan"),
-    "cuda": of_backend("cuda", CUDA_CHECKS, "^Emulation(?!Metal)"),
-    "metal": of_backend("metal", METAL_CHECKS, "Metal"),
+    "vulkan": of_backend("vulkan", ("ferrule-tests",), "-R", "Vulkan"),
+    "cuda": of_backend("cuda", CUDA_CHECKS, "-R", "^Emulation", "-E", "Metal"),
+    "metal": of_backend("metal", METAL_CHECKS, "-R", "Metal"),
     "wine": other_systems.wine,
     "qemu": other_systems.qemu,
     "tidy": tidy,
