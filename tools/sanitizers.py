@@ -13,9 +13,8 @@ from tools import backends, builds, environment, testing
 from tools.process import ROOT, output_of, run
 
 ADDRESS, THREAD = ROOT / "build" / "asan", ROOT / "build" / "tsan"
-# C++ tests of code with threads: those of the core, and those of the emulators.
+# C++ tests of code with threads.
 THREAD_TESTS = "Registry|Loader|Load|DiskCache|Thread|Executor|Queue|Event"
-EMULATOR_TESTS = "Emulation|MetalObjects|MetalCommands"
 ADDRESS_FILES = [
     *(f"array/test_memory{part}.py" for part in ("", "_layouts", "_snapshots", "_writes")),
     *("array/test_sizes.py", "array/test_numbers.py", "functions/test_indexing.py", "graphs/test_graph_arguments.py"),
