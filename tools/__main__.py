@@ -30,44 +30,34 @@ def parser() -> argparse.ArgumentParser:
             PASSED_ON[name] = function
         return added
 
-    verb(
-        "demo",
-        applications.demo,
-        "search Python's own documentation with a real model; --help",
-        "search_docs",
-    )
+    verb("demo", applications.demo, "search Python's documentation with a real model", "examples/search_docs.py")
     verb("build", builds.install, "build ferrule in build/dev and install it in .venv")
     test = verb("test", all_tests.test, "all tests of the core and of the CPU: C++, Python, kit, hostile modules, lint")
-    test.add_argument("--all", action="store_true", help="then every stage of `verify` (two hours)")
+    test.add_argument("--all", action="store_true", help="then every stage of `verify` (some hours)")
     verb("unit", testing.unit, "the C and C++ tests, such as `./dev unit -R Loader`", "ctest")
     verb("pytest", testing.python, "the Python tests, such as `./dev pytest python/io/test_dlpack.py`", "pytest")
     verb("kit", testing.kit, "the conformance kit on the CPU, such as `./dev kit -k softmax`", "pytest")
-    verb(
-        "hostile",
-        testing.hostile,
-        "tests with modules that crash, hang and lie",
-        "pytest",
-    )
+    verb("hostile", testing.hostile, "tests with modules that crash, hang and lie", "pytest")
     verb("backend", backends.backend, "a backend with a wheel of its own: `./dev backend vulkan -k softmax`", "the kit")
-    verb("bench", applications.bench, "ferrule beside its peers, as a table and JSON; --help says more", "benchmarks")
+    verb("bench", applications.bench, "ferrule beside its peers, as a table and JSON", "python -m benchmarks")
     fix = verb("lint", lint.lint, "clang-format, ruff, mypy, generated files")
     fix.add_argument("--fix", action="store_true", help="format, and regenerate the checked-in files")
     slow = verb("verify", verify.verify, "the slow stages, each whole and resumable; --list names them")
     slow.add_argument("stages", nargs="*", metavar="stage")
-    slow.add_argument("--list", action="store_true", help="name the stages, what each shows, and what has passed here")
+    slow.add_argument("--list", action="store_true", help="name the stages, and what has passed on this tree")
     slow.add_argument(
-        "--one", type=float, metavar="MINUTES", help="one stage for so long, by default that which the changes choose"
+        "--one", type=float, metavar="MINUTES", help="one stage for so long: the first named, or as the changes choose"
     )
     named = verb("wheels", wheels.wheels, "the wheels of this system, or of given platforms, in dist/")
     named.add_argument("platforms", nargs="*", metavar="platform", help="such as win_amd64, or all")
-    verb("clean", wheels.clean, "remove build/, dist/ and .venv")
+    verb("clean", wheels.clean, "remove build/, dist/ and .venv, with all that was built and installed")
     return top
 
 
 def main() -> int:
     top = parser()
     name, *rest = sys.argv[1:] or ["--help"]
-    if name in PASSED_ON:  # argparse would take options among them for its own
+    if name in PASSED_ON and rest[:1] != ["--help"]:  # argparse would take options among them for its own
         call = partial(PASSED_ON[name], *rest)
     else:
         options = vars(top.parse_args([name, *rest]))

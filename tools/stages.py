@@ -120,6 +120,20 @@ def tidy(choice: Choice) -> Iterator[Step]:
     yield Step("tests", lambda: run(*program, f"{ROOT}/tests/"))
 
 
+# What each shows, for `./dev verify --list`.
+SHOWS = {
+    "address": "the core, bindings, CPU kernels and backends with address and undefined behaviour sanitizers",
+    "thread": "the core and the backends with the thread sanitizer",
+    "fuzz": "the readers of module files, manifests and options read random input",
+    "static": "libferrule as an archive with its backends inside",
+    "wheels": "the wheels of this system and of macOS by the release compiler, the sdist, the kit on every variant",
+    "vulkan": "the Vulkan backend on lavapipe",
+    "cuda": "the CUDA backend over the emulator",
+    "metal": "the Metal backend over the simulated Metal",
+    "wine": "programs, tests and wheels for Windows in wine",
+    "qemu": "the wheel for 64-bit Arm in qemu, and programs with musl",
+    "tidy": "clang-tidy on every source",
+}
 STAGES: dict[str, Callable[[Choice], Iterator[Step]]] = {
     "address": address,
     "thread": thread,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools import process
 from tools.process import ROOT, CommandError, OutOfTimeError, output_of, say
-from tools.stages import STAGES
+from tools.stages import SHOWS, STAGES
 from tools.steps import Choice
 
 VERIFIED = ROOT / ".ci" / "verified"
@@ -40,14 +40,14 @@ def verify(*, stages: list[str], list: bool, one: float | None) -> None:
     if unknown := set(stages) - set(STAGES):
         raise SystemExit(f"there is no stage {', '.join(sorted(unknown))}; there are {', '.join(STAGES)}")
     marks = ROOT / "build" / "verified" / state()
-    marks.mkdir(parents=True, exist_ok=True)
     if list:
         for name in STAGES:
-            print(f"{name:8}  {'passed' if (marks / name).exists() else '-'}")
+            print(f"{name:8}  {'passed' if (marks / name).exists() else '-':6}  {SHOWS[name]}")
         return
     if one is not None:
         run_one(one, *stages[:1])
         return
+    marks.mkdir(parents=True, exist_ok=True)
     for name in stages or STAGES:
         run_whole(name, marks)
     if all((marks / name).exists() for name in STAGES):

@@ -38,7 +38,7 @@ class Layout:
 _OTHER_TESTS = "(?!(?:compiler|executor|graph|ops|sdk)/).*_test[.]cpp"
 
 
-# As in `./dev sanitize`.
+# As in the presets asan and tsan.
 _SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 
 
