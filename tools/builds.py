@@ -46,11 +46,11 @@ def install(*, with_tests: bool = False) -> None:
         return
     say("installing ferrule in .venv")
     mark.unlink(missing_ok=True)
-    environment.pip("uninstall", "-y", "ferrule")
     # scikit-build-core takes what build/dev has, rather than building a tree of its own.
     settings = [f"build-dir={DEV}", "cmake.args=--preset=dev", "build.targets=ferrule_package"]
     settings += ["cmake.define.FERRULE_BUILD_TESTS=ON"]
-    environment.pip("install", "--no-build-isolation", "--no-deps", *(f"-C{setting}" for setting in settings), ROOT)
+    options = ("--no-build-isolation", "--no-deps", "--force-reinstall", *(f"-C{setting}" for setting in settings))
+    environment.pip("install", *options, ROOT)
     mark.write_text(_state_of_package())
 
 

@@ -44,7 +44,7 @@ def thread(choice: Choice) -> Iterator[Step]:
 
 
 def fuzz(choice: Choice) -> Iterator[Step]:
-    environment.system([*environment.BUILD, "clang", "lld", "libclang-rt-dev"])
+    yield Step("prepare", lambda: environment.system([*environment.BUILD, "clang", "lld", "libclang-rt-dev"]))
     yield Step("build", lambda: builds.compile("fuzz", "fuzz"))
     for source in sorted((ROOT / "tests" / "fuzz").glob("*.cpp")):
         yield Step(source.stem, partial(fuzz_one, source.stem))
@@ -62,6 +62,7 @@ def fuzz_one(name: str) -> None:
 
 
 def static(choice: Choice) -> Iterator[Step]:
+    yield Step("prepare", lambda: environment.system())
     yield Step("build", lambda: builds.compile("static"))
     yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "static"))
 
