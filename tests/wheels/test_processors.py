@@ -28,7 +28,7 @@ def expected() -> np.ndarray:
     i = np.arange(1600)
     z = (i * 37 % 101 / 101).reshape(40, 40) @ (i * 53 % 89 / 89).reshape(40, 40)
     e = np.exp(z - z.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
 
 
 def run_on(processor: str, *command: str | Path) -> str:
