@@ -1,7 +1,7 @@
 """`./dev verify`: the slow stages, each whole and resumable; and the one that CI runs for some minutes.
 
-A step that has passed on a state of the tree is not run again on it. When all stages have passed on a commit,
-.ci/verified names it, and CI chooses its stage by what changed since then.
+A step that has passed is not run again until a file that its stage reads is changed. When all stages have passed on a
+commit, .ci/verified names it, and CI chooses its stage by what changed since then.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-import subprocess
 import time
 from pathlib import Path
 
@@ -34,23 +33,32 @@ PATHS = {
     "qemu": r"aarch64|arm|csrc/(probe|core/platform)/|cmake/|tests/ports/",
     "tidy": r"\.(c|cpp|h|hpp)$|\.clang-tidy$",
 }
+# The paths that only some stages read.
+READ_BY = {
+    r"\.md$|^\.ci/|^\.github/|^docs/|^benchmarks/|^tests/mutation/|^tools/(verify|steps|lint)\.py$": (),
+    r"^tests/wheels/": ("wheels",),
+    r"^tests/fuzz/": ("fuzz", "tidy"),
+    r"^tests/ports/|^tools/other_systems\.py$": ("wine", "qemu"),
+    r"^tests/(emulation|python|hostile)/.*test_\w+\.py$": ("address", "cuda", "metal", "wine", "qemu"),
+    r"^tools/sanitizers\.py$": ("address", "thread"),
+    r"^tools/wheels\.py$": ("wheels", "wine", "qemu"),
+    r"^\.clang-tidy$": ("tidy",),
+}
 
 
 def verify(*, stages: list[str], list: bool, one: float | None) -> None:
     if unknown := set(stages) - set(STAGES):
         raise SystemExit(f"there is no stage {', '.join(sorted(unknown))}; there are {', '.join(STAGES)}")
-    marks = ROOT / "build" / "verified" / state()
     if list:
         for name in STAGES:
-            print(f"{name:8}  {'passed' if (marks / name).exists() else '-':6}  {SHOWS[name]}")
+            print(f"{name:8}  {'passed' if passed(name) else '-':6}  {SHOWS[name]}")
         return
     if one is not None:
         run_one(one, *stages[:1])
         return
-    marks.mkdir(parents=True, exist_ok=True)
     for name in stages or STAGES:
-        run_whole(name, marks)
-    if all((marks / name).exists() for name in STAGES):
+        run_whole(name)
+    if all(passed(name) for name in STAGES):
         if output_of("git", "status", "--porcelain"):
             say("all stages have passed, on a tree that is not committed: .ci/verified is not written")
             return
@@ -58,27 +66,36 @@ def verify(*, stages: list[str], list: bool, one: float | None) -> None:
         say("all stages have passed: commit .ci/verified")
 
 
-def state() -> str:
-    """Names the state of the tracked files."""
-    changes = subprocess.run(["git", "diff", "HEAD", "--binary"], cwd=ROOT, stdout=subprocess.PIPE).stdout
-    tree = output_of("git", "rev-parse", "HEAD^{tree}")
-    return f"{tree[:16]}-{hashlib.sha256(changes).hexdigest()[:8]}" if changes else tree[:16]
+def passed(name: str) -> bool:
+    return (marks(name) / "passed").exists()
 
 
-def run_whole(name: str, marks: Path) -> None:
-    if (marks / name).exists():
-        say(f"{name}: has passed on this state of the tree")
+def marks(name: str) -> Path:
+    """The folder of a stage's marks: it names the state of the files that the stage reads."""
+    found = hashlib.sha256()
+    others = re.compile("|".join(pattern for pattern, stages in READ_BY.items() if name not in stages))
+    for path in output_of("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
+        if not others.search(path) and (ROOT / path).is_file():
+            found.update(path.encode() + b"\0" + (ROOT / path).read_bytes())
+    return ROOT / "build" / "verified" / f"{name}-{found.hexdigest()[:16]}"
+
+
+def run_whole(name: str) -> None:
+    if passed(name):
+        say(f"{name}: has passed on these files")
         return
+    folder = marks(name)
+    folder.mkdir(parents=True, exist_ok=True)
     times = []
     for step in STAGES[name](Choice()):
-        mark = marks / f"{name}.{re.sub('[^a-z0-9]+', '_', step.name.lower())}"
+        mark = folder / re.sub("[^a-z0-9]+", "_", step.name.lower())
         if not mark.exists():
             say(f"{name}: {step.name}")
             begin = time.monotonic()
             step.run()
             mark.write_text(f"{time.monotonic() - begin:.0f}")
         times.append((int(mark.read_text()), step.name))
-    (marks / name).write_text(str(sum(seconds for seconds, _ in times)))
+    (folder / "passed").touch()
     print("\n".join(f"{seconds:6} s  {name}: {step}" for seconds, step in times))
     print(f"{sum(seconds for seconds, _ in times):6} s  {name}, passed", flush=True)
 

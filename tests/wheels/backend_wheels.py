@@ -84,7 +84,10 @@ class Environment:
     def pip(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
         source = ["--no-index", "--find-links", str(DIST)] if arguments[0] == "install" else ["--yes"]
-        done = subprocess.run([*command, *arguments, *source], capture_output=True, text=True, cwd=self.site)
+        # Without PYTHONPATH, in which pip would find the ferrule of these tests.
+        done = subprocess.run(
+            [*command, *arguments, *source], env=without_settings(), capture_output=True, text=True, cwd=self.site
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
     def run(self, program: str, **variables: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -41,7 +40,7 @@ def applications(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "application.spec").write_text(SPEC)
     command = [str(environment.python), "-m", "PyInstaller", "--log-level", "WARN", "application.spec"]
     variables = {"PYINSTALLER_CONFIG_DIR": str(folder / "config")}
-    done = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, env=without_settings() | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     shutil.rmtree(folder / "environment")  # the programs have all that they need
     return folder / "dist"
