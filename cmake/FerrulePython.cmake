@@ -64,7 +64,7 @@ if(CMAKE_SYSTEM_NAME STREQUAL Linux)
   target_link_options(_ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/extension.map)
   set_property(TARGET _ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/extension.map)
 endif()
-# A path of the build tree would leave a trace of its length, where it is replaced when the file is installed.
+# Without $ORIGIN from the start, the installed file would depend on the length of the build tree's path.
 set_target_properties(_ferrule PROPERTIES
   PREFIX "" SUFFIX "${FERRULE_EXTENSION_SUFFIX}" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
   BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH ${FERRULE_ORIGIN} CXX_VISIBILITY_PRESET hidden)

@@ -15,7 +15,7 @@ def test(*, all: bool) -> None:
         "build": lambda: testing.prepare(with_tests=True),
         "C++ tests": lambda: testing.ctest(builds.DEV),
         "Python tests": lambda: testing.pytest("python"),
-        "conformance kit": lambda: testing.run_kit("--ferrule-sample"),  # ways through memory once for each size
+        "conformance kit": lambda: testing.run_kit("--ferrule-sample"),  # memory layouts once for each size of elements
         "hostile modules": lambda: testing.pytest("hostile"),
         "lint": lambda: lint.lint(fix=False),
     }

@@ -19,6 +19,10 @@ FOLDER = ROOT / "csrc" / "backends"
 
 @dataclass(frozen=True)
 class Settings:
+    shows: str  # what its stage of `./dev verify` shows
+    sources: str  # a pattern of the paths whose change speaks for that stage
+    test_targets: list[str]  # programs of C++ tests in build/backends
+    ctest: str  # a pattern of the names of those tests
     module: str  # of the tests: a path in the backend's folder of build/backends
     packages: list[str] = field(default_factory=list)  # Debian's, to build and run it
     platforms: list[str] = field(default_factory=list)  # of its wheels

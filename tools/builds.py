@@ -12,23 +12,23 @@ from tools.process import CORES, ROOT, CommandError, run, say
 DEV = ROOT / "build" / "dev"
 
 
-def compile(preset: str, *targets: str, options: tuple[str, ...] = ()) -> Path:
+def compile(preset: str, *targets: str) -> Path:
     """Configure and build a preset, wholly or some targets; returns its folder."""
     folder = ROOT / "build" / preset
-    configure(preset, *options)
+    configure(preset)
     wanted = ("--target", *targets) if targets else ()
     run("cmake", "--build", folder, "--parallel", str(CORES), *wanted)
     return folder
 
 
-def configure(preset: str, *options: str) -> Path:
+def configure(preset: str) -> Path:
     """Configure a preset; what CMake says is shown only if it fails."""
     folder = ROOT / "build" / preset
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "configure.log"
     try:
         # CMake finds the compilers as cc and c++: ccache would take g++ for another one.
-        run("cmake", "--preset", preset, *options, log=log)
+        run("cmake", "--preset", preset, log=log)
     except CommandError:
         print(log.read_text())
         raise

@@ -36,7 +36,7 @@ def missing(packages: Iterable[str]) -> list[str]:
 
 
 def system(packages: Iterable[str] = BUILD) -> None:
-    """Install packages of the system: on Debian as root; somebody else is told the command."""
+    """Install packages of the system: on Debian as root; for other users print the command."""
     if shutil.which("brew"):
         run("brew", "install", "-q", *BREW)
     elif shutil.which("pacman") and os.environ.get("MINGW_PACKAGE_PREFIX"):

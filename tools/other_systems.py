@@ -10,7 +10,7 @@ from pathlib import Path
 from tools import backends, builds, environment, testing, wheels
 from tools.environment import PYTHON
 from tools.process import ROOT, run
-from tools.steps import Choice, Step
+from tools.steps import Sample, Step
 
 PORTS = ROOT / "build" / "ports"
 
@@ -51,7 +51,7 @@ def _windows_python() -> Path:
         ]
         wanted = ("numpy", "ml_dtypes", "pytest", "hypothesis", "mpmath", "rich", "jinja2", "gguf", "lief")
         pinned = [line for line in lines if line.partition("==")[0] in wanted]
-        run(PYTHON, "tests/ports/windows_python.py", "--like", PYTHON, folder, *pinned, "colorama")
+        run(PYTHON, "tests/ports/windows_python.py", folder, *pinned, "colorama")
     packages = folder / "Lib" / "site-packages"
     for path in packages.glob("ferrule*"):
         shutil.rmtree(path)
@@ -59,8 +59,8 @@ def _windows_python() -> Path:
     return folder
 
 
-def wine(choice: Choice) -> Iterator[Step]:
-    early = choice.stop_early()
+def wine(sample: Sample) -> Iterator[Step]:
+    early = sample.stop_early()
     tree, python = PORTS / "windows" / "tree", PORTS / "windows" / "python3.11"
     # wine starts slowly, and its tests share its services: no more than two processes at a time.
     yield Step("prepare", lambda: _prepare("wine", "wine64", "googletest", "xvfb", "mesa-vulkan-drivers"))
@@ -85,8 +85,8 @@ def _backend_in_wine(name: str, python: Path) -> None:
     testing.pytest(backends.FOLDER / name / backends.settings(name).windows_tests, env=env)
 
 
-def qemu(choice: Choice) -> Iterator[Step]:
-    early = choice.stop_early()
+def qemu(sample: Sample) -> Iterator[Step]:
+    early = sample.stop_early()
     arm, folder = "linux_aarch64", PORTS / "arm64"
     packages = ("libc6-arm64-cross", "libgcc-s1-arm64-cross", "musl")
     yield Step("prepare", lambda: _prepare(*packages))

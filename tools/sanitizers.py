@@ -42,10 +42,10 @@ def build_thread() -> None:
     shutil.copy(THREAD / "libferrule.so", site / "ferrule")
 
 
-def build_backend(preset: str, name: str, *targets: str) -> None:
-    """The module of a backend, and further targets, with the sanitizer of a preset."""
+def build_backend(preset: str, name: str) -> None:
+    """The module of a backend with the sanitizer of a preset."""
     backends.prepare()
-    builds.compile(f"{preset}-backends", backends.target(name), *targets)
+    builds.compile(f"{preset}-backends", backends.target(name))
 
 
 def _environment(folder: Path, library: str) -> dict[str, str]:

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import os
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from tools import backends, builds, environment, other_systems, sanitizers, testing, wheels
 from tools.environment import PYTHON, VENV
 from tools.process import CORES, ROOT, run
-from tools.steps import Choice, Step
+from tools.steps import Sample, Stage, Step
 
 FUZZ_SECONDS = 20
-# The programs that test the emulators.
-CUDA_CHECKS = ("emulation-tests", "emulation-races")
-METAL_CHECKS = ("emulation-metal-tests", "emulation-metal-races", "simulated-metal-tests")
 
 
-def address(choice: Choice) -> Iterator[Step]:
+def address(sample: Sample) -> Iterator[Step]:
     yield Step("build", lambda: sanitizers.build_address())
     yield Step("C++ tests", lambda: testing.ctest(sanitizers.ADDRESS))
-    yield Step("Python tests", lambda: sanitizers.address_python(*choice.stop_early()))
-    yield Step("kit", lambda: sanitizers.address_kit("--ferrule-level", "brief", *choice.ops(), *choice.stop_early()))
+    yield Step("Python tests", lambda: sanitizers.address_python(*sample.stop_early()))
+    yield Step("kit", lambda: sanitizers.address_kit("--ferrule-level", "brief", *sample.ops(), *sample.stop_early()))
     layout = "float32 and (guards or shapes or layouts)"
-    yield Step("kit of layouts", lambda: sanitizers.address_kit("-k", layout, *choice.ops(), *choice.stop_early()))
+    yield Step("kit of layouts", lambda: sanitizers.address_kit("-k", layout, *sample.ops(), *sample.stop_early()))
     for name in backends.names():
         yield Step(f"build of {name}", partial(sanitizers.build_backend, "asan", name))
         yield Step(f"kit on {name}", partial(sanitizers.address_backend, name))
 
 
-def thread(choice: Choice) -> Iterator[Step]:
+def thread(sample: Sample) -> Iterator[Step]:
     yield Step("build", lambda: sanitizers.build_thread())
     yield Step("C++ tests", lambda: testing.ctest(sanitizers.THREAD, "-R", sanitizers.THREAD_TESTS))
     for name in backends.names():
@@ -38,12 +34,13 @@ def thread(choice: Choice) -> Iterator[Step]:
             yield Step(f"build of {name}", partial(sanitizers.build_backend, "tsan", name))
             yield Step(f"kit on {name}", partial(sanitizers.thread_kit, name))
             yield Step(f"tests of {name}", partial(sanitizers.thread_tests, name))
-    yield Step("build of the emulators", lambda: builds.compile("tsan-backends", *CUDA_CHECKS, *METAL_CHECKS))
-    emulators = ROOT / "build" / "tsan-backends"
-    yield Step("emulators", lambda: testing.ctest(emulators, "-R", r"^(cuda|metal)\."))
+            targets, chosen = backends.settings(name).test_targets, backends.settings(name).ctest
+            yield Step(f"build of C++ tests of {name}", partial(builds.compile, "tsan-backends", *targets))
+            folder = ROOT / "build" / "tsan-backends"
+            yield Step(f"C++ tests of {name}", partial(testing.ctest, folder, "-R", chosen))
 
 
-def fuzz(choice: Choice) -> Iterator[Step]:
+def fuzz(sample: Sample) -> Iterator[Step]:
     yield Step("prepare", lambda: environment.system([*environment.BUILD, "clang", "lld", "libclang-rt-dev"]))
     yield Step("build", lambda: builds.compile("fuzz", "fuzz"))
     for source in sorted((ROOT / "tests" / "fuzz").glob("*.cpp")):
@@ -61,13 +58,13 @@ def fuzz_one(name: str) -> None:
     run(folder / "tests" / "fuzz" / f"fuzz-{name}", *limits, *files, corpus, folder / "tests" / "fuzz" / "seeds" / name)
 
 
-def static(choice: Choice) -> Iterator[Step]:
-    yield Step("prepare", lambda: environment.system())
+def static(sample: Sample) -> Iterator[Step]:
+    yield Step("prepare", environment.system)
     yield Step("build", lambda: builds.compile("static"))
     yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "static"))
 
 
-def wheels_(choice: Choice) -> Iterator[Step]:
+def wheels_of_systems(sample: Sample) -> Iterator[Step]:
     # Code for the oldest and for the most special GPU: nvcc takes far longer for all seven.
     os.environ.setdefault("FERRULE_BUILD_CUDA_ARCHITECTURES", "75 90a")
     yield Step("prepare", wheels.prepare)
@@ -81,29 +78,29 @@ def wheels_(choice: Choice) -> Iterator[Step]:
     yield Step("metal for macOS", partial(wheels.of_backend, "metal", mac))
     yield Step("checks", wheels.check)
     yield Step("unpack", wheels.unpack)
-    yield Step("tests", lambda: wheels.tests(*choice.stop_early()))
+    yield Step("tests", lambda: wheels.tests(*sample.stop_early()))
     yield Step("kit on every variant", wheels.kit)
 
 
-def of_backend(name: str, targets: tuple[str, ...], *chosen: str) -> Callable[[Choice], Iterator[Step]]:
-    """The stage of a backend: `targets` are programs of build/backends, `chosen` is what ctest runs of them."""
+def of_backend(name: str) -> Stage:
+    own = backends.settings(name)
 
-    def stage(choice: Choice) -> Iterator[Step]:
+    def steps(sample: Sample) -> Iterator[Step]:
         module = backends.module_in("backends", name)
         yield Step("prepare", testing.prepare)
         yield Step("module", lambda: backends.module(name))
-        kit = (*choice.ops(), *choice.stop_early())
+        kit = (*sample.ops(), *sample.stop_early())
         yield Step("kit", lambda: backends.kit(name, module, *kit))
-        files = choice.files(backends.FOLDER / name / "tests")
-        yield Step("tests", lambda: backends.tests(name, module, *files, *choice.stop_early()))
+        files = sample.shuffled(sorted((backends.FOLDER / name / "tests").rglob("test_*.py")))
+        yield Step("tests", lambda: backends.tests(name, module, *files, *sample.stop_early()))
         yield Step("demo", lambda: backends.demo(name, module))
-        yield Step("C++ build", lambda: builds.compile("backends", *targets))
-        yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", *chosen))
+        yield Step("C++ build", lambda: builds.compile("backends", *own.test_targets))
+        yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", "-R", own.ctest))
 
-    return stage
+    return Stage(name, own.shows, own.sources, steps)
 
 
-def tidy(choice: Choice) -> Iterator[Step]:
+def tidy(sample: Sample) -> Iterator[Step]:
     def prepare() -> None:
         backends.prepare()
         environment.require("build", "tidy")
@@ -112,39 +109,57 @@ def tidy(choice: Choice) -> Iterator[Step]:
 
     program = (PYTHON, VENV / "bin" / "run-clang-tidy.py", "-quiet", "-p", ROOT / "build" / "tidy", "-j", str(CORES))
     yield Step("prepare", prepare)
-    folders = ["bindings", "base|csrc/ops", "core", "module_file|csrc/probe|csrc/manifest|csrc/conformance"]
-    folders += [f"backends/{path.name}" for path in sorted(backends.FOLDER.iterdir())]
-    if choice.commit:
-        random.Random(choice.commit).shuffle(folders)
-    for folder in folders:
-        yield Step(f"csrc/{folder}", partial(run, *program, f"{ROOT}/(csrc/{folder})/"))
+    csrc = ROOT / "csrc"
+    folders = [path for path in csrc.iterdir() if path.is_dir() and path.name != "backends"]
+    for folder in sample.shuffled(sorted([*folders, *backends.FOLDER.iterdir()])):
+        if any(path.suffix in (".c", ".cpp", ".mm") for path in folder.rglob("*")):
+            yield Step(f"{folder.relative_to(ROOT)}", partial(run, *program, f"{folder}/"))
     yield Step("tests", lambda: run(*program, f"{ROOT}/tests/"))
 
 
-# What each shows, for `./dev verify --list`.
-SHOWS = {
-    "address": "the core, bindings, CPU kernels and backends with address and undefined behaviour sanitizers",
-    "thread": "the core and the backends with the thread sanitizer",
-    "fuzz": "the readers of module files, manifests and options read random input",
-    "static": "libferrule as an archive with its backends inside",
-    "wheels": "the wheels of this system and of macOS by the release compiler, the sdist, the kit on every variant",
-    "vulkan": "the Vulkan backend on lavapipe",
-    "cuda": "the CUDA backend over the emulator",
-    "metal": "the Metal backend over the simulated Metal",
-    "wine": "programs, tests and wheels for Windows in wine",
-    "qemu": "the wheel for 64-bit Arm in qemu, and programs with musl",
-    "tidy": "clang-tidy on every source",
-}
-STAGES: dict[str, Callable[[Choice], Iterator[Step]]] = {
-    "address": address,
-    "thread": thread,
-    "fuzz": fuzz,
-    "static": static,
-    "wheels": wheels_,
-    "vulkan": of_backend("vulkan", ("ferrule-tests",), "-R", "Vulkan"),
-    "cuda": of_backend("cuda", CUDA_CHECKS, "-R", r"^cuda\."),
-    "metal": of_backend("metal", METAL_CHECKS, "-R", r"^metal\."),
-    "wine": other_systems.wine,
-    "qemu": other_systems.qemu,
-    "tidy": tidy,
-}
+STAGES = [
+    Stage(
+        "address",
+        "the core, bindings, CPU kernels and backends with address and undefined behaviour sanitizers",
+        "csrc/(core|bindings|sdk|module_file|probe|backends/(cpu|null))/",
+        address,
+    ),
+    Stage(
+        "thread",
+        "the core and the backends with the thread sanitizer",
+        "csrc/(bindings|core/(threads|executor|sync|lazy|memory|registry|loader|cache|trace))/",
+        thread,
+    ),
+    Stage(
+        "fuzz",
+        "the readers of module files, manifests and options read random input",
+        "csrc/(module_file|manifest|core/loader/(candidate|options))/|tests/fuzz/",
+        fuzz,
+    ),
+    Stage(
+        "static",
+        "libferrule as an archive with its backends inside",
+        "cmake/|CMakeLists|csrc/backends/(cpu|null)/|tests/(c|foreign)/",
+        static,
+    ),
+    Stage(
+        "wheels",
+        "the wheels of this system and of macOS by the release compiler, the sdist, the kit on every variant",
+        "wheels/|cmake/|pyproject|licenses/|tests/wheels/|tools/wheels",
+        wheels_of_systems,
+    ),
+    *(of_backend(name) for name in backends.names()),
+    Stage(
+        "wine",
+        "programs, tests and wheels for Windows in wine",
+        "csrc/(windows|probe|module_file|core/(platform|loader))/|cmake/|tests/ports/.*windows",
+        other_systems.wine,
+    ),
+    Stage(
+        "qemu",
+        "the wheel for 64-bit Arm in qemu, and programs with musl",
+        "aarch64|arm|csrc/(probe|core/platform)/|cmake/|tests/ports/",
+        other_systems.qemu,
+    ),
+    Stage("tidy", "clang-tidy on every source", r"\.(c|cpp|h|hpp)$|\.clang-tidy$", tidy),
+]

@@ -1,6 +1,6 @@
 """What a slow stage consists of.
 
-A step is whole unless a Choice says otherwise: CI runs one stage for ten minutes, with the ops and the order of test
+A step is whole unless a Sample says otherwise: CI runs one stage for ten minutes, with the ops and the order of test
 files that the commit's hash chooses, so that successive runs cover them.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from tools.process import ROOT
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What a sample has; with no hash, everything."""
+class Sample:
+    """The part of a stage that CI runs: ops and the order of files drawn by a commit's hash. Without one, all of it."""
 
     commit: str = ""
 
@@ -30,12 +30,9 @@ class Choice:
         chosen = random.Random(self.commit).sample(names, len(names) // 10)
         return [word for name in sorted(chosen) for word in ("--ferrule-op", name)]
 
-    def files(self, folder: Path) -> list[Path]:
-        """The test files of a folder, in an order that the commit chooses."""
-        files = sorted(folder.rglob("test_*.py"))
-        if self.commit:
-            random.Random(self.commit).shuffle(files)
-        return files
+    def shuffled(self, paths: list[Path]) -> list[Path]:
+        """The paths, in an order that the commit chooses."""
+        return random.Random(self.commit).sample(paths, len(paths)) if self.commit else paths
 
     def stop_early(self) -> list[str]:
         """A failure must be seen before the time ends."""
@@ -46,3 +43,11 @@ class Choice:
 class Step:
     name: str
     run: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    shows: str
+    sources: str  # a pattern: CI prefers this stage if such a path changed since the verified commit
+    steps: Callable[[Sample], Iterator[Step]]

@@ -14,51 +14,39 @@ from pathlib import Path
 
 from tools import process
 from tools.process import ROOT, CommandError, OutOfTimeError, output_of, say
-from tools.stages import SHOWS, STAGES
-from tools.steps import Choice
+from tools.stages import STAGES
+from tools.steps import Sample, Stage
 
 VERIFIED = ROOT / ".ci" / "verified"
-OLDEST = 300  # commits: after more, whatever changed since says little
-# The paths whose change speaks for a stage.
-PATHS = {
-    "address": r"csrc/(core|bindings|sdk|module_file|probe|backends/(cpu|null))/",
-    "thread": r"csrc/(bindings|core/(threads|executor|sync|lazy|memory|registry|loader|cache|trace))/",
-    "fuzz": r"csrc/(module_file|manifest|core/loader/(candidate|options))/|tests/fuzz/",
-    "static": r"cmake/|CMakeLists|csrc/backends/(cpu|null)/|tests/(c|foreign)/",
-    "wheels": r"wheels/|cmake/|pyproject|licenses/|tests/wheels/|tools/wheels",
-    "vulkan": r"csrc/backends/vulkan/",
-    "cuda": r"csrc/backends/cuda/|tests/emulation/(?!metal/)",
-    "metal": r"csrc/backends/metal/|tests/emulation/metal/",
-    "wine": r"csrc/(windows|probe|module_file|core/(platform|loader))/|cmake/|tests/ports/.*windows",
-    "qemu": r"aarch64|arm|csrc/(probe|core/platform)/|cmake/|tests/ports/",
-    "tidy": r"\.(c|cpp|h|hpp)$|\.clang-tidy$",
-}
-# The paths that only some stages read.
+MOST_COMMITS = 300  # since the verified one: after more, any stage may be drawn
+# The paths that only some stages read; no other is run again after a change there.
 READ_BY = {
-    r"\.md$|^\.ci/|^\.github/|^docs/|^benchmarks/|^tests/mutation/|^tools/(verify|steps|lint)\.py$": (),
-    r"^tests/wheels/": ("wheels",),
+    r"^(docs|tests/mutation|\.ci|\.github)/|^(CONTRIBUTING|SECURITY)\.md|^tools/(verify|steps|lint|all_tests)\.py$": (),
+    r"^(README|CHANGELOG)\.md$|^tests/wheels/": ("wheels",),
+    r"^benchmarks/": ("cuda",),
     r"^tests/fuzz/": ("fuzz", "tidy"),
     r"^tests/ports/|^tools/other_systems\.py$": ("wine", "qemu"),
-    r"^tests/(emulation|python|hostile)/.*test_\w+\.py$": ("address", "cuda", "metal", "wine", "qemu"),
+    r"^tests/(python|hostile)/.*test_\w+\.py$": ("address", "wine", "qemu"),
     r"^tools/sanitizers\.py$": ("address", "thread"),
     r"^tools/wheels\.py$": ("wheels", "wine", "qemu"),
     r"^\.clang-tidy$": ("tidy",),
 }
+NAMED = {stage.name: stage for stage in STAGES}
 
 
 def verify(*, stages: list[str], list: bool, one: float | None) -> None:
-    if unknown := set(stages) - set(STAGES):
-        raise SystemExit(f"there is no stage {', '.join(sorted(unknown))}; there are {', '.join(STAGES)}")
+    if unknown := set(stages) - set(NAMED):
+        raise SystemExit(f"there is no stage {', '.join(sorted(unknown))}; there are {', '.join(NAMED)}")
     if list:
-        for name in STAGES:
-            print(f"{name:8}  {'passed' if passed(name) else '-':6}  {SHOWS[name]}")
+        for stage in STAGES:
+            print(f"{stage.name:8}  {'passed' if passed(stage) else '-':6}  {stage.shows}")
         return
     if one is not None:
-        run_one(one, *stages[:1])
+        run_one(one, NAMED[stages[0]] if stages else None)
         return
-    for name in stages or STAGES:
-        run_whole(name)
-    if all(passed(name) for name in STAGES):
+    for name in stages or NAMED:
+        run_whole(NAMED[name])
+    if all(map(passed, STAGES)):
         if output_of("git", "status", "--porcelain"):
             say("all stages have passed, on a tree that is not committed: .ci/verified is not written")
             return
@@ -66,28 +54,29 @@ def verify(*, stages: list[str], list: bool, one: float | None) -> None:
         say("all stages have passed: commit .ci/verified")
 
 
-def passed(name: str) -> bool:
-    return (marks(name) / "passed").exists()
+def passed(stage: Stage) -> bool:
+    return (marks(stage) / "passed").exists()
 
 
-def marks(name: str) -> Path:
+def marks(stage: Stage) -> Path:
     """The folder of a stage's marks: it names the state of the files that the stage reads."""
     found = hashlib.sha256()
-    others = re.compile("|".join(pattern for pattern, stages in READ_BY.items() if name not in stages))
+    others = re.compile("|".join(pattern for pattern, names in READ_BY.items() if stage.name not in names))
     for path in output_of("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
         if not others.search(path) and (ROOT / path).is_file():
             found.update(path.encode() + b"\0" + (ROOT / path).read_bytes())
-    return ROOT / "build" / "verified" / f"{name}-{found.hexdigest()[:16]}"
+    return ROOT / "build" / "verified" / f"{stage.name}-{found.hexdigest()[:16]}"
 
 
-def run_whole(name: str) -> None:
-    if passed(name):
+def run_whole(stage: Stage) -> None:
+    name = stage.name
+    if passed(stage):
         say(f"{name}: has passed on these files")
         return
-    folder = marks(name)
+    folder = marks(stage)
     folder.mkdir(parents=True, exist_ok=True)
     times = []
-    for step in STAGES[name](Choice()):
+    for step in stage.steps(Sample()):
         mark = folder / re.sub("[^a-z0-9]+", "_", step.name.lower())
         if not mark.exists():
             say(f"{name}: {step.name}")
@@ -100,11 +89,11 @@ def run_whole(name: str) -> None:
     print(f"{sum(seconds for seconds, _ in times):6} s  {name}, passed", flush=True)
 
 
-def run_one(minutes: float, name: str = "") -> None:
-    """The stage of CI, or a given one: its steps until the time ends. What was not reached is named."""
+def run_one(minutes: float, stage: Stage | None) -> None:
+    """A stage, by default that of CI: its steps until the time ends. What was not reached is named."""
     commit = output_of("git", "rev-parse", "HEAD")
-    name = name or choose(commit)
-    steps = [*STAGES[name](Choice(commit))]
+    stage = stage or choose(commit)
+    name, steps = stage.name, [*stage.steps(Sample(commit))]
     process.deadline = time.monotonic() + 60 * minutes
     times: list[str] = []
     try:
@@ -123,15 +112,14 @@ def run_one(minutes: float, name: str = "") -> None:
         print(f"{name} was not finished in {minutes:g} minutes; not reached: {', '.join(left)}", flush=True)
 
 
-def choose(commit: str) -> str:
+def choose(commit: str) -> Stage:
     """The stage of CI for a commit: one that the changes since the verified commit speak for, else any; by the hash."""
-    names = [*STAGES]
+    stages = STAGES
     try:
         verified = VERIFIED.read_text().strip()
-        if int(output_of("git", "rev-list", "--count", f"{verified}..{commit}")) <= OLDEST:
+        if int(output_of("git", "rev-list", "--count", f"{verified}..{commit}")) <= MOST_COMMITS:
             changed = output_of("git", "diff", "--name-only", verified, commit).splitlines()
-            touched = [name for name in names if any(re.search(PATHS[name], path) for path in changed)]
-            names = touched or names
+            stages = [stage for stage in STAGES if any(re.search(stage.sources, path) for path in changed)] or STAGES
     except (OSError, CommandError):
         pass  # no file, or no commit of this history
-    return random.Random(commit).choice(names)
+    return random.Random(commit).choice(stages)

@@ -17,7 +17,7 @@ struct ArrayObject {
 
 PyTypeObject* array_type = nullptr;
 
-void end(PyObject* object) {
+void deallocate(PyObject* object) {
   std::destroy_at(&reinterpret_cast<ArrayObject*>(object)->array);
   free_object(object);
 }
@@ -88,7 +88,7 @@ PyGetSetDef properties[] = {
 
 py::object make_type() {
   PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(end)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_getset, properties},
       {Py_tp_doc, const_cast<char*>("A handle of an array. The public class is ferrule.Array.")},
       {0, nullptr},

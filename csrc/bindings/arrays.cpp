@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "module_parts.h"
 
@@ -174,7 +175,7 @@ py::list apply(const Text& op, const py::list& inputs, const py::dict& attribute
   const Operands operands(op.c_str(), inputs);
   const CallAttributes given(attributes);
   const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // 0: an unknown op, an error
-  std::array<fe_array*, max_outputs> out{};
+  std::vector<fe_array*> out(count);
   check(without_gil([&] {
     return fe_array_apply(op.c_str(), operands.handles(), operands.numbers(), operands.size(), given.data(),
                           given.size(), out.data(), count);

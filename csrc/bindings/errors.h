@@ -45,8 +45,8 @@ PyObject* returned(Function function) noexcept {
   return nullptr;
 }
 
-// Releases the GIL during its lifetime. When Python is finalizing, it ends a thread that acquires the GIL by unwinding
-// it, which would terminate the process in a noexcept function. Here such a thread blocks until the process ends.
+// Releases the GIL during its lifetime. While Python finalizes, it unwinds a thread that acquires the GIL, which would
+// terminate the process in a noexcept function. Here such a thread sleeps until the process ends.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}

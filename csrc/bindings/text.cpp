@@ -10,7 +10,7 @@ Text text_of(py::handle value) {
     data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
     if (data == nullptr) {
       PyErr_Clear();
-      raise(FE_INVALID_ARGUMENT, py::cast<std::string>(py::repr(value)) + " has characters that UTF-8 has not");
+      raise(FE_INVALID_ARGUMENT, py::cast<std::string>(py::repr(value)) + " cannot be encoded as UTF-8");
     }
   } else {
     if (PyBytes_AsStringAndSize(value.ptr(), &bytes, &size) != 0) raise_python_error();

@@ -24,9 +24,6 @@ inline py::tuple shape_tuple(const fe_array_info& info) {
 // At most FE_MAX_RANK sizes; raises invalid_argument for more.
 std::vector<int64_t> shape_of(py::handle sizes);
 
-// Largest number of outputs of an op.
-inline constexpr std::size_t max_outputs = 5;
-
 // Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.
 fe_scalar scalar_of(py::handle value, fe_dtype dtype);
 
