@@ -26,14 +26,11 @@ option(FERRULE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 set(FERRULE_HOST_TOOLS "" CACHE PATH "Folder of the tools that run in the build; empty builds them")
 # Wheels should contain only variants that were tested on some machine: set this to exclude the others.
 set(FERRULE_VARIANTS "" CACHE STRING "The variants to compile, of every backend; empty compiles all")
-if(is_wheel AND DEFINED ENV{FERRULE_BUILD_VARIANTS}) # separated by spaces
-  separate_arguments(FERRULE_VARIANTS UNIX_COMMAND "$ENV{FERRULE_BUILD_VARIANTS}")
-endif()
 set(FERRULE_KERNEL_OPTIONS "" CACHE STRING "Further compile options for kernels, after their own, such as -O1")
 
 if(PROJECT_IS_TOP_LEVEL AND NOT WIN32) # macros of <windows.h> would reach other sources
-  # Headers take most of the time of a compilation, and the core compiles twice as fast this way. `./dev lint`
-  # compiles each source alone.
+  # Headers take most of the time of a compilation, and the core compiles twice as fast this way. `./dev verify tidy`
+  # reads each source alone.
   set(CMAKE_UNITY_BUILD ON CACHE BOOL "Compile several sources of a library as one")
 endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

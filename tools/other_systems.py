@@ -109,7 +109,7 @@ def qemu(sample: Sample) -> Iterator[Step]:
 
 def _arm_python(folder: Path) -> None:
     """Debian's Python for Arm with the wheel of ferrule."""
-    run(PYTHON, "tests/ports/debian_root.py", "arm64", folder)
+    run(PYTHON, "tests/ports/debian_root.py", folder)
     site = folder / "site"
     for path in site.glob("ferrule*"):
         shutil.rmtree(path)

@@ -57,10 +57,10 @@ def run(*command: Word, folder: Path = ROOT, env: Mapping[str, str] | None = Non
         raise CommandError(shlex.join(words), status)
 
 
-def output_of(*command: Word, folder: Path = ROOT) -> str:
+def output_of(*command: Word) -> str:
     """What a program prints, without the last newline."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise CommandError(shlex.join(words), done.returncode)
     return done.stdout.rstrip("\n")

@@ -42,8 +42,8 @@ def wheels(*, platforms: list[str]) -> None:
 
 
 def prepare() -> None:
-    builds.install()
-    environment.require("test", "wheels")
+    testing.prepare()
+    environment.require("wheels")
 
 
 def unpack() -> None:

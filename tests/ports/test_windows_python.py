@@ -35,7 +35,6 @@ def test_package(name: str) -> None:
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
 
 
-@pytest.mark.kit
 def test_kit_at_brief() -> None:
     kit = ("-m", "pytest", "--pyargs", "ferrule.testing", "-p", "no:cacheprovider", "-q")
     ended = run(*kit, "--ferrule-level", "brief")

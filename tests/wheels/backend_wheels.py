@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -14,20 +13,10 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from tools import backends
-from tools.wheels import THIS_PLATFORM
-
-DIST = Path(__file__).resolve().parents[2] / "dist"
-
+from tools.wheels import DIST, THIS_PLATFORM
 
 # The backends that have wheels of their own on this system.
 BACKENDS = [name for name in backends.names() if THIS_PLATFORM in backends.settings(name).platforms]
-
-
-def wheel_of(name: str) -> Path:
-    """The wheel of a distribution, as "ferrule_cuda" or "ferrule"."""
-    wheels = sorted(DIST.glob(f"{name}-*-manylinux_*_{platform.machine()}.whl"))
-    assert len(wheels) == 1, f"{DIST} must hold one wheel of {name}, and holds {len(wheels)}: run ./dev wheels"
-    return wheels[0]
 
 
 def hashes_in(site: Path) -> dict[str, str]:

@@ -2,73 +2,30 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 from pathlib import Path
 
 import pytest
-from backend_wheels import BACKENDS, DIST, Environment, hashes_in, wheel_of
-from installed import SYSTEM_LIBRARIES, exported, finalizes_when_unloaded, needed, runs_code_when_opened
+from backend_wheels import BACKENDS, Environment, hashes_in
+from installed import ROOT
 
-PROJECTS = [DIST.parent / "wheels" / name for name in BACKENDS]
+from tools.wheels import THIS_PLATFORM, find
 
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_the_wheel_holds_one_folder(name: str) -> None:
-    with zipfile.ZipFile(wheel_of(f"ferrule_{name}")) as archive:
-        tops = {file.split("/")[0] for file in archive.namelist()}
-        folders = {"/".join(file.split("/")[:2]) for file in archive.namelist() if file.startswith("ferrule_backends/")}
-    [information] = tops - {"ferrule_backends"}
-    assert information.endswith(".dist-info")
-    assert folders == {f"ferrule_backends/{name}"}
+PROJECTS = [ROOT / "wheels" / name for name in BACKENDS]
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=BACKENDS)
 def test_the_wheel_has_its_licences(project: Path) -> None:
-    with zipfile.ZipFile(wheel_of(f"ferrule_{project.name}")) as archive:
+    [wheel] = find(f"ferrule_{project.name}", THIS_PLATFORM)
+    with zipfile.ZipFile(wheel) as archive:
         licenses = {
             file.split(".dist-info/licenses/")[1]: archive.read(file)
             for file in archive.namelist()
             if ".dist-info/licenses/" in file
         }
-    assert licenses.pop("LICENSE") == (DIST.parent / "LICENSE").read_bytes()
+    assert licenses.pop("LICENSE") == (ROOT / "LICENSE").read_bytes()
     assert licenses
     assert licenses == {f"licenses/{file.name}": file.read_bytes() for file in (project / "licenses").iterdir()}
-
-
-@pytest.fixture(params=BACKENDS)
-def module(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The module of each wheel."""
-    with zipfile.ZipFile(wheel_of(f"ferrule_{request.param}")) as archive:
-        return Path(archive.extract(f"ferrule_backends/{request.param}/libferrule-{request.param}.so", tmp_path))
-
-
-def test_the_module_needs_only_the_system_and_exports_only_its_entries(module: Path) -> None:
-    assert needed(module) <= SYSTEM_LIBRARIES
-    assert {name for name in exported(module) if not name.startswith("ferrule_backend_")} == set()
-
-
-def test_opening_the_module_runs_no_code(module: Path) -> None:
-    assert not runs_code_when_opened(module)
-
-
-def test_the_unloaded_module_runs_its_destructors(module: Path) -> None:
-    assert finalizes_when_unloaded(module)
-
-
-@pytest.mark.parametrize("name", ["ferrule", *(f"ferrule_{name}" for name in BACKENDS)])
-def test_the_wheel_runs_on_old_systems(name: str) -> None:
-    minor = re.search(r"-manylinux_2_(\d+)_", wheel_of(name).name)
-    assert minor
-    assert int(minor[1]) <= 28
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_no_file_names_a_folder_of_the_machine_that_built_it(name: str) -> None:
-    folders = [f"{DIST.parent}/".encode(), f"{Path.home()}/.".encode()]
-    with zipfile.ZipFile(wheel_of(f"ferrule_{name}")) as archive:
-        contents = {file: archive.read(file) for file in archive.namelist()}
-    assert {file for file, content in contents.items() if any(folder in content for folder in folders)} == set()
 
 
 @pytest.mark.parametrize("name", BACKENDS)

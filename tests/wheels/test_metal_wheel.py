@@ -8,22 +8,18 @@ from pathlib import Path
 
 import lief
 import pytest
-from backend_wheels import DIST
+from installed import ROOT
 
-LARGEST_WHEEL = 1_000_000  # bytes
+from tools.wheels import find
+
 FOLDER = "ferrule_backends/metal"
-KERNELS = DIST.parent / "csrc" / "backends" / "metal" / "kernels"
+KERNELS = ROOT / "csrc" / "backends" / "metal" / "kernels"
 
 
 @pytest.fixture
 def wheel() -> zipfile.ZipFile:
-    found = list(DIST.glob("ferrule_metal-*-macosx_11_0_arm64.whl"))
-    assert len(found) == 1, "run ./dev wheels macosx_11_0_arm64"
-    return zipfile.ZipFile(found[0])
-
-
-def test_the_wheel_is_small(wheel: zipfile.ZipFile) -> None:
-    assert Path(wheel.filename or "").stat().st_size <= LARGEST_WHEEL
+    [path] = find("ferrule_metal", "macosx_11_0_arm64")
+    return zipfile.ZipFile(path)
 
 
 def test_the_manifest_asks_for_no_file_of_a_driver(wheel: zipfile.ZipFile) -> None:

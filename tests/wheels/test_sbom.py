@@ -10,11 +10,12 @@ import zipfile
 from typing import Any
 
 import pytest
-from backend_wheels import BACKENDS, wheel_of
+from backend_wheels import BACKENDS
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.licenses import canonicalize_license_expression
 
+from tools.wheels import THIS_PLATFORM, find
 from wheels.sbom import LICENSE_FILE, TABLE
 
 WHEELS = ["ferrule", *(f"ferrule_{name}" for name in BACKENDS)]
@@ -26,7 +27,8 @@ class Contents:
     """The files of a wheel's *.dist-info, by their names there."""
 
     def __init__(self, name: str) -> None:
-        with zipfile.ZipFile(wheel_of(name)) as archive:
+        [path] = find(name, THIS_PLATFORM)
+        with zipfile.ZipFile(path) as archive:
             parts = {name: name.partition(".dist-info/")[2] for name in archive.namelist()}
             self.files = {part: archive.read(name) for name, part in parts.items() if part}
         self.sbom: dict[str, Any] = json.loads(self.files[f"sboms/{name.partition('-')[0]}.cdx.json"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -36,8 +37,8 @@ def test_it_installs_and_computes_in_a_fresh_environment(sdist: Path, tmp_path: 
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FERRULE_"))}
-    environment["FERRULE_BUILD_VARIANTS"] = "x64 armv8"  # one of them, which is enough to compute
     install: list[str | Path] = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", sdist]
+    install.append("-Ccmake.define.FERRULE_VARIANTS=x64;armv8")  # one of them, which is enough to compute
     ended = subprocess.run(install, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-6000:]
     ran = subprocess.run(
@@ -47,9 +48,12 @@ def test_it_installs_and_computes_in_a_fresh_environment(sdist: Path, tmp_path: 
     assert Path(ran.stdout.strip()).is_relative_to(tmp_path)
 
 
-def test_it_has_what_an_editable_build_uses_but_no_tests(sdist: Path) -> None:
+def test_it_has_sources_licences_and_what_an_editable_build_uses_and_no_build_products(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "CHANGELOG.md", "csrc/sdk/ferrule/ferrule.h", "licenses/fmt.txt"} <= names
     assert {"pyproject.toml", "CMakeLists.txt", "cmake/FerrulePython.cmake", "cmake/python/pyconfig.h"} <= names
     assert {"csrc/bindings/module.cpp", "licenses/pybind11.txt", "python/ferrule/_ferrule.pyi"} <= names
-    assert not [name for name in names if name.startswith(("tests/python", "benchmarks/", ".github/"))]
+    assert {"python/ferrule/templates/backend/tests/test_backend_name.py"} <= names, "which is no test of ferrule's"
+    foreign = re.compile(r"(build|dist|\.venv|\.github|tests|benchmarks|wheels)/|.*(__pycache__|\.so$|\.o$)")
+    assert [name for name in names if foreign.match(name)] == []

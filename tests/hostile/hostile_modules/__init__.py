@@ -1,1 +1,1 @@
-"""Hostile modules, the processes that load them, and the table in docs/develop/hostile.md."""
+"""Hostile modules, and the processes that load them."""

@@ -13,7 +13,8 @@ from installed import ROOT
 PAGES = sorted(page for pattern in ("*", "docs/**/*", "wheels/*/*", "csrc/**/*") for page in ROOT.glob(f"{pattern}.md"))
 LINK = re.compile(r"(?<!\!)\[[^\]\n]+\]\(([^)\s]+)\)")
 # Paths from the root, as they stand in pages: without <names>.
-PATH = re.compile(r"(?<![\w./<-])(?:csrc|tests|python|docs|cmake|wheels|examples|benchmarks|licenses)/[\w./*-]*[\w*]")
+FOLDERS = r"csrc|tests|python|docs|cmake|wheels|tools|examples|benchmarks|licenses|\.github"
+PATH = re.compile(rf"(?<![\w./<-])(?:{FOLDERS})/[\w./*-]*[\w*]")
 VERB = re.compile(r"\./dev ([a-z]+)")
 NOT_PROSE = re.compile(r"^ *```.*?^ *```$|^[|#].*?$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -52,8 +53,8 @@ def test_links_resolve(page: Path) -> None:
 
 
 def missing_paths(page: Path) -> list[str]:
-    """The paths of a page that lead nowhere from the root, the page, tests/ or the folder of a backend."""
-    folders = [ROOT, page.parent, ROOT / "tests", *ROOT.glob("csrc/backends/*/")]
+    """The paths of a page that lead nowhere from the root, the page, tests/, the package or the folder of a backend."""
+    folders = [ROOT, page.parent, ROOT / "tests", ROOT / "python" / "ferrule", *ROOT.glob("csrc/backends/*/")]
     paths = PATH.findall(page.read_text(encoding="utf-8"))
     return [path for path in paths if not any(any(folder.glob(path)) for folder in folders)]
 
@@ -65,8 +66,8 @@ def test_paths_in_pages_exist(page: Path) -> None:
 
 def test_missing_path_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("`csrc/core/log.h`, csrc/core/gone.h and `tests/cpp/*/files_test.cpp`; build/csrc/x.so is made\n")
-    assert missing_paths(page) == ["csrc/core/gone.h"]
+    page.write_text("csrc/core/log.h, csrc/core/gone.h, tools/gone.py, `tests/cpp/*/files_test.cpp`; build/csrc/x.so\n")
+    assert missing_paths(page) == ["csrc/core/gone.h", "tools/gone.py"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

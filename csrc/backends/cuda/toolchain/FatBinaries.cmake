@@ -5,7 +5,7 @@
 # No host code goes through nvcc, which uses this machine's compiler only as a preprocessor; it does not take the one of
 # cmake/toolchains/zig.cmake. Each architecture of a file is a command of its own, because ccache cannot store what one
 # command compiles for several; fatbinary binds them. Beside <stem>.fatbin is <stem>.resources.txt, what ptxas says about
-# registers and memory. The target ferrule_cuda_fat_binaries builds only these.
+# registers and memory, which tests/test_resources.py reads. The target ferrule_cuda_fat_binaries builds only these.
 set(FERRULE_CUDA_ARCHITECTURES 75 80 86 89 90a 100 120
     CACHE STRING "GPU architectures with machine code; PTX for the last one serves newer ones")
 if(DEFINED ENV{FERRULE_BUILD_CUDA_ARCHITECTURES}) # for builds of wheels; separated by spaces. FERRULE_CUDA_* are the options of devices

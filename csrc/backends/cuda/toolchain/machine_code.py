@@ -1,14 +1,4 @@
-"""What is inside a fat binary, by cuobjdump: launch bounds and machine instructions of the kernels.
-
-| instruction | proves |
-|---|---|
-| HMMA, IMMA, DMMA | mma.sync of floats of 16 and 19 bits, of integers, of doubles |
-| HGMMA, IGMMA | wgmma |
-| LDSM | ldmatrix |
-| LDGSTS | cp.async |
-| UBLKCP, UTMALDG | cp.async.bulk, and that of tensors |
-| LDG.E.128, STG.E.128 | loads and stores of 16 bytes by each thread; LDS.128 and STS.128 in shared memory |
-"""
+"""What is inside a fat binary, by cuobjdump: launch bounds and machine instructions of the kernels."""
 
 from __future__ import annotations
 
@@ -47,19 +37,9 @@ def cuobjdump(*arguments: str | Path) -> str:
     return done.stdout
 
 
-def bounds_in(ptx: str) -> dict[str, int]:
-    """The kernels of PTX text that state the greatest number of threads in a block."""
-    found = re.findall(r"\.entry (\w+)\([^{]*?\.maxntid ([\d, ]+)", ptx)
-    bounds = {}
-    for name, sizes in found:
-        bounds[name] = 1
-        for size in sizes.split(","):
-            bounds[name] *= int(size)
-    return bounds
-
-
-def launch_bounds(fat_binary: Path) -> dict[str, int]:
-    return bounds_in(cuobjdump("-ptx", fat_binary))
+def with_block_size(fat_binary: Path) -> set[str]:
+    """The kernels whose PTX states the greatest number of threads in a block."""
+    return set(re.findall(r"\.entry (\w+)\([^{]*?\.maxntid ", cuobjdump("-ptx", fat_binary)))
 
 
 def instructions_in(text: str) -> dict[tuple[str, str], Counter[str]]:
@@ -76,7 +56,5 @@ def instructions_in(text: str) -> dict[tuple[str, str], Counter[str]]:
     return counts
 
 
-def instructions(fat_binary: Path, architecture: str = "") -> dict[tuple[str, str], Counter[str]]:
-    """Those of all architectures, or of one, such as sm_90a, if the fat binary has it."""
-    chosen = ["-arch", architecture] if architecture else []
-    return instructions_in(cuobjdump("-sass", *chosen, fat_binary))
+def instructions(fat_binary: Path) -> dict[tuple[str, str], Counter[str]]:
+    return instructions_in(cuobjdump("-sass", fat_binary))

@@ -1,4 +1,4 @@
-"""Registers, memory and occupancy of the kernels in a build's folder of fat binaries, as ptxas states them."""
+"""Spilled registers of kernels, as ptxas states them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from csrc.backends.cuda.toolchain import machine_code
-from csrc.backends.cuda.toolchain.occupancy import occupancy
-
-NUMBERS = "bool|bf16|f16|f32|f64|u128|[iu](?:8|16|32|64)"
-DTYPES = re.compile(rf"(?:_(?:{NUMBERS}|q8_0|q4_0|q4_K|q6_K))+$")
 
 
 @dataclass
@@ -21,20 +15,9 @@ class Kernel:
     file: str
     name: str
     architecture: str  # "sm_80"
-    registers: int = 0  # of each thread
-    stack_bytes: int = 0  # of each thread, in local memory
     spill_stores: int = 0  # bytes, of the functions that it calls, too
     spill_loads: int = 0
-    shared_bytes: int = 0  # of each block, without dynamic shared memory
     complaints: list[str] = field(default_factory=list)  # "Potential Performance Loss: ..."
-
-    def occupancy(self, threads: int) -> float:
-        return occupancy(self.architecture, threads, self.registers, self.shared_bytes)
-
-    @property
-    def family(self) -> str:
-        """The name, without dtypes at its end: `fill_*` for `fill_f32`."""
-        return DTYPES.sub("_*", self.name)
 
 
 def number(pattern: str, line: str) -> int:
@@ -52,13 +35,8 @@ def kernels_in(text: str, file: str) -> list[Kernel]:
         elif "Potential Performance Loss" in line:
             loss.append((line.partition(") ")[2] or line, kernels[-1].architecture if kernels else ""))
         elif kernels and "bytes stack frame" in line:
-            kernels[-1].stack_bytes = max(kernels[-1].stack_bytes, number(r"(\d+) bytes stack frame", line))
             kernels[-1].spill_stores += number(r"(\d+) bytes spill stores", line)
             kernels[-1].spill_loads += number(r"(\d+) bytes spill loads", line)
-        elif kernels and re.search(r": Used \d+ registers", line):
-            kernels[-1].registers = number(r"Used (\d+) registers", line)
-            kernels[-1].shared_bytes = number(r"(\d+) bytes smem", line)
-            kernels[-1].stack_bytes = max(kernels[-1].stack_bytes, number(r"(\d+) bytes cumulative stack size", line))
     # The line names its kernel, which may be compiled before or after it.
     for sentence, architecture in loss:
         named = [kernel for kernel in kernels if f"'{kernel.name}'" in sentence]
@@ -72,14 +50,6 @@ def read(folder: Path) -> list[Kernel]:
     texts = sorted(folder.glob("*.resources.txt"))
     suffix = len(".resources.txt")
     return [kernel for path in texts for kernel in kernels_in(path.read_text(), f"{path.name[:-suffix]}.cu")]
-
-
-def block_sizes(folder: Path) -> dict[str, int]:
-    """The launch bounds of each kernel: its threads in a block; empty without cuobjdump."""
-    if not machine_code.is_readable():
-        return {}
-    files = sorted(folder.glob("*.fatbin"))
-    return {name: threads for file in files for name, threads in machine_code.launch_bounds(file).items()}
 
 
 def faults(kernels: Iterable[Kernel]) -> list[str]:

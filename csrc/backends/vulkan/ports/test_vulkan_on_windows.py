@@ -54,7 +54,6 @@ print(np.array_equal(np.asarray(y @ y.T), x @ x.T), (y @ y.T).device)
     assert lines[1] == ["True", "vulkan:0"]
 
 
-@pytest.mark.kit
 def test_kit_at_brief(display: str) -> None:
     kit = ("-m", "pytest", "--pyargs", "ferrule.testing", "-p", "no:cacheprovider", "-q")
     shown = run(display, *kit, "--ferrule-device", "vulkan:0", "--ferrule-level", "brief", "--ferrule-timeout", "300")

@@ -262,7 +262,7 @@ class Sound final : public Backend {
   std::unique_ptr<Device> open(uint32_t, const Options& options) override { return std::make_unique<Adder>(options); }
 };
 
-// ---- mutants that replace slots
+// ---- faults that replace slots
 
 // Accepts everything without looking at it.
 namespace yes {
