@@ -87,8 +87,12 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
   PyObject* const found = PyObject_GenericGetAttr(self, name);
   if (found != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return found;
   if (PyUnicode_GET_LENGTH(name) == 0 || PyUnicode_READ_CHAR(name, 0) == '_') return nullptr;
-  PyErr_Clear();
-  return PyObject_CallMethod(self, "_explain_missing", "O", name);  // raises an error with advice
+  py::error_already_set error;
+  if (PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(self)), name) != 0) {  // the error is the property's own
+    error.restore();
+    return nullptr;
+  }
+  return running_python([&] { return PyObject_CallMethod(self, "_explain_missing", "O", name); });
 }
 
 bool is_plain_number(PyObject* object) {
@@ -164,7 +168,7 @@ PyObject* operated(const char* op, Operands*... operand) {
     PyObject* const operands[] = {operand...};
     py::object result = applied(op, operands);
     if (!result.is(not_implemented())) return result;
-    return py::handle(apply_operator)(op, py::handle(operand)...);
+    return called(apply_operator, py::str(op), py::handle(operand)...);
   });
 }
 
@@ -190,7 +194,7 @@ PyObject* operate_matmul(PyObject* left, PyObject* right) {
   return returned([&]() -> py::object {
     PyObject* const operands[] = {left, right};
     if (is_matrix(left) && is_matrix(right)) return applied("matmul", operands);
-    return py::handle(apply_operator)("matmul", py::handle(left), py::handle(right));
+    return called(apply_operator, py::str("matmul"), py::handle(left), py::handle(right));
   });
 }
 

@@ -36,9 +36,8 @@ ArrayPointer array_from_numpy_memory(const Device& device, const NumpyArray& sou
   memory.mapped = reinterpret_cast<void*>(mapped.first);
   memory.mapped_size = mapped.second;
   fe_array* out = nullptr;
-  check(without_gil_reading_environment_once(device.was_used(),
-                                             [&] { return fe_array_from_host(device.get(), &memory, &out); }));
-  drain();
+  drain_and_check(without_gil_reading_environment_once(
+      device.was_used(), [&] { return fe_array_from_host(device.get(), &memory, &out); }));
   return array_of(out);
 }
 
@@ -88,12 +87,11 @@ ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size
                           const py::object& owner) {
   fe_array* out = nullptr;
   void* const reference = hold_reference(owner);
-  check(without_gil_reading_environment_once(device.was_used(), [&] {
+  drain_and_check(without_gil_reading_environment_once(device.was_used(), [&] {
     return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
                                    writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, UINT64_MAX, release_reference,
                                    reference, &out);
   }));
-  drain();
   return array_of(out);
 }
 

@@ -16,6 +16,17 @@ inline py::arg argument_or_none(const char* name) { return py::arg(name); }
 // X.__new__(X) makes them. pybind11 would give them memory that no constructor has seen.
 struct BoundClass {};
 
+// A Python class for such a C++ class. pickle's older protocols would make an object of pybind11's base class, which
+// terminates the process.
+template <class Class, class... Options, class... Settings>
+py::class_<Class, Options...> bound_class(py::module_& module, const char* name, const Settings&... settings) {
+  py::class_<Class, Options...> made(module, name, settings...);
+  made.def("__reduce_ex__", [](const py::object& self, const py::object&) -> py::object {
+    throw py::type_error("cannot pickle '" + py::cast<std::string>(py::type::of(self).attr("__name__")) + "' object");
+  });
+  return made;
+}
+
 }  // namespace ferrule::python
 
 template <std::derived_from<ferrule::python::BoundClass> Class>

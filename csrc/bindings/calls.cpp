@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <unordered_set>
 
 namespace ferrule::python {
 namespace {
@@ -57,7 +58,8 @@ class Calls : public BoundClass {
                  const Donation& donation) {
     make_computed(arrays);
     const std::vector<fe_array*> inputs = handles_of(arrays);
-    auto graph = std::make_unique<Graph>(Graph{compiled, operands, finish});
+    auto graph = std::make_unique<Graph>(Graph{compiled, operands, finish, graphs_});
+    graphs_->insert(graph.get());
     fe_compiled* kept = nullptr;
     void* kept_graph = nullptr;
     check(fe_calls_add(handle_.get(), structure, inputs.data(), donation.marks_of(inputs.size()), inputs.size(),
@@ -71,6 +73,15 @@ class Calls : public BoundClass {
     drain();
   }
 
+  // For Python's collector: the functions may refer to the traced function, which refers to this object.
+  int visit(visitproc visit, void* arg) const {
+    for (const Graph* const graph : *graphs_) {
+      Py_VISIT(graph->operands.ptr());
+      Py_VISIT(graph->finish.ptr());
+    }
+    return 0;
+  }
+
   py::tuple info() const {
     fe_calls_info info{};
     info.struct_size = sizeof info;
@@ -79,10 +90,13 @@ class Calls : public BoundClass {
   }
 
  private:
+  struct Graph;
+  using Graphs = std::unordered_set<Graph*>;  // changed with the GIL
   struct Graph {
     std::shared_ptr<Compiled> compiled;
     py::object operands;  // None: the call's numbers are the graph's first scalars; else called with their list
     py::object finish;    // None: the result is one array; else called with the lists of arrays and numbers
+    std::shared_ptr<Graphs> all;
   };
 
   static fe_calls* created(std::size_t capacity) {
@@ -91,7 +105,10 @@ class Calls : public BoundClass {
     return calls;
   }
 
-  static void end(void* graph) { delete static_cast<Graph*>(graph); }
+  static void end(void* entry) {
+    const std::unique_ptr<Graph> graph(static_cast<Graph*>(entry));
+    graph->all->erase(graph.get());
+  }
   static void release_entry(void* graph) { with_gil_later(end, graph); }
 
   py::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const py::list* numbers,
@@ -110,7 +127,7 @@ class Calls : public BoundClass {
                         const Donation& donation) {
     std::vector<py::object> scalars;
     if (numbers != nullptr) {
-      const py::object operands = graph.operands.is_none() ? py::object(*numbers) : graph.operands(*numbers);
+      const py::object operands = graph.operands.is_none() ? py::object(*numbers) : called(graph.operands, *numbers);
       for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
     }
     if ((++calls_ & 15U) == 0) drain();
@@ -123,10 +140,11 @@ class Calls : public BoundClass {
     compute(*graph.compiled, inputs, scalars, {}, donation, results);
     py::list list;
     for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
-    return graph.finish(list, numbers != nullptr ? *numbers : py::list());
+    return called(graph.finish, list, numbers != nullptr ? *numbers : py::list());
   }
 
   CallsHandle handle_;
+  std::shared_ptr<Graphs> graphs_ = std::make_shared<Graphs>();  // those of which the cache or a call keeps an entry
   std::size_t calls_ = 0;
 };
 
@@ -172,6 +190,17 @@ Calls* calls_in(PyObject* object) {
   return held.holder_constructed() ? held.value_ptr<Calls>() : nullptr;
 }
 
+int visit_calls(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
+  const Calls* const calls = calls_in(self);
+  return calls == nullptr ? 0 : calls->visit(visit, arg);
+}
+
+int clear_calls(PyObject* self) {
+  if (Calls* const calls = calls_in(self)) calls->clear();
+  return 0;
+}
+
 PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return returned([&]() -> py::object {
     const auto& traced = *reinterpret_cast<const TracedCall*>(self);
@@ -185,17 +214,29 @@ PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
         py::object result = calls->run_plain(arguments);
         if (!result.is(not_implemented())) return result;
       } catch (const py::error_already_set& error) {
-        py::handle(self).attr("_explain")(error.value(), given);  // raises a more detailed error
+        called(py::handle(self).attr("_explain"), error.value(), given);  // raises a more detailed error
         throw;
       }
     }
-    return py::handle(self).attr("_call")(
-        given, keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
+    return called(py::handle(self).attr("_call"), given,
+                  keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
   });
 }
 
-void end_traced(PyObject* self) {
+int visit_traced(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
+  Py_VISIT(reinterpret_cast<TracedCall*>(self)->calls);
+  return 0;
+}
+
+int clear_traced(PyObject* self) {
   Py_CLEAR(reinterpret_cast<TracedCall*>(self)->calls);
+  return 0;
+}
+
+void end_traced(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  clear_traced(self);
   free_object(self);
 }
 
@@ -208,18 +249,24 @@ py::object traced_call_type() {
   PyType_Slot slots[] = {
       {Py_tp_call, reinterpret_cast<void*>(call_traced)},
       {Py_tp_dealloc, reinterpret_cast<void*>(end_traced)},
+      {Py_tp_traverse, reinterpret_cast<void*>(visit_traced)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear_traced)},
       {Py_tp_members, members},
       {Py_tp_doc, const_cast<char*>("The call of a traced function.")},
       {0, nullptr},
   };
-  return class_of(
-      {"ferrule._ferrule.TracedCall", sizeof(TracedCall), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots});
+  return class_of({"ferrule._ferrule.TracedCall", sizeof(TracedCall), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots});
 }
 
 }  // namespace
 
 void bind_calls(py::module_& module) {
-  py::class_<Calls> calls(module, "Calls");
+  auto calls = bound_class<Calls>(module, "Calls", py::custom_type_setup([](PyHeapTypeObject* type) {
+                                    type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+                                    type->ht_type.tp_traverse = visit_calls;
+                                    type->ht_type.tp_clear = clear_calls;
+                                  }));
   calls_type = reinterpret_cast<PyTypeObject*>(calls.ptr());
   module.attr("TracedCall") = traced_call_type();
   calls.def(py::init<std::size_t>(), argument("capacity"))

@@ -38,7 +38,7 @@ fe_error* synchronize(const Device& device, Interruption& interruption) {
 }
 
 void bind_backend(py::module_& module) {
-  py::class_<Backend>(module, "Backend")
+  bound_class<Backend>(module, "Backend")
       .def("info",
            [](const Backend& self) { return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get())); })
       .def(
@@ -54,7 +54,7 @@ void bind_backend(py::module_& module) {
 }
 
 void bind_device(py::module_& module) {
-  py::class_<Device>(module, "Device")
+  bound_class<Device>(module, "Device")
       .def_property_readonly("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
       .def("info",
            [](const Device& self) { return json_of(fe_device_info, static_cast<const fe_device*>(self.get())); })

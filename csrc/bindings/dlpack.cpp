@@ -235,11 +235,10 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   if (PyCapsule_SetName(capsule.ptr(), used) != 0) raise_python_error();  // owned here from now on
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
-  check(without_gil_reading_environment_once(device.was_used(), [&] {
+  drain_and_check(without_gil_reading_environment_once(device.was_used(), [&] {
     if (place.type == dlpack::device_cpu) return fe_array_from_host(device.get(), &memory, &out);
     return fe_array_from_native(device.get(), &memory, place.type, place.id, &out);
   }));
-  drain();
   return array_of(out);
 }
 

@@ -28,6 +28,28 @@ void check(fe_error* error);
   raise_python_error();
 }
 
+// Calls a function of Python's C API that runs Python code or waits for the GIL. While Python finalizes, versions up to
+// 3.13 unwind a thread that then wants the GIL, which would run destructors of Python objects without it and terminate
+// the process in noexcept functions. Here such a thread sleeps until the process ends. `function` owns no objects.
+template <class Function>
+auto running_python(Function function) {
+  try {
+    return function();
+  } catch (...) {  // nothing else is thrown through C functions
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
+// Calls a Python function.
+template <class... Arguments>
+py::object called(py::handle function, const Arguments&... arguments) {
+  PyObject* const given[] = {arguments.ptr()...};
+  PyObject* const result =
+      running_python([&] { return PyObject_Vectorcall(function.ptr(), given, sizeof...(arguments), nullptr); });
+  if (result == nullptr) raise_python_error();
+  return py::reinterpret_steal<py::object>(result);
+}
+
 // Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
 template <class Function>
 PyObject* returned(Function function) noexcept {
@@ -45,17 +67,12 @@ PyObject* returned(Function function) noexcept {
   return nullptr;
 }
 
-// Releases the GIL during its lifetime. While Python finalizes, it unwinds a thread that acquires the GIL, which would
-// terminate the process in a noexcept function. Here such a thread sleeps until the process ends.
+// Releases the GIL during its lifetime.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
   ~WithoutGil() {
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (...) {
-      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-    }
+    running_python([this] { PyEval_RestoreThread(state_); });
   }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;

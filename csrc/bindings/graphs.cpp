@@ -245,7 +245,7 @@ void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::s
 }
 
 void bind_graphs(py::module_& module) {
-  py::class_<Graph>(module, "Graph")
+  bound_class<Graph>(module, "Graph")
       .def(py::init<const Device&>(), argument("device"))
       .def("input", &Graph::input, argument("name"), argument_or_none("dtype"), argument_or_none("shape"),
            argument_or_none("strides"))
@@ -257,7 +257,7 @@ void bind_graphs(py::module_& module) {
       .def("type", &Graph::type, argument("value"))
       .def("text", &Graph::text, argument("format"))
       .def("compile", &Graph::compile, argument("options"));
-  py::class_<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
+  bound_class<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
       .def("compute", &call, argument("arrays"), argument("scalars"), argument_or_none("out"))
       .def("plan", [](const Compiled& self) { return json_of(self, fe_compiled_plan); })
       .def("placement", [](const Compiled& self) { return json_of(self, fe_compiled_placement); });

@@ -80,7 +80,7 @@ std::string executable_dir() {
 }  // namespace
 
 void bind_loading(py::module_& module) {
-  py::class_<LoadReport>(module, "LoadReport")
+  bound_class<LoadReport>(module, "LoadReport")
       .def("format", &LoadReport::format, argument("name"))
       .def("explain", &LoadReport::explain, argument("name"), argument("versions"));
   module.def("load_all", &load_all, argument("options"));

@@ -42,6 +42,7 @@ const void* NumpyArray::data() const { return PyArray_DATA(inside(*this)); }
 
 void* NumpyArray::mutable_data() const {
   if (PyArray_FailUnlessWriteable(inside(*this), "array") != 0) raise_python_error();
+  if (!PyArray_ISCARRAY(inside(*this))) throw py::value_error("the array is not C-contiguous and aligned");
   return PyArray_DATA(inside(*this));
 }
 

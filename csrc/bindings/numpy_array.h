@@ -16,7 +16,7 @@ class NumpyArray : public py::object {
  public:
   PYBIND11_OBJECT_DEFAULT(NumpyArray, py::object, is_numpy_array)
   const void* data() const;
-  // Raises ValueError for a read-only array.
+  // Raises ValueError unless it is C-contiguous, aligned and writable.
   void* mutable_data() const;
   std::vector<int64_t> shape() const;
   std::vector<int64_t> strides() const;

@@ -33,15 +33,21 @@ PyObject* log_function = nullptr;  // ferrule.process.log_lines.deliver(level, m
 
 void deliver(void*, fe_log_level level, const char* message) {
   if (log_function == nullptr || is_finalizing()) return;
-  const py::gil_scoped_acquire_simple gil;
-  PyObject* const result = PyObject_CallFunction(log_function, "is", static_cast<int>(level), message);
-  if (result == nullptr)
-    PyErr_WriteUnraisable(log_function);
-  else
+  PyObject* const result =
+      running_python([&] { return PyObject_CallFunction(log_function, "is", static_cast<int>(level), message); });
+  if (result != nullptr) {
     Py_DECREF(result);
+  } else if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) {
+    PyErr_Clear();
+    PyErr_SetInterrupt();  // again, where it can be raised
+  } else {
+    PyErr_WriteUnraisable(log_function);
+  }
 }
 
-void drop_reference(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
+void drop_reference(void* object) {
+  running_python([object] { Py_DECREF(static_cast<PyObject*>(object)); });
+}
 
 }  // namespace
 

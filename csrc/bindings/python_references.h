@@ -15,6 +15,11 @@ void release_reference(void* argument);
 
 // Runs deferred calls and delivers log lines. Needs the GIL.
 void drain();
+// check(), after the memory that a failed call was given is released.
+inline void drain_and_check(fe_error* error) {
+  drain();
+  check(error);
+}
 
 void bind_references(py::module_& module);
 

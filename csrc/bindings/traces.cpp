@@ -66,7 +66,7 @@ class Trace : public BoundClass {
 }  // namespace
 
 void bind_traces(py::module_& module) {
-  py::class_<Trace>(module, "Trace")
+  bound_class<Trace>(module, "Trace")
       .def(py::init<std::size_t>(), argument("max_events"))
       .def("end", &Trace::end)
       .def("info", &Trace::info)

@@ -43,12 +43,13 @@ def eval(*arrays: Array, wait: bool = True) -> None:
         return
     flat: list[Array] = []
     waiting: list[Any] = list(arrays)
+    containers: dict[int, Any] = {}  # one may contain itself
     while waiting:
         value = waiting.pop()
-        if isinstance(value, (list, tuple)):
-            waiting.extend(value)
-        elif isinstance(value, dict):
-            waiting.extend(value.values())
+        if isinstance(value, (list, tuple, dict)):
+            if id(value) not in containers:
+                containers[id(value)] = value
+                waiting.extend(value.values() if isinstance(value, dict) else value)
         elif isinstance(value, Array):
             flat.append(value)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,8 @@ def from_host(
     `copy`: True always copies, False raises where a copy is needed, None copies where needed. `owned`: nothing else
     refers to the memory, so an array that uses it does not borrow.
     """
-    if isinstance(source, np.ma.MaskedArray):
+    # Not imported here: while one thread imports it, another may fork.
+    if isinstance(source, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
         raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
     check_ndim(caller, source.ndim)
     native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype

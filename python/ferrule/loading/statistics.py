@@ -108,7 +108,7 @@ def set_thread_count(count: int) -> None:
     """
     if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 0 <= count < 2**31:
         raise InvalidArgumentError(f"set_thread_count: takes a number of threads, or 0 for the default, not {count!r}")
-    _ferrule.set_thread_count(count)
+    _ferrule.set_thread_count(int(count))
 
 
 def thread_count() -> int:

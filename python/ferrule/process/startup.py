@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -22,5 +23,7 @@ def _deliver_log_line(level: int, message: str) -> None:
 def prepare_extension() -> None:
     """Initialize the extension, and tracebacks. Called once, when ferrule is imported."""
     _ferrule.set_main_thread(threading.main_thread().ident or 0)
+    if hasattr(os, "register_at_fork"):  # the child's main thread is the one that forked
+        os.register_at_fork(after_in_child=lambda: _ferrule.set_main_thread(threading.get_ident()))
     _ferrule.set_log_function(_deliver_log_line)
     tracebacks.install()

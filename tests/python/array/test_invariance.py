@@ -81,7 +81,7 @@ def test_a_result_does_not_depend_on_the_number_of_threads(name: str, rows: NDAr
     function = fe.graph(FUNCTIONS[name])
     fe.set_thread_count(1)
     alone = bits(function(fe.asarray(rows)))
-    for count in (2, 3, 5):
+    for count in (2, np.int64(3), 5):
         fe.set_thread_count(count)
         np.testing.assert_array_equal(bits(function(fe.asarray(rows))), alone)
 

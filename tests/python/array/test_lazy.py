@@ -133,3 +133,11 @@ def test_outputs_read_by_one_evaluation_are_not_kept() -> None:
     del mantissa, exponent
     fe.eval(y)
     assert fe.memory_stats("cpu").live == before + 256 * 1024 * 4
+
+
+def test_eval_takes_a_list_that_contains_itself() -> None:
+    x = fe.zeros(2) + 1
+    both: list[object] = [x]
+    both.append({"again": both})
+    fe.eval(both)
+    assert x.is_ready

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import mmap
+import sys
 import weakref
 from pathlib import Path
 from typing import Any
@@ -294,3 +295,14 @@ def test_placement_says_borrowed_only_of_the_callers_memory() -> None:
     assert fe.asarray([1, 2])[1:].placement == "owned"
     assert fe.asarray(a).placement == "borrowed"
     assert fe.asarray(a, dtype="f4").placement == "borrowed"
+
+
+@pytest.mark.parametrize("function", [fe.asarray, fe.from_dlpack])
+def test_a_refused_borrow_keeps_no_reference(function: Any) -> None:
+    source = np.ones(100, bool)
+    before = sys.getrefcount(source)
+    for _ in range(5):
+        with pytest.raises(fe.Error, match="cannot be borrowed"):
+            function(source, copy=False)
+    gc.collect()  # of the tracebacks
+    assert sys.getrefcount(source) == before

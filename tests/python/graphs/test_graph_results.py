@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import gc
+import weakref
 from typing import Any
 
 import ferrule as fe
@@ -178,3 +180,16 @@ def test_results_that_depend_on_no_argument_are_constants_and_traced_once() -> N
     half = fe.graph(lambda n: n * 0.5)
     assert (half(3), half(5)) == (1.5, 2.5)
     assert half.cache_info().misses == 1
+
+
+def test_a_function_whose_result_refers_to_it_is_collected() -> None:
+    def make() -> weakref.ref[object]:
+        box: list[object] = []
+        f = fe.graph(lambda x: (x + 1, box[0]))
+        box.append(f)
+        assert f(fe.zeros(2))[1] is f
+        return weakref.ref(f)
+
+    dead = make()
+    gc.collect()
+    assert dead() is None

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -72,3 +73,52 @@ done = True; thread.join()
 assert ticks > 5, ticks
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+def test_ctrl_c_while_a_log_line_is_delivered_is_raised(run_python: Any) -> None:
+    run_python("""
+import logging, signal
+import ferrule as fe
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Handler(logging.Handler):
+    def emit(self, record):
+        if not seen:
+            seen.append(record)
+            signal.raise_signal(signal.SIGINT)
+seen = []
+logging.getLogger("ferrule").addHandler(Handler())
+fe.set_log_level("debug")
+try:
+    for i in range(1, 50):
+        (fe.ones(i) + 1).tolist()
+except KeyboardInterrupt:
+    assert seen
+else:
+    raise SystemExit("it was lost")
+""")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_child_that_another_thread_forked_is_interrupted(run_python: Any) -> None:
+    run_python("""
+import os, signal, threading
+import ferrule as fe
+a = fe.ones((1024, 1024)); fe.eval(a)
+def child():
+    def stop(*_): raise TimeoutError
+    x = a
+    for _ in range(4000): x = fe.matmul(x, a) * 0.001  # many minutes of work
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try: fe.eval(x)
+    except TimeoutError: os._exit(5)
+    os._exit(1)
+def fork():
+    number = os.fork()
+    if number == 0: child()
+    assert os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]) == 5
+    ended.append(number)
+ended = []
+thread = threading.Thread(target=fork); thread.start(); thread.join()
+assert ended
+""")

@@ -267,3 +267,59 @@ def test_a_subinterpreter_is_refused(run_python: Run) -> None:
         f"program = {IMPORT_IN_A_SUBINTERPRETER!r}.format(path=sys.path)\n"
         "assert interpreters.run_string(interpreters.create(), program) is None\n"
     )
+
+
+# What a thread does in Python code that ferrule called, until Python ends: it releases the GIL, and waits for it again.
+ENDLESS = {
+    "log": """
+import logging
+class Handler(logging.Handler):
+    def emit(self, record): inside.set(); time.sleep(0.5)
+logging.getLogger("ferrule").addHandler(Handler())
+fe.set_log_level("debug")
+def work():
+    while True: (fe.ones(3) + 1).tolist()
+""",
+    "trace": """
+def traced(x): inside.set(); time.sleep(0.5); return x + 1
+def work():
+    while True: fe.graph(traced)(fe.ones(3))
+""",
+    "release": """
+import numpy as np
+class Lender(np.ndarray):
+    def __del__(self): inside.set(); time.sleep(0.5)
+def work():
+    while True:
+        x = fe.asarray(np.ones(1000, "f4").view(Lender))
+        del x
+        fe.eval(fe.ones(3) + 1)
+""",
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_python_ends_while_a_thread_is_in_code_that_ferrule_calls(case: str, run_python: Run) -> None:
+    """Python unwinds such a thread until 3.13. Finalizing takes a while, so that the thread sees it."""
+    run_python(f"""
+import threading, time
+import ferrule as fe
+inside = threading.Event()
+{ENDLESS[case]}
+class Late:
+    def __del__(self, sleep=time.sleep): sleep(1.5)
+late = Late()
+threading.Thread(target=work, daemon=True).start()
+assert inside.wait(60)
+""")
+
+
+def test_handles_cannot_be_pickled(run_python: Run) -> None:
+    """The old protocols make an object of pybind11's base class, which ends the process."""
+    run_python(
+        "import ferrule as fe, pickle\n"
+        "for protocol in range(pickle.HIGHEST_PROTOCOL + 1):\n"
+        "    try: pickle.dumps(fe.device('cpu')._handle, protocol)\n"
+        "    except TypeError as error: assert 'cannot pickle' in str(error)\n"
+        "    else: raise SystemExit(protocol)\n"
+    )
