@@ -1,7 +1,7 @@
 """`./dev verify`: the slow stages, each whole and resumable; and the one that CI runs for some minutes.
 
-A step that has passed is not run again until a file that its stage reads is changed. When all stages have passed on a
-commit, .ci/verified names it, and CI chooses its stage by what changed since then.
+A step that has passed is not run again until a file that its stage reads is changed. .ci/verified has a line for each
+stage: the last commit on which it passed whole. CI chooses its stage by what changed since then.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from tools.stages import STAGES
 from tools.steps import Sample, Stage
 
 VERIFIED = ROOT / ".ci" / "verified"
-MOST_COMMITS = 300  # since the verified one: after more, any stage may be drawn
 # The paths that only some stages read; no other is run again after a change there.
 READ_BY = {
     r"^(docs|tests/mutation|\.ci|\.github)/|^(CONTRIBUTING|SECURITY)\.md|^tools/(verify|steps|lint|all_tests)\.py$": (),
@@ -39,31 +38,45 @@ def verify(*, stages: list[str], list: bool, one: float | None) -> None:
         raise SystemExit(f"there is no stage {', '.join(sorted(unknown))}; there are {', '.join(NAMED)}")
     if list:
         for stage in STAGES:
-            print(f"{stage.name:8}  {'passed' if passed(stage) else '-':6}  {stage.shows}")
+            state = "passed" if passed(stage) else "changed" if stage.name in verified() else "never"
+            print(f"{stage.name:8}  {state:7}  {stage.shows}")
         return
     if one is not None:
         run_one(one, NAMED[stages[0]] if stages else None)
         return
     for name in stages or NAMED:
         run_whole(NAMED[name])
-    if all(map(passed, STAGES)):
-        if output_of("git", "status", "--porcelain"):
-            say("all stages have passed, on a tree that is not committed: .ci/verified is not written")
-            return
-        VERIFIED.write_text(output_of("git", "rev-parse", "HEAD") + "\n")
-        say("all stages have passed: commit .ci/verified")
+
+
+def verified() -> dict[str, str]:
+    """The last commit on which each stage passed."""
+    lines = VERIFIED.read_text().splitlines() if VERIFIED.exists() else []
+    return dict(line.split() for line in lines)
+
+
+def is_read(stage: Stage, path: str) -> bool:
+    return all(stage.name in names or not re.search(pattern, path) for pattern, names in READ_BY.items())
 
 
 def passed(stage: Stage) -> bool:
-    return (marks(stage) / "passed").exists()
+    """Whether no file that the stage reads has changed since it passed."""
+    paths = changes(verified().get(stage.name))
+    return paths is not None and not any(is_read(stage, path) for path in paths)
+
+
+def changes(commit: str | None) -> list[str] | None:
+    """The files that changed since a commit; None if it is no commit of this history."""
+    try:
+        return output_of("git", "diff", "--name-only", commit).splitlines() if commit else None
+    except CommandError:
+        return None
 
 
 def marks(stage: Stage) -> Path:
-    """The folder of a stage's marks: it names the state of the files that the stage reads."""
+    """The folder with a mark for each step that has passed: its name tells the state of the files that are read."""
     found = hashlib.sha256()
-    others = re.compile("|".join(pattern for pattern, names in READ_BY.items() if stage.name not in names))
     for path in output_of("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
-        if not others.search(path) and (ROOT / path).is_file():
+        if is_read(stage, path) and (ROOT / path).is_file():
             found.update(path.encode() + b"\0" + (ROOT / path).read_bytes())
     return ROOT / "build" / "verified" / f"{stage.name}-{found.hexdigest()[:16]}"
 
@@ -71,7 +84,7 @@ def marks(stage: Stage) -> Path:
 def run_whole(stage: Stage) -> None:
     name = stage.name
     if passed(stage):
-        say(f"{name}: has passed on these files")
+        say(f"{name}: has passed, and nothing that it reads has changed since")
         return
     folder = marks(stage)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,9 +97,14 @@ def run_whole(stage: Stage) -> None:
             step.run()
             mark.write_text(f"{time.monotonic() - begin:.0f}")
         times.append((int(mark.read_text()), step.name))
-    (folder / "passed").touch()
     print("\n".join(f"{seconds:6} s  {name}: {step}" for seconds, step in times))
     print(f"{sum(seconds for seconds, _ in times):6} s  {name}, passed", flush=True)
+    if any(is_read(stage, path) for path in changes("HEAD") or []):
+        say(f"{name} has passed on files that are not committed: .ci/verified does not say so")
+        return
+    commits = {**verified(), name: output_of("git", "rev-parse", "HEAD")}
+    VERIFIED.write_text("".join(f"{stage.name} {commits[stage.name]}\n" for stage in STAGES if stage.name in commits))
+    say(f"{name} has passed on this commit: commit .ci/verified, too")
 
 
 def run_one(minutes: float, stage: Stage | None) -> None:
@@ -113,13 +131,10 @@ def run_one(minutes: float, stage: Stage | None) -> None:
 
 
 def choose(commit: str) -> Stage:
-    """The stage of CI for a commit: one that the changes since the verified commit speak for, else any; by the hash."""
-    stages = STAGES
-    try:
-        verified = VERIFIED.read_text().strip()
-        if int(output_of("git", "rev-list", "--count", f"{verified}..{commit}")) <= MOST_COMMITS:
-            changed = output_of("git", "diff", "--name-only", verified, commit).splitlines()
-            stages = [stage for stage in STAGES if any(re.search(stage.sources, path) for path in changed)] or STAGES
-    except (OSError, CommandError):
-        pass  # no file, or no commit of this history
-    return random.Random(commit).choice(stages)
+    """The stage of CI: by the hash one that the changes since its verified commit speak for, else any."""
+
+    def has_changed(stage: Stage) -> bool:
+        paths = changes(verified().get(stage.name))
+        return paths is None or any(re.search(stage.sources, path) for path in paths)
+
+    return random.Random(commit).choice([stage for stage in STAGES if has_changed(stage)] or STAGES)
