@@ -30,14 +30,15 @@ def test_program_prints_what_it_prints_here() -> None:
 
 @pytest.mark.parametrize("name", TESTS)
 def test_package(name: str) -> None:
-    # NumPy has no complex256 there.
-    ended = run("-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short", "-k", "not complex256", name)
+    ended = run("-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short", name)
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
 
 
 def test_kit_at_brief() -> None:
+    """The kit compares with NumPy's complex functions, and wine has none: those of wine_complex.cpp are inaccurate for
+    subnormal numbers."""
     kit = ("-m", "pytest", "--pyargs", "ferrule.testing", "-p", "no:cacheprovider", "-q")
-    ended = run(*kit, "--ferrule-level", "brief")
+    ended = run(*kit, "--ferrule-level", "brief", "-k", "not (complex and special_cases)")
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
 
 

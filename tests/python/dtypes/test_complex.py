@@ -153,14 +153,9 @@ MPMATH: dict[str, Callable[[Any], Any]] = {
 def test_exponential_functions_overflow_only_where_the_result_does() -> None:
     big = np.array([710.0 + 3.1j, -711 + 1.5j, 720 + 1.5707963267948966j])
     huge = np.array([1.5e308 + 1.5e308j, -1.7e308 + 1e300j, 5e-324 + 5e-324j, 1e-310 - 3e-311j])
-    for op, oracle, values in (
-        ("sinh", np.sinh, big),
-        ("exp", np.exp, big),
-        ("sqrt", np.sqrt, huge),
-        ("log", np.log, huge),
-    ):
-        with np.errstate(over="ignore"):
-            wanted = oracle(values.astype(np.clongdouble)).astype(np.complex128)
+    for op, values in (("sinh", big), ("exp", big), ("sqrt", huge), ("log", huge)):
+        with mpmath.workprec(200):
+            wanted = np.array([complex(MPMATH[op](mpmath.mpc(z))) for z in values.tolist()])
         got = np.asarray(getattr(fe, op)(fe.asarray(values)))
         np.testing.assert_allclose(got.real, wanted.real, rtol=1e-13)
         np.testing.assert_allclose(got.imag, wanted.imag, rtol=1e-13)
