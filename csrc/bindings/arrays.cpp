@@ -55,8 +55,10 @@ ArrayPointer from_packed(const Device& device, const NumpyArray& source, py::han
   std::vector<int64_t> shape = source.shape(), strides = source.strides();
   if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is not a block dtype");
   if (shape.empty() || source.item_size() != 1 || shape.back() % info.block_bytes != 0 ||
-      (shape.back() > 1 && strides.back() != 1))
+      (!is_empty && shape.back() > 1 && strides.back() != 1))
     raise(FE_INVALID_ARGUMENT, std::string("the bytes of ") + info.name + " are whole blocks of " +
+  // The strides of arrays without elements are arbitrary; NumPy's are 0.
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
                                    std::to_string(info.block_bytes) + ", one after the other");
   shape.back() = shape.back() / info.block_bytes * info.block_elements;
   strides.back() = info.block_bytes;
