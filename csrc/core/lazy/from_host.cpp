@@ -187,7 +187,9 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   if (storage) {
     const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - range.low));
     return Array::computed(type, device, {std::move(storage), first, outside.strides},
-                           memory.copy == transferred ? "owned" : "borrowed");
+                           memory.copy != transferred ? "borrowed"
+                           : memory.copied_because    ? std::string("copied: ") + memory.copied_because
+                                                      : "owned");
   }
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
   return copied(device, type, outside.first, outside.byte_strides, "copied: " + why);
