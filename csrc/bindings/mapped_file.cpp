@@ -6,7 +6,7 @@
 #include "module_parts.h"
 
 #if !defined(_WIN32)
-#include <cerrno>
+#include <cstddef>
 #include <sys/mman.h>
 #endif
 

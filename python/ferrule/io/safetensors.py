@@ -103,6 +103,7 @@ class _File:
 
     def __init__(self, path: Path, device: Device | str | None) -> None:
         self.path = path
+        self._absolute = Path(os.path.abspath(path))  # the working directory may change
         self._device = handle_of(device)
         self._copies: dict[str, Array] = {}
         self._region: _ferrule.Array | None = None
@@ -152,7 +153,7 @@ class _File:
     def _refuse_cut(self, name: str, tensor: Tensor) -> None:
         """Raise an error if the file was cut since it was opened: reading the mapping there would end the process."""
         try:
-            now = os.stat(self.path)
+            now = os.stat(self._absolute)
         except OSError:
             return  # the mapping is of the file that had the name
         if (now.st_dev, now.st_ino) == self._identity and now.st_size < tensor.end:
@@ -163,7 +164,7 @@ class _File:
 
     def _read(self, tensor: Tensor) -> NDArray[np.uint8]:
         raw = np.empty(tensor.end - tensor.begin, np.uint8)
-        with open_regular(self.path) as file:
+        with open_regular(self._absolute) as file:
             if _identity(file) != self._identity:
                 raise IoError(f"{self.path} was replaced since it was opened")
             read_into(file, self.path, tensor.begin, raw.data)

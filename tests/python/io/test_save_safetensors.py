@@ -101,7 +101,7 @@ def test_a_file_can_be_written_from_its_own_arrays(tmp_path: Path) -> None:
 
 def test_errors_of_the_system_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.safetensors"
-    with pytest.raises(FileNotFoundError, match=r"no/x.safetensors"):
+    with pytest.raises(FileNotFoundError, match=r"no.*x.safetensors"):
         fe.io.save_safetensors(tmp_path / "no" / "x.safetensors", {"w": np.ones(1)})
 
     def fail(_: int) -> None:
