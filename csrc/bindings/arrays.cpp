@@ -21,7 +21,8 @@ using Mapped = std::pair<uintptr_t, uint64_t>;
 
 ArrayPointer array_from_numpy_memory(const Device& device, const NumpyArray& source, fe_dtype dtype,
                                      const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
-                                     bool writable, int copy, Mapped mapped = {}) {
+                                     bool writable, int copy, Mapped mapped = {},
+                                     const char* copied_because = nullptr) {
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
   memory.pointer = const_cast<void*>(source.data());
@@ -35,17 +36,19 @@ ArrayPointer array_from_numpy_memory(const Device& device, const NumpyArray& sou
   memory.release_argument = hold_reference(source);
   memory.mapped = reinterpret_cast<void*>(mapped.first);
   memory.mapped_size = mapped.second;
+  memory.copied_because = copied_because;
   fe_array* out = nullptr;
   drain_and_check(without_gil_reading_environment_once(
       device.was_used(), [&] { return fe_array_from_host(device.get(), &memory, &out); }));
   return array_of(out);
 }
 
-// An array from a contiguous or strided NumPy array, which is aligned and has native byte order. `copy` and `mapped` as
-// in fe_host_memory.
-ArrayPointer from_numpy(const Device& device, const NumpyArray& source, bool writable, int copy, Mapped mapped) {
+// An array from a contiguous or strided NumPy array, which is aligned and has native byte order. `copy`, `mapped` and
+// `copied_because` as in fe_host_memory.
+ArrayPointer from_numpy(const Device& device, const NumpyArray& source, bool writable, int copy, Mapped mapped,
+                        const char* copied_because) {
   return array_from_numpy_memory(device, source, dtype_of(source.dtype()), source.shape(), source.strides(), writable,
-                                 copy, mapped);
+                                 copy, mapped, copied_because);
 }
 
 // An array of a block dtype from a NumPy uint8 array whose last axis has the bytes of the blocks.
@@ -54,8 +57,10 @@ ArrayPointer from_packed(const Device& device, const NumpyArray& source, py::han
   const fe_dtype_info& info = *fe_dtype_info_get(id);
   std::vector<int64_t> shape = source.shape(), strides = source.strides();
   if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is not a block dtype");
+  // The strides of arrays without elements are arbitrary; NumPy's are 0.
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   if (shape.empty() || source.item_size() != 1 || shape.back() % info.block_bytes != 0 ||
-      (shape.back() > 1 && strides.back() != 1))
+      (!is_empty && shape.back() > 1 && strides.back() != 1))
     raise(FE_INVALID_ARGUMENT, std::string("the bytes of ") + info.name + " are whole blocks of " +
                                    std::to_string(info.block_bytes) + ", one after the other");
   shape.back() = shape.back() / info.block_bytes * info.block_elements;
@@ -272,14 +277,16 @@ int integer_in(PyObject* object) {
 
 PyObject* from_numpy_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return returned([&] {
-    constexpr const char* message = "from_numpy: takes a device, a NumPy array, a bool, an int, and a pair of ints";
-    require(count, 5, message);
+    constexpr const char* message =
+        "from_numpy: takes a device, a NumPy array, a bool, an int, a pair of ints, and a str or None";
+    require(count, 6, message);
     const Device& device = device_in(arguments[0], message);
     if (!is_numpy_array(arguments[1]) || PyBool_Check(arguments[2]) == 0 || PyTuple_Check(arguments[4]) == 0)
       raise_type_error(message);
     const auto source = py::reinterpret_borrow<NumpyArray>(arguments[1]);
+    const Text reason = arguments[5] == Py_None ? Text() : text_of(arguments[5]);
     return from_numpy(device, source, arguments[2] == Py_True, integer_in(arguments[3]),
-                      py::cast<Mapped>(py::handle(arguments[4])));
+                      py::cast<Mapped>(py::handle(arguments[4])), arguments[5] == Py_None ? nullptr : reason.c_str());
   });
 }
 
@@ -336,7 +343,7 @@ PyObject* scalar_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 PyMethodDef fast_functions[] = {
-    fast_method("from_numpy", from_numpy_fast, "from_numpy(device, source, writable, copy, mapped)"),
+    fast_method("from_numpy", from_numpy_fast, "from_numpy(device, source, writable, copy, mapped, copied_because)"),
     {"host_view", host_view_fast, METH_O, "host_view(array)"},
     {"view_plain", view_plain, METH_O, "view_plain(array): the view of a computed array, else NotImplemented"},
     {"evaluate", evaluate_fast, METH_O, "evaluate(arrays)"},

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ferrule::python {
@@ -19,6 +21,7 @@ namespace {
 
 constexpr const char* versioned_name = "dltensor_versioned";
 constexpr const char* unversioned_name = "dltensor";
+constexpr uint64_t largest_offset = uint64_t{1} << 48;  // no memory is larger
 
 // The code of a floating dtype that has its own.
 uint8_t float_code(std::string_view name) {
@@ -191,69 +194,97 @@ void end_import(void* argument) {
   with_gil_later(return_to_producer<Managed>, argument);  // the producer's deleter may need the GIL
 }
 
+[[noreturn]] void refuse_capsule(const std::string& problem) { raise(FE_INVALID_ARGUMENT, "from_dlpack: " + problem); }
+
+std::string shown_place(dlpack::Device device) {
+  return "(" + std::to_string(device.type) + ", " + std::to_string(device.id) + ")";
+}
+
+// Checks the fields that the core does not know; fe_array_from_host checks the others. `place`: where the producer said
+// that the memory is. Numbers of host memory are not compared: libraries number parts of it, and it is one memory.
+void check_fields(const dlpack::Tensor& tensor, dlpack::Device place) {
+  const dlpack::Device is = tensor.device;
+  const bool is_there = is.type == place.type && (is.type == dlpack::device_cpu ? is.id >= 0 : is.id == place.id);
+  if (!is_there)
+    refuse_capsule("the capsule has memory of DLPack's device " + shown_place(is) + ", where memory of " +
+                   shown_place(place) + " was expected");
+  if (tensor.ndim < 0 || tensor.ndim > FE_MAX_RANK)
+    refuse_capsule("an array has at most " + std::to_string(FE_MAX_RANK) + " dimensions, not " +
+                   std::to_string(tensor.ndim));
+  if (tensor.ndim > 0 && tensor.shape == nullptr)
+    refuse_capsule("a capsule of " + std::to_string(tensor.ndim) + " dimensions has no shape");
+  if (tensor.byte_offset > largest_offset ||
+      tensor.byte_offset > UINTPTR_MAX - reinterpret_cast<uintptr_t>(tensor.data))
+    refuse_capsule("byte_offset " + std::to_string(tensor.byte_offset) + " reaches further than memory");
+}
+
+// The strides in bytes, of a tensor whose fields were checked.
+std::vector<int64_t> byte_strides_of(const dlpack::Tensor& tensor, fe_dtype dtype) {
+  const auto item = static_cast<int64_t>(fe_dtype_info_get(dtype)->block_bytes);
+  const std::span shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  std::vector<int64_t> strides;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    // Strides of axes with one element, and of arrays without elements, are arbitrary.
+    const int64_t stride = is_empty || shape[axis] == 1 ? 0 : tensor.strides[axis];
+    if (stride > INT64_MAX / item || stride < INT64_MIN / item)
+      refuse_capsule("a stride of " + std::to_string(stride) + " elements of axis " + std::to_string(axis) +
+                     " reaches further than memory");
+    strides.push_back(stride * item);
+  }
+  return strides;
+}
+
 // `writable`: others may write to the memory. flag_read_only forbids it only to the consumer, not to the owner.
 template <class Managed>
-ArrayPointer import(const Device& device, py::handle capsule, const char* name, const char* used, bool writable,
-                    int copy) {
+ArrayPointer import(const Device& device, py::handle capsule, const char* name, const char* used, dlpack::Device place,
+                    bool writable, int copy) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (managed == nullptr) raise_python_error();
   const dlpack::Tensor& tensor = managed->tensor;
-  const dlpack::Device place = tensor.device;
-  if (tensor.ndim < 0 || tensor.ndim > FE_MAX_RANK)
-    raise(FE_INVALID_ARGUMENT, "from_dlpack: an array has at most " + std::to_string(FE_MAX_RANK) +
-                                   " dimensions, not " + std::to_string(tensor.ndim));
+  check_fields(tensor, place);
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
   memory.dtype = dtype_of(tensor.dtype);
-  const auto address = reinterpret_cast<uintptr_t>(tensor.data);
-  if (tensor.byte_offset > UINTPTR_MAX - address)
-    raise(FE_INVALID_ARGUMENT,
-          "from_dlpack: byte_offset " + std::to_string(tensor.byte_offset) + " ends beyond memory");
   // A null pointer stays null, whatever the offset.
-  if (address != 0) memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
+  if (const auto address = reinterpret_cast<uintptr_t>(tensor.data); address != 0)
+    memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
   memory.rank = tensor.ndim;
   memory.shape = tensor.shape;
   std::vector<int64_t> strides;
   if (tensor.strides != nullptr) {
-    const auto item = static_cast<int64_t>(fe_dtype_info_get(memory.dtype)->block_bytes);
-    const std::vector<int64_t> shape(tensor.shape, tensor.shape == nullptr ? nullptr : tensor.shape + tensor.ndim);
-    const bool is_empty = shape.empty() || std::find(shape.begin(), shape.end(), 0) != shape.end();
-    for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
-      // Strides of axes with one element, and of arrays without elements, are arbitrary.
-      const int64_t stride = is_empty || tensor.shape[axis] == 1 ? 0 : tensor.strides[axis];
-      if (stride > INT64_MAX / item || stride < INT64_MIN / item)
-        raise(FE_INVALID_ARGUMENT, "from_dlpack: a stride of " + std::to_string(stride) + " elements of axis " +
-                                       std::to_string(axis) + " reaches further than memory");
-      strides.push_back(stride * item);
-    }
+    strides = byte_strides_of(tensor, memory.dtype);
     memory.strides = strides.data();
   }
   memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
   memory.copy = copy;
   memory.release = end_import<Managed>;
   memory.release_argument = managed;
+  const dlpack::Device is = tensor.device;                                // the tensor may end in the call
   if (PyCapsule_SetName(capsule.ptr(), used) != 0) raise_python_error();  // owned here from now on
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
   drain_and_check(without_gil_reading_environment_once(device.was_used(), [&] {
-    if (place.type == dlpack::device_cpu) return fe_array_from_host(device.get(), &memory, &out);
-    return fe_array_from_native(device.get(), &memory, place.type, place.id, &out);
+    if (is.type == dlpack::device_cpu) return fe_array_from_host(device.get(), &memory, &out);
+    return fe_array_from_native(device.get(), &memory, is.type, is.id, &out);
   }));
   return array_of(out);
 }
 
-ArrayPointer from_dlpack(const Device& device, const py::object& capsule, int copy) {
+// `place`: the type and number of DLPack's device on which the memory is to be.
+ArrayPointer from_dlpack(const Device& device, const py::object& capsule, std::pair<int32_t, int32_t> place, int copy) {
+  const dlpack::Device on{place.first, place.second};
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
     const auto* const managed =
         static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
     if (managed->version.major != dlpack::major_version)
       raise(FE_UNSUPPORTED, "from_dlpack: DLPack " + std::to_string(managed->version.major) + " is not known here");
-    return import <dlpack::ManagedTensorVersioned>(device, capsule, versioned_name, "used_dltensor_versioned",
+    return import <dlpack::ManagedTensorVersioned>(device, capsule, versioned_name, "used_dltensor_versioned", on,
                                                    (managed->flags & dlpack::flag_is_copied) == 0, copy);
   }
   if (PyCapsule_IsValid(capsule.ptr(), unversioned_name) != 0)
-    return import <dlpack::ManagedTensor>(device, capsule, unversioned_name, "used_dltensor", true, copy);
-  raise(FE_INVALID_ARGUMENT, "from_dlpack: __dlpack__() returned no unused DLPack capsule");
+    return import <dlpack::ManagedTensor>(device, capsule, unversioned_name, "used_dltensor", on, true, copy);
+  refuse_capsule("__dlpack__() returned no unused DLPack capsule");
 }
 
 }  // namespace
@@ -263,7 +294,7 @@ void bind_dlpack(py::module_& module) {
   module.def("to_native_dlpack", &to_native_dlpack, argument("array"), argument("versioned"), argument("is_own"),
              argument("wait"), argument("stream"));
   module.def("native_device", &native_device, argument("device"));
-  module.def("from_dlpack", &from_dlpack, argument("device"), argument("capsule"), argument("copy"));
+  module.def("from_dlpack", &from_dlpack, argument("device"), argument("capsule"), argument("place"), argument("copy"));
 }
 
 }  // namespace ferrule::python

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_array_objects(module);
   bind_graphs(module);
   bind_dlpack(module);
+  bind_mapped_file(module);
   bind_calls(module);
   bind_traces(module);
 }

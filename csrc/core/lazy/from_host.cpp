@@ -11,6 +11,11 @@
 namespace ferrule {
 namespace {
 
+// No library has larger memory, or memory at lower addresses: a description of such memory is false. Reading it would
+// end the process.
+constexpr int64_t largest_memory = int64_t{1} << 48;
+constexpr uintptr_t lowest_address = 4096;
+
 // Bytes that a strided array spans before its first element, and from there on.
 Reach bytes_touched(const void* first, const TensorType& type, const Strides& byte_strides) {
   Shape blocks = type.shape;
@@ -18,7 +23,9 @@ Reach bytes_touched(const void* first, const TensorType& type, const Strides& by
   const Reach reach = reach_of(blocks, byte_strides);
   const int64_t block = block_bytes(type.dtype);
   const auto address = reinterpret_cast<uintptr_t>(first);
-  if (reach.after > INT64_MAX - reach.before - block || static_cast<uintptr_t>(reach.before) > address ||
+  if (address < lowest_address) fail_argument("there is no memory of {} at address {:#x}", to_string(type), address);
+  if (reach.before > largest_memory || reach.after > largest_memory - reach.before - block ||
+      static_cast<uintptr_t>(reach.before) > address - lowest_address ||
       static_cast<uintptr_t>(reach.after + block) > UINTPTR_MAX - address)
     fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(type.shape),
                   to_string(byte_strides));
@@ -180,7 +187,9 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   if (storage) {
     const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - range.low));
     return Array::computed(type, device, {std::move(storage), first, outside.strides},
-                           memory.copy == transferred ? "owned" : "borrowed");
+                           memory.copy != transferred ? "borrowed"
+                           : memory.copied_because    ? std::string("copied: ") + memory.copied_because
+                                                      : "owned");
   }
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
   return copied(device, type, outside.first, outside.byte_strides, "copied: " + why);
@@ -189,7 +198,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
                                const std::shared_ptr<void>& owner) {
   if (!pointer && size > 0) fail_argument("the address of {} bytes is null", size);
-  if (size > INT64_MAX) fail_argument("{} bytes exceed the address space", size);
+  if (size > static_cast<uint64_t>(largest_memory)) fail_argument("{} bytes exceed the address space", size);
   const TensorType type{DType::uint8, Shape{static_cast<int64_t>(size)}};
   if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
   std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size, false);

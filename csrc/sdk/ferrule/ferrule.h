@@ -337,13 +337,15 @@ typedef struct fe_host_memory {
   fe_release_function release; /* called with `release_argument`; NULL: the caller keeps the memory */
   void *release_argument;
   void *mapped; /* readable memory around the array, as of a mapped file, or NULL: a device may borrow whole pages */
-  uint64_t mapped_size; /* bytes */
+  uint64_t mapped_size;       /* bytes */
+  const char *copied_because; /* with copy = 3: the caller copied what it gives away, and why; NULL: it did not */
 } fe_host_memory;
 /* Makes an array of host memory: borrows it if the device can (see `copy`), else copies it. A device with memory of its
  * own, which reads the host's over a bus (not FE_CAPABILITY_BORROWS), borrows only if copy is 0. A copy has read the
  * memory when this returns. `release` is called exactly once, when the memory is no longer used or this function fails:
  * on the calling thread or in fe_drain. fe_array_placement of the result is "borrowed", "owned" (borrowed with copy =
- * 3) or "copied: <reason>". FE_INVALID_ARGUMENT if copy is 0 and the device cannot borrow the memory. */
+ * 3 and without `copied_because`) or "copied: <reason>". FE_INVALID_ARGUMENT if copy is 0 and the device cannot borrow
+ * the memory. */
 FE_API fe_error *fe_array_from_host(fe_device *device, const fe_host_memory *memory, fe_array **out);
 /* A device in DLPack's terms. */
 typedef struct fe_native_device {

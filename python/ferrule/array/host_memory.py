@@ -42,12 +42,18 @@ def enough_memory(what: str) -> Iterator[None]:
 
 
 def from_host(
-    source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str, *, owned: bool = False
+    source: NDArray[Any],
+    device: _ferrule.Device,
+    copy: bool | None,
+    caller: str,
+    *,
+    owned: bool = False,
+    copied_because: str | None = None,
 ) -> _ferrule.Array:
     """Make an array of NumPy's memory.
 
     `copy`: True always copies, False raises where a copy is needed, None copies where needed. `owned`: nothing else
-    refers to the memory, so an array that uses it does not borrow.
+    refers to the memory, so an array that uses it does not borrow; it is the caller's copy, `copied_because` of that.
     """
     # Not imported here: while one thread imports it, another may fork.
     if isinstance(source, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
@@ -63,11 +69,12 @@ def from_host(
         raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
     if not source.dtype.isnative:  # the core does not swap bytes
         swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
-        return _ferrule.from_numpy(device, swapped, False, 1, mapped)
+        return _ferrule.from_numpy(device, swapped, False, 1, mapped, None)
     if owned:
         source.flags.writeable = False
-        return _ferrule.from_numpy(device, source, False, 3, mapped)
-    return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy], mapped)
+        return _ferrule.from_numpy(device, source, False, 3, mapped, copied_because)
+    mode = {None: 2, True: 1, False: 0}[copy]
+    return _ferrule.from_numpy(device, source, may_change(source), mode, mapped, None)
 
 
 def _why_not_borrowable(source: NDArray[Any]) -> str | None:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ferrule import _ferrule
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    FileMapping = mmap.mmap | _ferrule.MappedFile
+
+_FILE_MAPPINGS = (mmap.mmap,) if sys.platform == "win32" else (mmap.mmap, _ferrule.MappedFile)
+
+
+def map_read_only(descriptor: int, size: int) -> FileMapping:
+    """Map a whole file. The mapping holds no descriptor, of which a process may have few, except on Windows."""
+    if sys.platform == "win32":
+        return mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
+    return _ferrule.map_file(descriptor, size)
 
 
 def mapping_of(source: NDArray[Any]) -> tuple[int, int]:
@@ -25,9 +39,10 @@ def mapping_of(source: NDArray[Any]) -> tuple[int, int]:
         return root.ctypes.data, root.nbytes
     if isinstance(owner, memoryview):
         owner = owner.obj
-    if not isinstance(owner, mmap.mmap):
+    if not isinstance(owner, _FILE_MAPPINGS):
         return 0, 0
-    return np.frombuffer(owner, dtype=np.uint8).ctypes.data, whole_pages(len(owner))
+    whole = np.frombuffer(memoryview(owner), dtype=np.uint8)
+    return whole.ctypes.data, whole_pages(whole.nbytes)
 
 
 def whole_pages(size: int) -> int:

@@ -297,11 +297,11 @@ def from_packed(
     Parameters
     ----------
     packed : array_like of uint8, of shape (..., bytes)
-        The bytes. Along the last axis, whole blocks follow one another.
+        The bytes, also as an array of ferrule. Along the last axis, whole blocks follow one another.
     dtype : BlockDType or str
         The block dtype.
     device : Device or str, optional
-        The device of the result; by default the default device.
+        The device of the result; by default that of a ferrule array, otherwise the default device.
     copy : bool, optional
         As in `asarray`.
 
@@ -327,15 +327,20 @@ def from_packed(
     (3, 64)
     """
     copy = optional_flag(copy, "from_packed", "copy")
-    element = as_dtype(dtype)
+    element: Any = as_dtype(dtype)
     if not is_block(element):
         raise DTypeError(f"from_packed: dtype {element} has no blocks; asarray takes its numbers")
+    if isinstance(packed, Array):
+        return _of_packed_array(packed, element, device, copy)
     host, borrowed = _as_numpy(packed, None)
-    if host is None or host.dtype != np.uint8:
-        what = type(packed).__name__ if host is None else f"dtype {host.dtype}"
-        raise DTypeError(f"from_packed: the bytes are dtype uint8, not {what}")
+    if host is None:
+        shared = _from_dlpack(packed, device, copy)
+        if shared is not None:
+            return _of_packed_array(shared, element, None, False if copy is False else None)
+        host, borrowed = np.array(packed), False
     check_ndim("from_packed", host.ndim)
-    if host.ndim > 0 and host.shape[-1] > 1 and host.strides[-1] != 1:
+    _shape_in_blocks(host, element)
+    if host.size > 0 and host.shape[-1] > 1 and host.strides[-1] != 1:
         if copy is False:
             raise InvalidArgumentError(
                 "from_packed: the bytes of a row do not follow one another: a copy is needed, which copy=False forbids"
@@ -343,6 +348,35 @@ def from_packed(
         host, borrowed = np.ascontiguousarray(host), False
     mode = {None: 2, True: 1, False: 0}[copy] if borrowed else 3
     return Array._of(_ferrule.from_packed(handle_of(device), host, element, may_change(host), mode))
+
+
+def _shape_in_blocks(packed: Array | NDArray[Any], dtype: Any) -> tuple[int, ...]:
+    """Return the shape of the elements that are packed in whole blocks along the last axis."""
+    if packed.dtype != np.uint8:
+        raise DTypeError(f"from_packed: the bytes are dtype uint8, not dtype {packed.dtype}")
+    if packed.ndim == 0 or packed.shape[-1] % dtype.block_bytes:
+        raise InvalidArgumentError(
+            f"from_packed: the last axis of uint8{packed.shape} does not consist of whole blocks of "
+            f"{dtype.block_bytes} bytes, as those of {dtype}"
+        )
+    return (*packed.shape[:-1], packed.shape[-1] // dtype.block_bytes * dtype.block_elements)
+
+
+def _of_packed_array(packed: Array, dtype: Any, device: Device | str | None, copy: bool | None) -> Array:
+    """Implement from_packed for an array of ferrule, whose memory the result shares where no copy is needed."""
+    shape = _shape_in_blocks(packed, dtype)
+    handle = packed._computed("from_packed()")
+    rows = np.cumprod((1, *packed.shape[:0:-1]))[::-1]  # the strides of a C-contiguous array
+    if packed.size and any(
+        size > 1 and stride != row for size, stride, row in zip(packed.shape, handle.strides or (), rows, strict=True)
+    ):
+        if copy is False:
+            raise InvalidArgumentError(
+                f"from_packed: the bytes of uint8{packed.shape} do not follow one another: a copy is needed, which "
+                "copy=False forbids"
+            )
+        handle = _ferrule.apply("copy", [handle], {})[0]
+    return another_object(Array._of(handle.cut(0, dtype, shape)), "from_packed", device, copy)
 
 
 @names_itself

@@ -19,6 +19,7 @@ from ferrule.errors import InvalidArgumentError, UnsupportedError
 from ferrule.functions.asarray import asarray, to_packed
 from ferrule.graphs import saved_graphs
 from ferrule.graphs.recorded_graph import RecordedGraph
+from ferrule.io.regular_files import replacing
 from ferrule.loading.devices import Device
 
 
@@ -363,7 +364,7 @@ class Graph(RecordedGraph):
         Parameters
         ----------
         path : str or os.PathLike
-            The file, which is overwritten if it exists.
+            The file. One that exists is replaced when the new one is complete.
 
         Raises
         ------
@@ -380,7 +381,9 @@ class Graph(RecordedGraph):
         ...     fe.Graph.load(os.path.join(folder, "model.npz"))
         Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
         """
-        Path(path).write_bytes(self.to_bytes())
+        data = self.to_bytes()
+        with replacing(Path(path)) as file:
+            file.write(data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: Device | str | None = None) -> Graph:

@@ -1,10 +1,11 @@
-"""Reading arrays from files."""
+"""Reading arrays from files, and writing them."""
 
 from __future__ import annotations
 
 from ferrule.io.safetensors import SafeTensors, open_safetensors
+from ferrule.io.safetensors_writing import save_safetensors
 
-__all__ = ["SafeTensors", "open_safetensors"]
+__all__ = ["SafeTensors", "open_safetensors", "save_safetensors"]
 
 
 def __dir__() -> list[str]:

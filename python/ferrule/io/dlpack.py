@@ -43,9 +43,14 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
     Raises
     ------
     InvalidArgumentError
-        x has no `__dlpack__`; or `copy=False`, and a copy is needed.
+        x has no `__dlpack__`, or describes memory that cannot exist; or `copy=False`, and a copy is needed.
     UnsupportedError
         No loaded device has the memory.
+
+    Notes
+    -----
+    What the other library says about the memory is checked: that sizes and strides fit into an address space, and that
+    the device is the one it named. Whether there is memory at its address cannot be checked.
 
     Examples
     --------
@@ -58,10 +63,10 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
     source: Any = x
     if not hasattr(source, "__dlpack__"):
         raise InvalidArgumentError(f"from_dlpack: a {type(x).__name__} has no __dlpack__")
-    place = tuple(source.__dlpack_device__()) if hasattr(source, "__dlpack_device__") else CPU
+    place = _place_of(source)
     mode = {None: 2, True: 1, False: 0}[copy]
     if place == CPU:
-        return Array._of(_ferrule.from_dlpack(handle_of(device), _capsule_of(source, {}), mode))
+        return Array._of(_ferrule.from_dlpack(handle_of(device), _capsule_of(source, {}), CPU, mode))
     own, stream = _device_at(place, device)
     if own is None:
         if device is None:
@@ -75,8 +80,27 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
                 "a copy is needed, which copy=False forbids"
             )
         capsule = _capsule_of(source, {"dl_device": CPU, "copy": True})
-        return Array._of(_ferrule.from_dlpack(handle_of(device), capsule, mode))
-    return Array._of(_ferrule.from_dlpack(own, _capsule_of(source, {"stream": stream} if stream else {}), mode))
+        return Array._of(_ferrule.from_dlpack(handle_of(device), capsule, CPU, mode))
+    capsule = _capsule_of(source, {"stream": stream} if stream else {})
+    return Array._of(_ferrule.from_dlpack(own, capsule, place, mode))
+
+
+def _place_of(source: Any) -> tuple[int, int]:
+    """Return the type and the number of DLPack's device that the other library's array is on.
+
+    Host memory is one memory, whatever number the library gives to a part of it.
+    """
+    if not hasattr(source, "__dlpack_device__"):
+        return CPU
+    place = source.__dlpack_device__()
+    try:
+        kind, number = (int(part) for part in place)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidArgumentError(
+            f"from_dlpack: __dlpack_device__() of a {type(source).__name__} returns {place!r}, not the type and the "
+            "number of a device"
+        ) from error
+    return CPU if kind == CPU[0] else (kind, number)
 
 
 def _capsule_of(source: Any, arguments: dict[str, Any]) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from ferrule.array.mapped_files import whole_pages
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
+
+if TYPE_CHECKING:
+    from ferrule.array.mapped_files import FileMapping
 
 Memory = NDArray[Any] | memoryview | mmap.mmap | bytes | bytearray | tuple[int, int]
 
@@ -95,12 +98,12 @@ def _at_address(memory: tuple[int, int], access: str | None) -> NDArray[Any]:
     return source
 
 
-def map_file(file: mmap.mmap, device: Device | str | None) -> tuple[_ferrule.Array | None, NDArray[np.uint8]]:
+def map_file(file: FileMapping, device: Device | str | None) -> tuple[_ferrule.Array | None, NDArray[np.uint8]]:
     """Return a read-only mapped file as one region of whole pages that the device borrows, and as a NumPy array.
 
     The region is None for a device that copies: it is to copy only what is read.
     """
-    raw = np.frombuffer(file, dtype=np.uint8)
+    raw = np.frombuffer(memoryview(file), dtype=np.uint8)
     handle = handle_of(device)
     if "borrows" not in Device(handle).info["capabilities"]:
         return None, raw

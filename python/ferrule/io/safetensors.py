@@ -1,82 +1,58 @@
-"""The safetensors format: 8 bytes with the length of a header, the header in JSON, then the tensors without gaps.
+"""safetensors files as mappings from names to arrays.
 
-The whole file is one read-only mmap, which the device borrows once; arrays are views of it. A device with memory of
-its own copies each array when it is first looked up. All parts of the header are checked before use: see
-https://github.com/huggingface/safetensors#format.
+The whole file is one read-only mapping, which the device borrows once; arrays are views of it. A device with memory of
+its own copies each array when it is first looked up. Where the file system maps no files, arrays are read.
 """
 
 from __future__ import annotations
 
-import json
-import mmap
+import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.host_memory import from_host
+from ferrule.array.host_memory import check_ndim, from_host
+from ferrule.array.mapped_files import map_read_only
 from ferrule.dtypes.classification import as_dtype
-from ferrule.errors import InvalidArgumentError, UnsupportedError
+from ferrule.errors import InvalidArgumentError, IoError, UnsupportedError
 from ferrule.io.host_buffers import map_file
+from ferrule.io.regular_files import open_regular, read_into
+from ferrule.io.safetensors_header import DTYPES, Tensor, read_header
+from ferrule.io.safetensors_index import read_index
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
 from ferrule.text.near_names import did_you_mean
 
-LONGEST_HEADER = 100_000_000  # bytes, as in the reference implementation
-# Bytes per element, and the dtype here. "" is an unsupported dtype: the file opens, but such a tensor cannot be read.
-DTYPES = {
-    "BOOL": (1, "bool"),
-    "U8": (1, "uint8"),
-    "I8": (1, "int8"),
-    "F8_E5M2": (1, "float8_e5m2"),
-    "F8_E4M3": (1, "float8_e4m3fn"),
-    "F8_E8M0": (1, ""),
-    "I16": (2, "int16"),
-    "U16": (2, "uint16"),
-    "F16": (2, "float16"),
-    "BF16": (2, "bfloat16"),
-    "I32": (4, "int32"),
-    "U32": (4, "uint32"),
-    "F32": (4, "float32"),
-    "F64": (8, "float64"),
-    "I64": (8, "int64"),
-    "U64": (8, "uint64"),
-    "C64": (8, "complex64"),
-}
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-
-class Tensor(NamedTuple):
-    """An entry of the header. `begin` and `end` are offsets from the start of the file."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    begin: int
-    end: int
+    from ferrule import _ferrule
 
 
 class SafeTensors(Mapping[str, Array]):
-    """The arrays of a safetensors file, a mapping from names to arrays; made by `open_safetensors`.
+    """The arrays of a safetensors file, or of several with an index, by name; made by `open_safetensors`.
 
     Attributes
     ----------
     path : pathlib.Path
-        The file.
+        The file, or the index.
     tensors : dict of str to Tensor
-        The dtype, shape and offsets of each array.
+        The dtype, shape and offsets of each array. Offsets are in the file that has the array.
     metadata : dict of str to str
-        The metadata of the header.
+        The metadata of the header; with an index, those of all headers and of the index.
     nbytes : int
-        The size of the file in bytes.
+        The size of the file in bytes; with an index, of all files that it names.
 
     Examples
     --------
-    >>> import json, os, tempfile
-    >>> header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+    >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "model.safetensors")
-    ...     with open(path, "wb") as file:
-    ...         _ = file.write(len(header).to_bytes(8, "little") + header + np.float32([1, 2]).tobytes())
+    ...     fe.io.save_safetensors(path, {"w": np.float32([1, 2])})
     ...     arrays = fe.io.open_safetensors(path)
     ...     list(arrays), len(arrays), arrays["w"].shape
     (['w'], 1, (2,))
@@ -84,36 +60,33 @@ class SafeTensors(Mapping[str, Array]):
 
     def __init__(self, path: str | os.PathLike[str], device: Device | str | None = None) -> None:
         self.path = Path(path)
-        self._device = handle_of(device)
-        with self.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < 8:
-                self._refuse(f"it has {size} bytes, fewer than the 8 that tell the header's length")
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self.tensors, self.metadata = self._read_header(mapped)
-        self._region, self._raw = map_file(mapped, device)
-        self._copies: dict[str, Array] = {}
-        self.nbytes = size
+        if self.path.suffix == ".json":
+            self._read_files_of_index(device)
+            return
+        file = _File(self.path, device)
+        self._files = dict.fromkeys(file.tensors, file)
+        self.tensors, self.metadata, self.nbytes = file.tensors, file.metadata, file.size
+
+    def _read_files_of_index(self, device: Device | str | None) -> None:
+        index = read_index(self.path)
+        opened = {path: _File(path, device) for path in dict.fromkeys(index.files.values())}
+        self._files = {name: opened[path] for name, path in index.files.items()}
+        for name, file in self._files.items():
+            if name not in file.tensors:
+                raise InvalidArgumentError(f"{self.path}: tensor {name!r} is said to be in {file.path}, which lacks it")
+        self.tensors = {name: file.tensors[name] for name, file in self._files.items()}
+        self.metadata = {}
+        for file in opened.values():
+            self.metadata.update(file.metadata)
+        self.metadata.update(index.metadata)
+        self.nbytes = sum(file.size for file in opened.values())
 
     def __getitem__(self, name: str) -> Array:
-        tensor = self.tensors.get(name)
-        if tensor is None:
+        file = self._files.get(name)
+        if file is None:
             meant = did_you_mean(name, self.tensors)
             raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
-        size, dtype = DTYPES[tensor.dtype]
-        if not dtype:
-            raise UnsupportedError(f"{self.path}: tensor {name!r} is {tensor.dtype}, which ferrule does not have yet")
-        is_aligned = tensor.begin % size == 0
-        if self._region is not None and is_aligned:
-            return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
-        if name in self._copies:
-            return self._copies[name]._another("open_safetensors")
-        raw = self._raw[tensor.begin : tensor.end]
-        host = (raw if is_aligned else raw.copy()).view(as_dtype(dtype)).reshape(tensor.shape)
-        made = Array._of(from_host(host, self._device, None, "open_safetensors", owned=not is_aligned))
-        if self._region is not None:
-            return made
-        return self._copies.setdefault(name, made)._another("open_safetensors")
+        return file.array(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)
@@ -124,61 +97,83 @@ class SafeTensors(Mapping[str, Array]):
     def __repr__(self) -> str:
         return f"SafeTensors({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
 
-    def _refuse(self, problem: str) -> NoReturn:
-        raise InvalidArgumentError(f"{self.path} is not a safetensors file: {problem}")
 
-    def _read_header(self, mapped: mmap.mmap) -> tuple[dict[str, Tensor], dict[str, str]]:
-        length = int.from_bytes(mapped[:8], "little")
-        if length > min(len(mapped) - 8, LONGEST_HEADER):
-            self._refuse(f"its header would have {length} bytes, of {len(mapped) - 8} after the length")
-        text = mapped[8 : 8 + length]
-        if not text.startswith(b"{"):
-            self._refuse("its header does not begin with {")
+class _File:
+    """One file. It is closed; only its mapping stays."""
+
+    def __init__(self, path: Path, device: Device | str | None) -> None:
+        self.path = path
+        self._absolute = Path(os.path.abspath(path))  # the working directory may change
+        self._device = handle_of(device)
+        self._copies: dict[str, Array] = {}
+        self._region: _ferrule.Array | None = None
+        self._raw: NDArray[np.uint8] | None = None
+        self._why_not_mapped = ""
+        with open_regular(path) as file:
+            self._identity = _identity(file)
+            self.size = os.fstat(file.fileno()).st_size
+            self.tensors, self.metadata = read_header(file, path, self.size)
+            try:
+                mapped = map_read_only(file.fileno(), self.size)
+            except OSError as error:
+                self._why_not_mapped = f"the file cannot be mapped ({error.strerror or error})"
+                return
+        self._region, self._raw = map_file(mapped, device)
+
+    def array(self, name: str) -> Array:
+        tensor = self.tensors[name]
+        bits, dtype = DTYPES[tensor.dtype]
+        self._refuse_unreadable(name, tensor, dtype)
+        if name in self._copies:
+            return self._copies[name]._another("open_safetensors")
+        self._refuse_cut(name, tensor)
+        is_aligned = tensor.begin % (bits // 8) == 0
+        if self._region is not None and is_aligned:
+            return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
+        if self._raw is None:
+            raw, is_own = self._read(tensor), True
+        else:
+            raw, is_own = self._raw[tensor.begin : tensor.end], not is_aligned
+            raw = raw.copy() if is_own else raw
+        host = raw.view(as_dtype(dtype)).reshape(tensor.shape)
+        why = self._why_not_mapped or None
+        made = Array._of(from_host(host, self._device, None, "open_safetensors", owned=is_own, copied_because=why))
+        if self._region is not None:
+            return made
+        return self._copies.setdefault(name, made)._another("open_safetensors")
+
+    def _refuse_unreadable(self, name: str, tensor: Tensor, dtype: str) -> None:
+        what = f"{self.path}: tensor {name!r}"
+        if not dtype:
+            raise UnsupportedError(f"{what} is {tensor.dtype}{tensor.shape}, and ferrule has no such dtype yet")
+        check_ndim(what, len(tensor.shape))
+        if math.prod(size or 1 for size in tensor.shape) * DTYPES[tensor.dtype][0] // 8 >= 1 << 63:
+            raise InvalidArgumentError(f"{what} has shape {tensor.shape}, which is larger than memory can be")
+
+    def _refuse_cut(self, name: str, tensor: Tensor) -> None:
+        """Raise an error if the file was cut since it was opened: reading the mapping there would end the process."""
         try:
-            header = json.loads(text.decode("utf-8"), object_pairs_hook=_without_duplicates)
-        except UnicodeDecodeError as error:
-            self._refuse(f"its header is not UTF-8: {error}")
-        except (ValueError, RecursionError) as error:
-            self._refuse(f"its header is not valid JSON: {error}")
-        metadata = header.pop("__metadata__", {})
-        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-            self._refuse("__metadata__ is not a list of names and texts")
-        tensors = {name: self._tensor(name, entry, 8 + length) for name, entry in header.items()}
-        self._check_layout(tensors, 8 + length, len(mapped))
-        return tensors, metadata
+            now = os.stat(self._absolute)
+        except OSError:
+            return  # the mapping is of the file that had the name
+        if (now.st_dev, now.st_ino) == self._identity and now.st_size < tensor.end:
+            raise IoError(
+                f"{self.path}: tensor {name!r} ends at byte {tensor.end}, but the file was cut from {self.size} to "
+                f"{now.st_size} bytes since it was opened"
+            )
 
-    def _tensor(self, name: str, entry: Any, data: int) -> Tensor:
-        if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-            self._refuse(f"tensor {name!r} is not described by dtype, shape and data_offsets")
-        dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-        if not isinstance(dtype, str) or dtype not in DTYPES:
-            self._refuse(f"tensor {name!r} has dtype {dtype!r}")
-        if not _are_sizes(shape):
-            self._refuse(f"tensor {name!r} has shape {shape!r}")
-        if not _are_sizes(offsets) or len(offsets) != 2:
-            self._refuse(f"tensor {name!r} has data_offsets {offsets!r}")
-        needed = DTYPES[dtype][0]
-        for size in shape:
-            needed *= size
-        begin, end = offsets
-        if end - begin != needed:
-            self._refuse(f"tensor {name!r}: {dtype}{tuple(shape)} has {needed} bytes, but data_offsets {end - begin}")
-        return Tensor(dtype, tuple(shape), data + begin, data + end)
+    def _read(self, tensor: Tensor) -> NDArray[np.uint8]:
+        raw = np.empty(tensor.end - tensor.begin, np.uint8)
+        with open_regular(self._absolute) as file:
+            if _identity(file) != self._identity:
+                raise IoError(f"{self.path} was replaced since it was opened")
+            read_into(file, self.path, tensor.begin, raw.data)
+        return raw
 
-    def _check_layout(self, tensors: dict[str, Tensor], begin: int, end: int) -> None:
-        place = begin
-        for name, tensor in sorted(tensors.items(), key=lambda item: (item[1].begin, item[1].end)):
-            if tensor.end > end:
-                self._refuse(
-                    f"tensor {name!r} ends {tensor.end - end} bytes behind the end of the file: is it truncated?"
-                )
-            if tensor.begin < place:
-                self._refuse(f"tensor {name!r} overlaps the one before it by {place - tensor.begin} bytes")
-            if tensor.begin > place:
-                self._refuse(f"there is a hole of {tensor.begin - place} bytes before tensor {name!r}")
-            place = tensor.end
-        if place != end:
-            self._refuse(f"{end - place} bytes at the end belong to no tensor")
+
+def _identity(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
 
 
 def open_safetensors(path: str | os.PathLike[str], device: Device | str | None = None) -> SafeTensors:
@@ -186,49 +181,41 @@ def open_safetensors(path: str | os.PathLike[str], device: Device | str | None =
 
     The device borrows the mapped file if its memory is the host's; the file must not be truncated as long as an array
     of it exists. A device with memory of its own, such as a discrete GPU, copies an array when it is first looked up;
-    the mapping keeps the copy, and later lookups share it.
+    the mapping keeps the copy, and later lookups share it. So is each array read where the file system maps no files;
+    `Array.placement` says so.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file.
+        The file; or the index of a model in several files, such as `model.safetensors.index.json`, whose files are in
+        the same folder.
     device : Device or str, optional
         The device; by default the default device.
 
     Returns
     -------
     SafeTensors
-        A mapping. Each lookup returns a new array: `f["w"][0] = 1` does not change later lookups.
+        A mapping. Each lookup returns a new array: `f["w"][0] = 1` does not change later lookups. A lookup raises
+        `UnsupportedError` for a dtype that ferrule lacks, and `IoError` if the file was cut since it was opened.
 
     Raises
     ------
     InvalidArgumentError
         The file violates the format.
     OSError
-        The file cannot be read.
+        The file cannot be read, or is no regular file but a FIFO, for example.
+
+    See Also
+    --------
+    save_safetensors : The inverse.
 
     Examples
     --------
-    >>> import json, os, tempfile
-    >>> header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+    >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "model.safetensors")
-    ...     with open(path, "wb") as file:
-    ...         _ = file.write(len(header).to_bytes(8, "little") + header + np.float32([1, 2]).tobytes())
+    ...     fe.io.save_safetensors(path, {"w": np.float32([1, 2])})
     ...     fe.io.open_safetensors(path)["w"].tolist()
     [1.0, 2.0]
     """
     return SafeTensors(path, device)
-
-
-def _are_sizes(values: object) -> bool:
-    return isinstance(values, list) and all(type(value) is int and 0 <= value < 1 << 63 for value in values)
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"{name!r} is there twice")
-        found[name] = value
-    return found

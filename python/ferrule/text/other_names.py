@@ -65,6 +65,7 @@ OTHER_NAMES = {
     "rint": "round",
     "row_stack": "vstack",
     "safe_open": "io.open_safetensors",
+    "save_file": "io.save_safetensors",
     "set_num_threads": "set_thread_count",
     "solve": "linalg.solve",
     "svd": "linalg.svd",

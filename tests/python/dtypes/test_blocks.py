@@ -128,6 +128,32 @@ def test_invalid_packed_bytes_are_refused(packed: object, words: str) -> None:
         fe.from_packed(packed, "q8_0")
 
 
+@each("shape", [(0, 512), (3, 0), (0, 5, 256), (2, 0, 0)])
+def test_packed_bytes_without_elements_round_trip(dtype: fe.BlockDType, shape: tuple[int, ...]) -> None:
+    for copy in (None, True, False):
+        x = fe.from_packed(fe.to_packed(fe.from_packed(random_blocks(dtype, shape), dtype)), dtype, copy=copy)
+        assert (x.dtype, x.shape) == (dtype, shape)
+
+
+def test_packed_bytes_of_ferrule_arrays_are_shared(dtype: fe.BlockDType) -> None:
+    packed = random_blocks(dtype, (4, 512))
+    bytes_ = fe.asarray(packed, copy=True)
+    x = fe.from_packed(bytes_, dtype, copy=False)
+    same_bits(fe.to_packed(x), packed)
+    same_bits(x.astype("float32"), numbers_of(packed, dtype))
+    bytes_[0] = 0
+    same_bits(fe.to_packed(x), packed)
+    whole = fe.asarray(packed, copy=True)
+    for strided in (whole[::2], whole[:, ::-1], whole[3:], fe.asarray(packed)[::2]):
+        same_bits(fe.to_packed(fe.from_packed(strided, dtype)), np.asarray(strided))
+    with pytest.raises(fe.InvalidArgumentError, match=r"from_packed: the bytes of uint8\(2, .*copy=False forbids"):
+        fe.from_packed(whole[::2], dtype, copy=False)
+    with pytest.raises(fe.DTypeError, match="from_packed: the bytes are dtype uint8, not dtype float32"):
+        fe.from_packed(fe.ones((2, 34)), dtype)
+    with pytest.raises(fe.InvalidArgumentError, match=rf"uint8\(2, 33\) .*whole blocks of {dtype.block_bytes} bytes"):
+        fe.from_packed(fe.zeros((2, 33), dtype="uint8"), dtype)
+
+
 def test_only_block_dtypes_have_packed_bytes() -> None:
     with pytest.raises(fe.DTypeError, match="float32 has no blocks"):
         fe.from_packed(np.zeros(34, "uint8"), "float32")

@@ -1,11 +1,14 @@
-"""Damaged files of saved graphs raise an error of ferrule's that names the position."""
+"""Damaged files of saved graphs raise an error of ferrule's that names the position; saving damages no file."""
 
 from __future__ import annotations
 
 import copy
+import errno
 import io
 import json
+import os
 import random
+from pathlib import Path
 from typing import Any
 
 import ferrule as fe
@@ -192,3 +195,19 @@ def test_python_that_fails_to_parse_a_header_is_asked_again(monkeypatch: pytest.
     else:
         with pytest.raises(fe.InvalidArgumentError, match="is not a saved graph"):
             fe.Graph.from_bytes(data)
+
+
+def test_graph_that_cannot_be_written_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    graph = fe.Graph("cpu")
+    graph.output(graph.input(3) + 1)
+    path = tmp_path / "graph.npz"
+    graph.save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match=r"No space left on device.*graph.npz"):
+        graph.save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["graph.npz"]

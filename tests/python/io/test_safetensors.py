@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import mmap
+import os
 import re
+import socket
 import struct
 import sys
 from pathlib import Path
@@ -112,13 +115,27 @@ def test_misaligned_tensor_is_copied(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.asarray(file[name]), tensor)
 
 
-def test_a_dtype_that_ferrule_lacks_is_an_error_for_that_tensor_only(tmp_path: Path) -> None:
+# The bytes of nine elements: below 8 bits, the last byte is filled up.
+LACKING = {"F8_E8M0": 9, "F8_E4M3FNUZ": 9, "F8_E5M2FNUZ": 9, "F6_E2M3": 7, "F6_E3M2": 7, "F4": 5}
+
+
+@pytest.mark.parametrize(("dtype", "size"), LACKING.items())
+def test_a_dtype_that_ferrule_lacks_is_an_error_for_that_tensor_only(tmp_path: Path, dtype: str, size: int) -> None:
     path = tmp_path / "x.safetensors"
-    path.write_bytes(content_of({"h": entry("F8_E8M0", [4], 0, 4), "f": entry("F32", [1], 4, 8)}, bytes(8)))
+    entries = {"h": entry(dtype, [3, 3], 0, size), "f": entry("U8", [1], size, size + 1)}
+    path.write_bytes(content_of(entries, bytes(size) + b"\7"))
     file = fe.io.open_safetensors(path, device="cpu")
-    assert file["f"].shape == (1,)
-    with pytest.raises(NotImplementedError, match="F8_E8M0"):
+    assert file["f"].tolist() == [7]
+    with pytest.raises(fe.UnsupportedError, match=rf"x.safetensors: tensor 'h' is {dtype}\(3, 3\)"):
         file["h"]
+
+
+def test_null_metadata_and_unknown_keys_are_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(content_of({"__metadata__": None, "a": {**entry("U8", [2], 0, 2), "x": {"y": 1}}}, b"\1\2"))
+    file = fe.io.open_safetensors(path, device="cpu")
+    assert file.metadata == {}
+    assert file["a"].tolist() == [1, 2]
 
 
 def test_float8_and_complex_tensors_are_read(tmp_path: Path) -> None:
@@ -165,12 +182,12 @@ BAD: dict[str, bytes] = {
     "negative shape": content_of({"a": entry("U8", [-1, -8], 0, 8)}, bytes(8)),
     "float in shape": content_of({"a": {"dtype": "U8", "shape": [8.0], "data_offsets": [0, 8]}}, bytes(8)),
     "bool in shape": content_of({"a": {"dtype": "U8", "shape": [True], "data_offsets": [0, 1]}}, bytes(1)),
+    "shape of no elements overflows": content_of({"a": entry("U8", [2**32, 2**32, 0], 0, 0)}),
     "size and shape differ": content_of({"a": entry("F32", [3], 0, 8)}, bytes(8)),
     "unknown dtype": content_of({"a": entry("F33", [1], 0, 4)}, bytes(4)),
     "dtype is a number": content_of({"a": {"dtype": 5, "shape": [1], "data_offsets": [0, 4]}}, bytes(4)),
     "three offsets": content_of({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4, 4]}}, bytes(4)),
     "missing field": content_of({"a": {"dtype": "U8", "shape": [4]}}, bytes(4)),
-    "more fields": content_of({"a": {**entry("U8", [4], 0, 4), "x": 1}}, bytes(4)),
     "tensor is a list": content_of({"a": []}),
     "metadata is a number": content_of({"__metadata__": 5}),
     "metadata of numbers": content_of({"__metadata__": {"a": 5}}),
@@ -192,6 +209,7 @@ REASONS = {
     "offset overflows": "tensor 'a' has data_offsets",
     "shape overflows": "has [0-9]+ bytes, but data_offsets 8",
     "shape wraps to fit": "has 36893488147419103232 bytes, but data_offsets 8",
+    "shape of no elements overflows": r"tensor 'a': the product of its shape \(4294967296, 4294967296, 0\) exceeds 64",
     "size and shape differ": "has 12 bytes, but data_offsets 8",
     "unknown dtype": "tensor 'a' has dtype 'F33'",
     "dtype is a number": "tensor 'a' has dtype 5",
@@ -229,17 +247,107 @@ def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
             fe.io.open_safetensors(path, device="cpu")
 
 
-def test_nine_dimensions_are_refused_when_the_tensor_is_taken(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files there")
+def test_special_files_are_refused_at_once(tmp_path: Path) -> None:
+    fifo, path = tmp_path / "fifo", tmp_path / "socket"
+    os.mkfifo(fifo)
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(path))
+        kinds = {fifo: "a FIFO", path: "a socket", Path("/dev/zero"): "a device"}
+        for special, kind in kinds.items():
+            for read in (fe.io.open_safetensors, lambda path: fe.io.save_safetensors(path, {"a": TENSORS["a"]})):
+                with pytest.raises(fe.IoError, match=f"{special} is {kind}, not a regular file"):
+                    read(special)
+
+
+def test_tensor_shapes_that_no_array_has_are_refused_when_the_tensor_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    path.write_bytes(content_of({"a": entry("U8", [1] * 9, 0, 1)}, bytes(1)))
-    with pytest.raises(fe.InvalidArgumentError, match="8 dimensions"):
-        fe.io.open_safetensors(path, device="cpu")["a"]
+    entries = {"a": entry("U8", [1] * 9, 0, 1), "b": entry("F32", [0, 2**32, 2**32], 1, 1)}
+    path.write_bytes(content_of(entries, bytes(1)))
+    file = fe.io.open_safetensors(path, device="cpu")
+    with pytest.raises(fe.InvalidArgumentError, match=r"x.safetensors: tensor 'a': an array has at most 8 dimensions"):
+        file["a"]
+    with pytest.raises(fe.InvalidArgumentError, match=r"x.safetensors: tensor 'b' has shape .*larger than memory"):
+        file["b"]
+
+
+def test_file_that_cannot_be_mapped_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def map_nothing(*_: object) -> object:
+        raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
+
+    monkeypatch.setattr("ferrule.io.safetensors.map_read_only", map_nothing)
+    path = write(tmp_path / "x.safetensors", TENSORS, padding=3)
+    monkeypatch.chdir(tmp_path)
+    file = fe.io.open_safetensors(path.name, device="cpu")
+    monkeypatch.chdir("/")
+    for name, tensor in TENSORS.items():
+        np.testing.assert_array_equal(np.asarray(file[name]), tensor)
+    assert file["a"].placement == "copied: the file cannot be mapped (No such device)"
+    addresses = [np.asarray(file["a"]).__array_interface__["data"][0] for _ in range(2)]
+    assert addresses[0] == addresses[1]  # it is read once
+
+    file = fe.io.open_safetensors(path, device="cpu")
+    os.truncate(path, path.stat().st_size - 1)
+    with pytest.raises(fe.IoError, match=r"x.safetensors: tensor 'e' ends at byte .* was cut"):
+        file["e"]
+    write(tmp_path / "new", TENSORS, padding=3).replace(path)
+    with pytest.raises(fe.IoError, match=r"x.safetensors was replaced"):
+        file["a"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
+def test_looking_up_a_tensor_of_a_file_that_was_cut_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.safetensors", {"a": np.ones(1024, "float32"), "b": np.ones(4096, "bool")})
+    file = fe.io.open_safetensors(path, device="cpu")
+    os.truncate(path, path.stat().st_size - 4096)
+    assert file["a"].tolist() == [1] * 1024
+    with pytest.raises(fe.IoError, match=r"x.safetensors: tensor 'b' ends at byte \d+, but the file was cut from"):
+        file["b"]
+
+
+def split_model(folder: Path, count: int) -> Path:
+    """A model in `count` files, and its index."""
+    names = {f"w{i}": f"model-{i:05}-of-{count:05}.safetensors" for i in range(count)}
+    for i, (name, file) in enumerate(names.items()):
+        write(folder / file, {name: np.full(3, i, "int64")})
+    path = folder / "model.safetensors.index.json"
+    path.write_text(json.dumps({"metadata": {"total_size": 24 * count}, "weight_map": names}))
+    return path
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts descriptors in /proc")
+def test_index_opens_all_files_without_holding_descriptors(tmp_path: Path) -> None:
+    path = split_model(tmp_path, 100)
+    before = len(os.listdir("/proc/self/fd"))
+    file = fe.io.open_safetensors(path, device="cpu")
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert {name: array.tolist() for name, array in file.items()} == {f"w{i}": [i] * 3 for i in range(100)}
+    assert file.metadata == {"format": "np", "total_size": "2400"}
+    assert file.nbytes == sum(shard.stat().st_size for shard in tmp_path.glob("*.safetensors"))
+
+
+def test_false_index_is_refused_with_the_reason(tmp_path: Path) -> None:
+    path = split_model(tmp_path, 2)
+    shard = "model-00000-of-00002.safetensors"
+    for text, reason in {
+        "{": "is not an index of safetensors files: it is not valid JSON",
+        "[]": "it has no weight_map",
+        json.dumps({"weight_map": {"w0": f"../{tmp_path.name}/{shard}"}}): "tensor 'w0' is in '../.*no name of a file",
+        json.dumps({"weight_map": {"w0": str(tmp_path / shard)}}): "no name of a file beside the index",
+        json.dumps({"weight_map": {"w1": shard}}): f"tensor 'w1' is said to be in .*{shard}, which lacks it",
+    }.items():
+        path.write_text(text)
+        with pytest.raises(fe.InvalidArgumentError, match=f"model.safetensors.index.json.*{reason}"):
+            fe.io.open_safetensors(path, device="cpu")
+    path.write_text(json.dumps({"weight_map": {"w0": "lost.safetensors"}}))
+    with pytest.raises(FileNotFoundError, match=r"lost.safetensors"):
+        fe.io.open_safetensors(path, device="cpu")
 
 
 sizes = st.one_of(st.integers(-2, 40), st.sampled_from([2**31, 2**32, 2**63, 2**64 - 8, 1.5, None, "4"]))
 entries = st.fixed_dictionaries(
     {
-        "dtype": st.sampled_from(["F32", "U8", "I64", "BF16", "X"]),
+        "dtype": st.sampled_from(["F32", "U8", "I64", "BF16", "F4", "F6_E2M3", "X"]),
         "shape": st.lists(sizes, max_size=3),
         "data_offsets": st.lists(sizes, min_size=1, max_size=3),
     }
