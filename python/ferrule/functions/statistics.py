@@ -14,6 +14,7 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.counting import sorted_position
 from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
+from ferrule.functions.interpolation import between
 from ferrule.functions.movement import broadcast_to, reshape, take
 from ferrule.functions.reduction import max as max_of
 from ferrule.functions.reduction import mean
@@ -150,10 +151,22 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     after = apply("minimum", (before + 1, last), {})
     x0, x1 = (reshape(take(places, place, axis=0), at.shape) for place in (before, after))
     y0, y1 = (reshape(take(values, place, axis=0), at.shape) for place in (before, after))
-    inside = y0 + (y1 - y0) / apply("where", (apply("equal", (x0, x1), {}), 1, x1 - x0), {}) * (at - x0)
+    inside = between(y0, y1, _share(x0, x1, at))
+    has_infinity = apply("isinf", (y0,), {}) | apply("isinf", (y1,), {})  # it fills the whole interval
+    inside = apply("where", (has_infinity, y0 + y1, inside), {})
     for place, value in ((x0, y0), (x1, y1)):  # exact, although the other value may be infinite
         inside = apply("where", (apply("equal", (at, place), {}), value, inside), {})
     low = values[0] if left is None else left
     high = values[-1] if right is None else right
     result = apply("where", (apply("less", (at, places[0]), {}), low, inside), {})
-    return cast(apply("where", (apply("greater", (at, places[-1]), {}), high, result), {}), dtype)
+    result = apply("where", (apply("greater", (at, places[-1]), {}), high, result), {})
+    return cast(apply("where", (apply("isnan", (at,), {}), np.nan, result), {}), dtype)
+
+
+def _share(x0: Array, x1: Array, at: Array) -> Array:
+    """Return the share of the way from x0 to x1 at which `at` is."""
+    width = x1 - x0
+    share = (at - x0) / apply("where", (apply("equal", (x0, x1), {}), 1, width), {})
+    halves = (at * 0.5 - x0 * 0.5) / (x1 * 0.5 - x0 * 0.5)  # of intervals that are wider than the greatest number
+    share = apply("where", (apply("isinf", (width,), {}), halves, share), {})
+    return apply("where", (apply("equal", (x0, -np.inf), {}), 1, share), {})
