@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from ferrule.functions.nan_reductions import nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar
     from ferrule.functions.order_statistics import median, percentile, quantile
     from ferrule.functions.products import dot, outer
-    from ferrule.functions.repetition import broadcast_arrays, meshgrid, repeat, tile
+    from ferrule.functions.repetition import broadcast_arrays, broadcast_shapes, meshgrid, repeat, tile
     from ferrule.functions.searching import searchsorted
     from ferrule.functions.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
     from ferrule.functions.slicing import dynamic_slice, update_slice
@@ -158,6 +158,7 @@ _LATER = {
     "__array_namespace_info__": "ferrule.functions.namespace_info",
     "bfloat16": "ferrule.dtypes.narrow_floats",
     "broadcast_arrays": "ferrule.functions.repetition",
+    "broadcast_shapes": "ferrule.functions.repetition",
     "allclose": "ferrule.functions.closeness",
     "argwhere": "ferrule.functions.counting",
     "array_equal": "ferrule.functions.closeness",
@@ -325,6 +326,7 @@ __all__ = [
     "bincount",
     "bool",
     "broadcast_arrays",
+    "broadcast_shapes",
     "broadcast_to",
     "buffer_from_host_ptr",
     "can_cast",
