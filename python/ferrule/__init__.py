@@ -39,8 +39,8 @@ from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split
 from ferrule.functions import methods as _methods
-from ferrule.functions.arithmetic import divide
-from ferrule.functions.asarray import asarray, from_packed, to_packed
+from ferrule.functions.arithmetic import divide, fmod
+from ferrule.functions.asarray import array, asarray, from_packed, to_numpy, to_packed
 from ferrule.functions.conversion import astype
 from ferrule.functions.creation import (
     arange,
@@ -258,10 +258,6 @@ _LATER = {
 }
 
 
-# The imports above set the name `array` to the module ferrule.array; ferrule has no public name `array`.
-globals().pop("array", None)
-
-
 if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
@@ -313,6 +309,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "array",
     "array_equal",
     "asarray",
     "astype",
@@ -367,6 +364,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "fmod",
     "from_dlpack",
     "from_packed",
     "full",
@@ -462,6 +460,7 @@ __all__ = [
     "testing",
     "thread_count",
     "tile",
+    "to_numpy",
     "to_packed",
     "trace",
     "tril",

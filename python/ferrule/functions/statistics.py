@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import SupportsIndex
 
 import numpy as np
 
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axis_of
+from ferrule.array.attributes import axis_of, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion, as_operand
 from ferrule.errors import InvalidArgumentError
@@ -15,11 +16,12 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.counting import sorted_position
 from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
 from ferrule.functions.interpolation import between
-from ferrule.functions.movement import broadcast_to, reshape, take
+from ferrule.functions.movement import broadcast_to, concat, reshape, take
 from ferrule.functions.reduction import max as max_of
 from ferrule.functions.reduction import mean
 from ferrule.functions.reduction import min as min_of
 from ferrule.functions.reduction import sum as sum_of
+from ferrule.functions.sorting import argsort
 from ferrule.functions.type_information import result_type
 
 
@@ -106,7 +108,15 @@ def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
 
 
 @names_itself
-def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: float | None = None) -> Array:
+def interp(
+    x: Array,
+    xp: Array,
+    fp: Array,
+    /,
+    left: float | None = None,
+    right: float | None = None,
+    period: float | None = None,
+) -> Array:
     """Piecewise linear interpolation between points.
 
     Parameters
@@ -114,11 +124,13 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     x : Array
         Where to interpolate.
     xp : Array of shape (n,)
-        The places of the points, in ascending order.
+        The places of the points, in ascending order; with `period` in any order.
     fp : Array of shape (n,)
         Their values.
     left, right : number, optional
         The results below xp[0] and above xp[-1]; by default fp[0] and fp[-1].
+    period : number, optional
+        The period of the function, such as 360 for angles in degrees. `left` and `right` have no meaning then.
 
     Returns
     -------
@@ -129,7 +141,7 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     Raises
     ------
     InvalidArgumentError
-        There are no points, or their places and values are not of one length.
+        There are no points, or their places and values are not of one length; or the period is 0 or not finite.
 
     Examples
     --------
@@ -145,6 +157,9 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     dtype = np.dtype("float64" if double in [part.dtype for part in arrays] else "float32")
     wide = double if double in [intermediate(part.dtype) for part in arrays] else dtype
     at, places, values = (cast(part, wide) for part in arrays)
+    if period is not None:
+        at, places, values = _repeated(at, places, values, period)
+        left = right = None
     last = places.shape[0] - 1
     found = reshape(sorted_position(places, at, right=True), (at.size,))
     before = apply("clip", (found - 1, 0, max(last - 1, 0)), {})
@@ -170,3 +185,15 @@ def _share(x0: Array, x1: Array, at: Array) -> Array:
     halves = (at * 0.5 - x0 * 0.5) / (x1 * 0.5 - x0 * 0.5)  # of intervals that are wider than the greatest number
     share = apply("where", (apply("isinf", (width,), {}), halves, share), {})
     return apply("where", (apply("equal", (x0, -np.inf), {}), 1, share), {})
+
+
+def _repeated(at: Array, places: Array, values: Array, period: float) -> tuple[Array, Array, Array]:
+    """Return all places within one period, and the points with one more before and behind them, in ascending order."""
+    length = abs(one_real(period, "interp", "period"))
+    if not 0 < length < math.inf:
+        raise InvalidArgumentError(f"interp: period is a finite number other than 0, not {period}")
+    at, places = at % length, places % length
+    order = argsort(places)
+    places, values = take(places, order, axis=0), take(values, order, axis=0)
+    around = concat([places[-1:] - length, places, places[:1] + length])
+    return at, around, concat([values[-1:], values, values[:1]])

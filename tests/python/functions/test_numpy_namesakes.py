@@ -133,6 +133,9 @@ CALLS: dict[str, Call] = {
         a(np.array([0.0, 2.0, 2.5])), a(np.arange(3.0)), a(np.arange(3.0) + 5), left=-1, right=-2
     ),
     "interp nan": lambda m, a: m.interp(a(np.array([[np.nan, 1.5]])), a(np.arange(3.0)), a(np.arange(3.0))),
+    "interp period": lambda m, a: m.interp(
+        a(np.linspace(-400, 400, 33)), a(np.array([190.0, -190, 350, -350])), a(np.array([5.0, 10, 3, 4])), period=360
+    ),
     "interp of one point": lambda m, a: m.interp(a(np.array([0.0, 1.0, 2.0])), a(np.array([1.0])), a(np.array([5.0]))),
 }
 BY_VALUES = {
