@@ -99,6 +99,18 @@ bool is_plain_number(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
+// Whether an op's operands are all bools, of which the op has no sums and products, but NumPy's has: Python code
+// records other ops for them.
+bool is_left_to_python(std::string_view op, std::span<PyObject* const> operands, std::span<const ArrayPointer> arrays) {
+  if (op != "add" && op != "multiply" && op != "matmul") return false;
+  static const fe_dtype boolean = fe_dtype_by_name("bool");
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool is_bool = arrays[i] ? arrays[i]->info().dtype == boolean : PyBool_Check(operands[i]) != 0;
+    if (!is_bool) return false;
+  }
+  return true;
+}
+
 // Records an op with one output and no attributes and returns the new array; NotImplemented if an operand is neither an
 // array nor a number. It releases the GIL, because recording may compute.
 py::object applied(const char* op, std::span<PyObject* const> operands) {
@@ -119,7 +131,7 @@ py::object applied(const char* op, std::span<PyObject* const> operands) {
     handles[i] = arrays[i]->get();
     has_array = true;
   }
-  if (!has_array) return not_implemented();
+  if (!has_array || is_left_to_python(op, operands, arrays)) return not_implemented();
   for (std::size_t i = 0; i < count; ++i)  // converted here, because it may fail
     if (!arrays[i]) numbers[i] = number_of(op, operands[i]);
   fe_array* out = nullptr;
@@ -193,7 +205,10 @@ PyObject* operate_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
 PyObject* operate_matmul(PyObject* left, PyObject* right) {
   return returned([&]() -> py::object {
     PyObject* const operands[] = {left, right};
-    if (is_matrix(left) && is_matrix(right)) return applied("matmul", operands);
+    if (is_matrix(left) && is_matrix(right)) {
+      py::object result = applied("matmul", operands);
+      if (!result.is(not_implemented())) return result;
+    }
     return called(apply_operator, py::str("matmul"), py::handle(left), py::handle(right));
   });
 }

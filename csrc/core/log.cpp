@@ -51,7 +51,8 @@ fe_log_level level_of_environment() {
   const std::string word = lower_case(*value);
   for (const fe_log_level level : {FE_LOG_DEBUG, FE_LOG_INFO, FE_LOG_WARNING, FE_LOG_ERROR})
     if (word == name_of(level)) return level;
-  print(FE_LOG_WARNING, fmt::format("FERRULE_LOG is '{}'; it must be debug, info, warning or error", *value));
+  print(FE_LOG_WARNING,
+        fmt::format("FERRULE_LOG is '{}', and must be debug, info, warning or error; using warning", *value));
   return FE_LOG_WARNING;
 }
 

@@ -39,8 +39,8 @@ from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split
 from ferrule.functions import methods as _methods
-from ferrule.functions.arithmetic import divide
-from ferrule.functions.asarray import asarray, from_packed, to_packed
+from ferrule.functions.arithmetic import divide, fmod
+from ferrule.functions.asarray import array, asarray, from_packed, to_numpy, to_packed
 from ferrule.functions.conversion import astype
 from ferrule.functions.creation import (
     arange,
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from ferrule.functions.nan_reductions import nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar
     from ferrule.functions.order_statistics import median, percentile, quantile
     from ferrule.functions.products import dot, outer
-    from ferrule.functions.repetition import broadcast_arrays, meshgrid, repeat, tile
+    from ferrule.functions.repetition import broadcast_arrays, broadcast_shapes, meshgrid, repeat, tile
     from ferrule.functions.searching import searchsorted
     from ferrule.functions.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
     from ferrule.functions.slicing import dynamic_slice, update_slice
@@ -158,6 +158,7 @@ _LATER = {
     "__array_namespace_info__": "ferrule.functions.namespace_info",
     "bfloat16": "ferrule.dtypes.narrow_floats",
     "broadcast_arrays": "ferrule.functions.repetition",
+    "broadcast_shapes": "ferrule.functions.repetition",
     "allclose": "ferrule.functions.closeness",
     "argwhere": "ferrule.functions.counting",
     "array_equal": "ferrule.functions.closeness",
@@ -257,10 +258,6 @@ _LATER = {
 }
 
 
-# The imports above set the name `array` to the module ferrule.array; ferrule has no public name `array`.
-globals().pop("array", None)
-
-
 if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
@@ -312,6 +309,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "array",
     "array_equal",
     "asarray",
     "astype",
@@ -325,6 +323,7 @@ __all__ = [
     "bincount",
     "bool",
     "broadcast_arrays",
+    "broadcast_shapes",
     "broadcast_to",
     "buffer_from_host_ptr",
     "can_cast",
@@ -365,6 +364,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "fmod",
     "from_dlpack",
     "from_packed",
     "full",
@@ -460,6 +460,7 @@ __all__ = [
     "testing",
     "thread_count",
     "tile",
+    "to_numpy",
     "to_packed",
     "trace",
     "tril",

@@ -13,15 +13,13 @@
 #include "core/log.h"
 #include "core/registry/option_variables.h"
 #include "core/registry/registry.h"
-#include "core/sync/immortal.h"
-#include "core/sync/mutexes.h"
 #include "core/threads/pool.h"
+#include "core/warn_once.h"
 #include "module_file/module_name.h"
 #include "module_file/path_text.h"
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
@@ -98,19 +96,10 @@ std::vector<std::string> problems_of_variables(Backend& backend, const std::vect
   std::vector<std::string> sentences;
   const std::vector<std::string> variables = option_variables(backend.name(), all_backends);
   if (variables.empty()) return sentences;
-  struct Warned {
-    BriefMutex mutex;
-    std::set<std::string> sentences;
-  };
-  Warned& warned = Immortal<Warned>::get();
   const auto devices = backend.devices();
   const auto options = devices.empty() ? std::vector<DeviceOptionInfo>() : devices.front()->known_options();
   for (VariableProblem& problem : problems_of_option_variables(variables, backend.name(), options)) {
-    const bool is_new = [&] {
-      const std::scoped_lock lock(warned.mutex);
-      return warned.sentences.insert(problem.sentence).second;
-    }();
-    if (problem.is_certain && is_new) log_warning("load: {}", problem.sentence);
+    if (problem.is_certain) warn_once("load: " + problem.sentence);
     sentences.push_back(std::move(problem.sentence));
   }
   return sentences;

@@ -1,14 +1,12 @@
 // The registry's searches for devices.
 #include "core/environment.h"
-#include "core/log.h"
 #include "core/registry/registry.h"
+#include "core/warn_once.h"
 
-#include "core/sync/immortal.h"
-#include "core/sync/mutexes.h"
+#include <fmt/format.h>
 
-#include <mutex>
 #include <algorithm>
-#include <set>
+#include <mutex>
 
 namespace ferrule {
 namespace {
@@ -60,19 +58,9 @@ void Registry::warn_of_unknown_preferences() const {
   for (const std::string& name : order.preferred())
     if (!find_backend(name)) unknown.push_back(name);
   if (unknown.empty()) return;
-  struct Warned {
-    BriefMutex mutex;
-    std::set<std::string> names;
-  };
-  Warned& warned = Immortal<Warned>::get();
-  const std::string names = joined(unknown);
-  {
-    const std::scoped_lock lock(warned.mutex);
-    if (!warned.names.insert(names).second) return;
-  }
   for (const auto& backend : backends()) loaded.push_back(backend->name());
-  log_warning("FERRULE_PREFER names {}, but no such backend is loaded; loaded: {}", names,
-              loaded.empty() ? "none" : joined(loaded));
+  warn_once(fmt::format("FERRULE_PREFER names {}, but no such backend is loaded; loaded: {}", joined(unknown),
+                        loaded.empty() ? "none" : joined(loaded)));
 }
 
 std::shared_ptr<Device> Registry::by_name(std::string_view name) const {

@@ -1,9 +1,11 @@
 #include "core/threads/pool.h"
 
 #include "core/environment.h"
-#include "core/log.h"
 #include "core/sync/fork.h"
 #include "core/threads/workers.h"
+#include "core/warn_once.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #if defined(__linux__)
@@ -41,7 +44,7 @@ uint32_t default_count() {
   uint32_t count = 0;
   const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (problem == std::errc() && end == text->data() + text->size() && count >= 1 && count <= max_threads) return count;
-  log_warning("FERRULE_THREADS is '{}', not a number from 1 to {}; using {} threads", *text, max_threads, cpus);
+  warn_of_variable("FERRULE_THREADS", *text, fmt::format("a number from 1 to {}", max_threads), std::to_string(cpus));
   return cpus;
 }
 

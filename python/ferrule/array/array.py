@@ -254,6 +254,29 @@ class Array(_ferrule.Operators):
             return host.astype(dtype)
         return host.copy() if copy else host
 
+    def numpy(self) -> NDArray[Any]:
+        """Return the elements as a NumPy array, as `numpy.asarray(x)` does.
+
+        Returns
+        -------
+        numpy.ndarray
+            A read-only view of an array on a host device, otherwise a copy.
+
+        Examples
+        --------
+        >>> fe.asarray([1, 2]).numpy()
+        array([1, 2])
+        """
+        return self.__array__()
+
+    def __bytes__(self) -> bytes:
+        """The bytes of the elements in C order, as of a NumPy array."""
+        return self._host("bytes()").tobytes()
+
+    def __sizeof__(self) -> int:
+        """The size of the object with its elements, as of a NumPy array that owns its memory."""
+        return object.__sizeof__(self) + self.nbytes
+
     def item(self) -> bool | int | float:
         """Return the single element as a Python number.
 

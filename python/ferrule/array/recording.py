@@ -21,6 +21,8 @@ from ferrule.loading.device_lookup import default_handle
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
+# What sums and products of bools are in NumPy. The extension leaves them to this module.
+_LOGICAL = {"add": "logical_or", "multiply": "logical_and"}
 _INT64, _FLOAT64 = np.dtype("int64"), np.dtype("float64")
 
 
@@ -70,6 +72,8 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
                 numbers = True
                 continue
         dtypes.append(handle.dtype)
+    if op in _LOGICAL and dtypes and all(dtype.kind == "b" for dtype in dtypes) and all(map(_is_bool, operands)):
+        op = _LOGICAL[op]
     attributes = {name: attribute_of(op, name, value) for name, value in attributes.items()} if attributes else {}
     if op in MIRRORED:
         if graph is not None and numbers and not any(map(is_floating, dtypes)):
@@ -86,6 +90,10 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
     if not dtypes and handles:  # numbers alone: the first one is an array of the default device
         handles[0] = _ferrule.scalar(_device_of(()), handles[0], number_dtype(op, handles[0], ())[0])
     return [Array._of(handle) for handle in _ferrule.apply(op, handles, attributes)]
+
+
+def _is_bool(operand: object) -> bool:
+    return operand.dtype.kind == "b" if isinstance(operand, Array) else type(operand) is bool
 
 
 def _with_complex_arrays(op: str, operands: list[object], dtypes: list[np.dtype[Any]]) -> list[object]:

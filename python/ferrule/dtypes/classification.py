@@ -24,12 +24,13 @@ else:
 DTYPE_NAMES = tuple(_ferrule.dtypes())
 _BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
 _NOT_NUMPYS = _BLOCKS | {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
+_BY_LOWER_CASE = {name.lower(): name for name in DTYPE_NAMES}
 _classes: dict[np.dtype[Any], str] = {}
 _KINDS = ("bool", "unsigned", "signed", "float", "complex")
 
 
 def as_dtype(dtype: Any, caller: str = "") -> np.dtype[Any]:
-    """Return `numpy.dtype(dtype)`, and also accept the names of ml_dtypes before it is imported.
+    """Return `numpy.dtype(dtype)`, and also accept the names of ml_dtypes before it is imported, and any case.
 
     A block dtype is returned as it is, and annotated as the NumPy dtype that callers use it as. With `caller`, whose
     name begins the message, a dtype that ferrule does not have is an error.
@@ -37,8 +38,10 @@ def as_dtype(dtype: Any, caller: str = "") -> np.dtype[Any]:
     prefix = f"{caller}: " if caller else ""
     if dtype is None:  # NumPy would make it float64
         raise DTypeError(f"{prefix}None is not a dtype{_near(dtype)}")
-    if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
-        return _ferrule.dtype(dtype)
+    if isinstance(dtype, str):
+        dtype = _BY_LOWER_CASE.get(dtype.lower(), dtype)  # GGUF tools write Q4_K
+        if dtype in _NOT_NUMPYS:
+            return _ferrule.dtype(dtype)
     if is_block(dtype):
         return cast("np.dtype[Any]", dtype)
     try:
@@ -66,8 +69,15 @@ def is_block(dtype: object) -> bool:
 
 
 def _near(name: object) -> str:
-    near = near_names.did_you_mean(name, DTYPE_NAMES) if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return f"; there are {', '.join(DTYPE_NAMES)}"
+    digits = _digits_in(name)  # another width is another format, which is not meant
+    near = near_names.did_you_mean(name.lower(), [known for known in DTYPE_NAMES if _digits_in(known) == digits])
     return near or f"; there are {', '.join(DTYPE_NAMES)}"
+
+
+def _digits_in(name: str) -> list[str]:
+    return [letter for letter in name if letter.isdigit()]
 
 
 def class_of(dtype: np.dtype[Any]) -> str:

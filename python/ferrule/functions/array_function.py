@@ -223,7 +223,7 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
 
 
 def _einsum(subscripts: Any, *operands: Any, dtype: Any = None, out: object = None, **_: Any) -> Array | None:
-    if out is not None or not isinstance(subscripts, str):
+    if out is not None or (dtype is not None and not isinstance(subscripts, str)):
         return None
     if dtype is not None:
         operands = tuple(Array._namespace.asarray(x).astype(dtype) for x in operands)

@@ -48,8 +48,8 @@ def asarray(
     Parameters
     ----------
     obj : object
-        An array of ferrule, NumPy or a library with `__dlpack__`, a buffer, an object with `__array__`, a Python
-        number, or nested lists or tuples.
+        An array of ferrule, NumPy or a library with `__dlpack__`, a buffer, an object with `__array__` or
+        `__array_interface__`, a Python number, or nested lists or tuples.
     dtype : dtype or str, optional
         The dtype of the result; by default that of `obj`. Python numbers become int64, float32, complex64 or bool.
     device : Device or str, optional
@@ -110,6 +110,63 @@ def asarray(
     if copy is False and not borrowed:
         raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
     return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray", owned=not borrowed))
+
+
+@names_itself
+def array(obj: object, /, dtype: Any = None, *, device: Device | str | None = None, copy: bool | None = True) -> Array:
+    """Convert to an array that shares no memory with `obj`: `asarray` with NumPy's name and default of `copy`.
+
+    Parameters
+    ----------
+    obj : object
+        As in `asarray`.
+    dtype : dtype or str, optional
+        As in `asarray`.
+    device : Device or str, optional
+        As in `asarray`.
+    copy : bool, optional
+        As in `asarray`; by default true.
+
+    Returns
+    -------
+    Array
+        In the shape of `obj`.
+
+    Raises
+    ------
+    DTypeError
+        ferrule does not support the dtype.
+    InvalidArgumentError
+        Nested lists differ in length.
+
+    Examples
+    --------
+    >>> fe.array([1, 2], "float32").tolist()
+    [1.0, 2.0]
+    """
+    return asarray(obj, dtype=dtype, device=device, copy=copy)
+
+
+@names_itself
+def to_numpy(x: Array, /) -> NDArray[Any]:
+    """Return the elements as a NumPy array, as `numpy.asarray(x)` does.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+
+    Returns
+    -------
+    numpy.ndarray
+        A read-only view of an array on a host device, otherwise a copy.
+
+    Examples
+    --------
+    >>> fe.to_numpy(fe.asarray([1, 2]))
+    array([1, 2])
+    """
+    return np.asarray(x)
 
 
 def _without_copy(x: Array, dtype: Any, device: Device | str | None) -> Array:
@@ -178,6 +235,8 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
         pass
     if hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"):
         return None, False
+    if hasattr(obj, "__array_interface__") or hasattr(obj, "__array_struct__"):  # an image of PIL, for example
+        return np.asarray(obj), True
     raise DTypeError(f"asarray: {_of_no_dtype(obj)}")
 
 

@@ -187,7 +187,7 @@ def _equal_bins(values: Array, bins: Any, limits: tuple[float, float] | None) ->
         if not isinstance(limits, (tuple, list)) or len(limits) != 2:
             raise InvalidArgumentError(f"histogram: range is two finite numbers in ascending order, not {limits!r}")
         low, high = (one_real(limit, "histogram", "a limit of range") for limit in limits)
-        if not low <= high or not np.isfinite(high - low):
+        if not low <= high or not np.isfinite([low, high]).all():
             raise InvalidArgumentError(f"histogram: range is two finite numbers in ascending order, not {limits}")
         if low == high:
             low, high = low - 0.5, high + 0.5
@@ -202,7 +202,9 @@ def _equal_bins(values: Array, bins: Any, limits: tuple[float, float] | None) ->
     low_edge = recording.apply("where", (same, least - 0.5, least), {})
     high_edge = recording.apply("where", (same, greatest + 0.5, greatest), {})
     first, end = cast(low_edge, "float64"), cast(high_edge, "float64")  # as linspace, which rounds once
-    edges = asarray(np.arange(count + 1.0)) * ((end - first) / count) + first
+    is_too_wide = recording.apply("isinf", (end - first,), {})  # then of halves, as linspace
+    scale = recording.apply("where", (is_too_wide, asarray(np.float64(0.5)), asarray(np.float64(1))), {})
+    edges = (asarray(np.arange(count + 1.0)) * ((end * scale - first * scale) / count) + first * scale) / scale
     last = asarray(np.arange(count + 1) == count)
     return cast(recording.apply("where", (last, end, edges), {}), values.dtype)
 

@@ -400,14 +400,15 @@ def arange(
         if not is_whole:
             first, step = float(first), _difference(float(first), float(step))
         is_recordable = is_whole or (element.kind == "f" and element.itemsize >= 4)
-        if size > _LAZY and is_recordable:
+        scale = 1.0 if is_whole else _scale_of(first, end)
+        if size > _LAZY and is_recordable and scale == 1:
             return _recorded_arange(first, step, size, element, device)
         with enough_memory(f"arange: {size} numbers"), np.errstate(all="ignore"):
             places = np.arange(size)
             if is_whole:
                 host = (np.uint64(first % 2**64) + places.astype(np.uint64) * np.uint64(step % 2**64)).astype(element)
             else:
-                host = (first + places * step).astype(element)
+                host = ((first * scale + places * (step * scale)) / scale).astype(element)
     except OverflowError as error:
         raise NumberOverflowError(f"arange: {error}") from error
     return _owned(host, device)
@@ -424,7 +425,8 @@ def _steps(first: float, end: float, step: float) -> int:
     if isinstance(first, int) and isinstance(end, int) and isinstance(step, int):
         return max(0, -((first - end) // step))
     try:
-        steps = (end - first) / step
+        scale = _scale_of(first, end)
+        steps = (end - first if scale == 1 else end * scale - first * scale) / (step * scale)
     except OverflowError as error:
         raise NumberOverflowError(f"arange: {error}") from error
     if not math.isfinite(steps):
@@ -499,7 +501,7 @@ def linspace(
     wide = complex if has_complex else float
     with enough_memory(f"linspace: {count} numbers"), np.errstate(all="ignore"):
         try:
-            host: NDArray[Any] = np.linspace(wide(first), wide(last), count, endpoint=with_last)  # type: ignore[arg-type]
+            host = _spaced(wide(first), wide(last), count, with_last)  # type: ignore[arg-type]
         except OverflowError as error:
             raise NumberOverflowError(f"linspace: {error}") from error
         if element.kind in "iu":  # as in NumPy
@@ -510,6 +512,20 @@ def linspace(
         check_range("linspace", int(number), element)
     with np.errstate(all="ignore"):
         return _owned(host.astype(element), device)
+
+
+def _spaced(first: complex, last: complex, count: int, with_last: bool) -> NDArray[Any]:
+    if isinstance(first, complex) or isinstance(last, complex):
+        parts = [_spaced(*ends, count, with_last) for ends in ((first.real, last.real), (first.imag, last.imag))]
+        return np.stack(parts, axis=-1).view(np.complex128)[:, 0]
+    scale = _scale_of(first, last)
+    return np.linspace(first * scale, last * scale, count, endpoint=with_last) / scale
+
+
+def _scale_of(first: float, last: float) -> float:
+    """Return by what to multiply numbers so that their difference is finite."""
+    is_too_wide = math.isfinite(first) and math.isfinite(last) and not math.isfinite(last - first)
+    return 0.5 if is_too_wide else 1.0
 
 
 @names_itself

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+import string
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from ferrule.array.array import Array
+from ferrule.array.attributes import one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import is_half, widened
+from ferrule.functions.linear_algebra import matmul
 from ferrule.functions.movement import permute_dims, reshape
+from ferrule.functions.reduction import any as any_of
 from ferrule.functions.reduction import sum as sum_of
 from ferrule.functions.type_information import result_type
+
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order of their codes
 
 # An axis: a letter, or the place of an axis of "...", counted from its end, as -1.
 Label = str | int
@@ -22,7 +29,7 @@ Labels = tuple[Label, ...]
 
 
 @names_itself
-def einsum(subscripts: str, /, *operands: Array) -> Array:
+def einsum(subscripts: Any, /, *operands: Any) -> Array:
     """Sum of products over axes that have the same letter.
 
     Parameters
@@ -32,15 +39,18 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         has the letters that occur once, in alphabetic order. "..." stands for further axes, which broadcast. A letter
         twice in an operand stands for its diagonal.
     *operands : Array
-        The arrays.
+        The arrays. As in NumPy, each may be followed by a list of integers in place of its letters, without a text of
+        subscripts: `einsum(x, [0, 1], y, [1, 2], [0, 2])`, where the last list is that of the result.
 
     Returns
     -------
     Array
-        The result.
+        The result, in the dtype that the operands promote to. Of bools, whether any product is true.
 
     Raises
     ------
+    DTypeError
+        The operands have no common dtype.
     InvalidArgumentError
         The subscripts do not fit the operands.
 
@@ -59,9 +69,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     5
     """
     if not isinstance(subscripts, str):
-        raise InvalidArgumentError(
-            f"einsum: subscripts is a text such as 'ij,jk->ik', not {type(subscripts).__name__}; the arrays follow it"
-        )
+        subscripts, operands = _from_lists(subscripts, *operands)
     if not operands:
         raise InvalidArgumentError("einsum: there are no operands")
     arrays = [as_companion("einsum", x, *operands) for x in operands]
@@ -71,10 +79,11 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         if label not in sizes:
             raise InvalidArgumentError(f"einsum: {subscripts!r}: {label!r} of the result is in no operand")
     parts = [_without_repeats(x, term, sizes) for x, term in zip(arrays, terms, strict=True)]
-    dtype = None
+    dtype = result_type(*(x.dtype for x in arrays))
     if _rounds_between(parts, result):
-        dtype = result_type(*(x.dtype for x in arrays))
         parts = [(widened(x) if is_half(x.dtype) else x, labels) for x, labels in parts]
+    common = result_type(*(x.dtype for x, _ in parts))
+    parts = [(cast(x, common), labels) for x, labels in parts]  # before any sum
     for group in _path(parts, result, sizes):
         chosen = [parts[place] for place in group]
         parts = [part for place, part in enumerate(parts) if place not in group]
@@ -85,10 +94,36 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         parts.append(chosen[0])
     ((x, labels),) = parts
     x, labels = _summed(x, labels, {*result})
-    if dtype is not None:
-        x = cast(x, dtype)
+    x = cast(x, dtype)
     x = permute_dims(x, [labels.index(label) for label in result if label in labels]) if labels else x
     return reshape(x, [sizes[label] for label in result]) if len(labels) < len(result) else x
+
+
+def _from_lists(*given: Any) -> tuple[str, tuple[Any, ...]]:
+    """Return the subscripts, and the operands, of arrays that are followed by lists of integers each."""
+    result = given[-1] if len(given) % 2 else None
+    operands, lists = given[0 : len(given) - 1 : 2], given[1::2]
+    if not lists or not all(isinstance(labels, (list, tuple)) for labels in (*lists, result or ())):
+        raise InvalidArgumentError(
+            f"einsum: subscripts is a text such as 'ij,jk->ik', not {type(given[0]).__name__}; the arrays follow it, "
+            "or each array is followed by a list of integers"
+        )
+    words = [_word_of(labels) for labels in lists]
+    return ",".join(words) + ("" if result is None else "->" + _word_of(result)), operands
+
+
+def _word_of(labels: Sequence[Any]) -> str:
+    """Return the letters of a list of integers and `...`; the order of the letters is that of the integers."""
+    letters = []
+    for label in labels:
+        if label is not Ellipsis:
+            place = one_integer(label, "einsum", "a label of an axis")
+            if not 0 <= place < len(_LETTERS):
+                raise InvalidArgumentError(f"einsum: labels of axes are from 0 to {len(_LETTERS) - 1}, not {place}")
+            letters.append(_LETTERS[place])
+        else:
+            letters.append("...")
+    return "".join(letters)
 
 
 def _parsed(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
@@ -125,7 +160,13 @@ def _sizes_of(subscripts: str, terms: Sequence[Labels], arrays: Sequence[Array])
     """Return the length of each axis; one of length 1 broadcasts."""
     sizes: dict[Label, int] = {}
     for term, x in zip(terms, arrays, strict=True):
+        own: dict[Label, int] = {}
         for label, size in zip(term, x.shape, strict=True):
+            if own.setdefault(label, size) != size:
+                raise InvalidArgumentError(
+                    f"einsum: {subscripts!r}: a diagonal has axes of one length, and those of {label!r} in shape "
+                    f"{x.shape} have the lengths {own[label]} and {size}"
+                )
             known = sizes.setdefault(label, size)
             if known == 1:
                 sizes[label] = size
@@ -208,9 +249,8 @@ def _summed(x: Array, labels: Labels, kept: set[Label]) -> tuple[Array, Labels]:
     axes = tuple(place for place, label in enumerate(labels) if label not in kept)
     if not axes:
         return x, labels
-    total = sum_of(x, axis=axes)
-    if total.dtype != x.dtype:  # integers are added in 64 bits
-        total = apply("astype", (total,), {"dtype": x.dtype})
+    # Integers are added in 64 bits.
+    total = any_of(x, axis=axes) if x.dtype == "bool" else cast(sum_of(x, axis=axes), x.dtype)
     return total, tuple(label for label in labels if label in kept)
 
 
@@ -236,9 +276,9 @@ def _multiplied(
     if not inner:  # nothing is summed
         x = arranged(x, of_x, [*batch, *rows], [*lengths(batch), *lengths(rows), *(1 for _ in columns)])
         y = arranged(y, of_y, [*batch, *columns], [*lengths(batch), *(1 for _ in rows), *lengths(columns)])
-        return apply("multiply", (x, y), {}), labels
+        return apply("logical_and" if x.dtype == "bool" else "multiply", (x, y), {}), labels
     b, m, n, k = (math.prod(lengths(some)) for some in (batch, rows, columns, inner))
     x = arranged(x, of_x, [*batch, *rows, *inner], [b, m, k])
     y = arranged(y, of_y, [*batch, *inner, *columns], [b, k, n])
-    product = apply("matmul", (x, y) if batch else (reshape(x, [m, k]), reshape(y, [k, n])), {})
+    product = matmul(x, y) if batch else matmul(reshape(x, [m, k]), reshape(y, [k, n]))
     return reshape(product, lengths(labels)), labels

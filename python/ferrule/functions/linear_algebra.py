@@ -50,18 +50,26 @@ def matmul(x1: object, x2: object, /) -> Array:
     if left.ndim == 0 or right.ndim == 0:
         raise InvalidArgumentError(f"matmul: needs at least 1 dimension: {left.shape} @ {right.shape}")
     if left.ndim > 1 and right.ndim > 1:
-        return apply("matmul", (left, right), {})
+        return _matrix_product(left, right)
     if left.shape[-1] != right.shape[0 if right.ndim == 1 else -2]:
         raise InvalidArgumentError(f"matmul: inner sizes differ: {left.shape} @ {right.shape}")
     row = reshape(left, (1, -1)) if left.ndim == 1 else left
     column = reshape(right, (-1, 1)) if right.ndim == 1 else right
-    product = apply("matmul", (row, column), {})
+    product = _matrix_product(row, column)
     shape = list(product.shape)
     if right.ndim == 1:
         del shape[-1]
     if left.ndim == 1:
         del shape[-1 if right.ndim == 1 else -2]
     return reshape(product, tuple(shape))
+
+
+def _matrix_product(left: Array, right: Array) -> Array:
+    """Return the product of matrices; of bools, whether any product of two elements is true."""
+    if left.dtype != "bool" or right.dtype != "bool":
+        return apply("matmul", (left, right), {})
+    # Sums of zeros and ones are 0 only if all are, also where float32 rounds them.
+    return cast(apply("matmul", (cast(left, "float32"), cast(right, "float32")), {}), "bool")
 
 
 @names_itself
@@ -122,7 +130,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
         reshape(permute_dims(left, [*rows, *ours]), (height, depth)),
         reshape(permute_dims(right, [*theirs, *columns]), (depth, width)),
     )
-    return reshape(apply("matmul", matrices, {}), shape)
+    return reshape(_matrix_product(*matrices), shape)
 
 
 @names_itself

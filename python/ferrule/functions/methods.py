@@ -296,8 +296,8 @@ def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: ob
         result: Array = operate(before, other)
         if result.dtype != before.dtype:
             raise DTypeError(
-                f"x {sign} y: the result is {result.dtype}, which x of {before.dtype} does not become in place; "
-                f"write x = x {sign[:-1]} y"
+                f"x {sign} y: cannot cast the result, {result.dtype}{result.shape}, to {before.dtype}, the dtype of x, "
+                f"in place; write x = x {sign[:-1]} y"
             )
         if result.shape != before.shape:
             raise InvalidArgumentError(

@@ -15,7 +15,7 @@ from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axes_of, axis_of, one_integer, one_of, optional_flag, refuse_more, sizes
 from ferrule.array.caller_names import names_itself
-from ferrule.array.host_memory import enough_memory
+from ferrule.array.host_memory import check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol
@@ -56,7 +56,9 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
     """
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
     copy = optional_flag(copy, "reshape", "copy")
-    reshaped = recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
+    lengths = sizes(shape, "reshape")
+    check_ndim("reshape", len(lengths))
+    reshaped = recording.apply("reshape", (x,), {"shape": lengths})
     if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
         raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")
     return recording.apply("copy", (reshaped,), {}) if copy else reshaped
@@ -193,15 +195,15 @@ def moveaxis(
 
 
 @names_itself
-def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
-    """Return a view of x with a new axis of length 1.
+def expand_dims(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] = 0) -> Array:
+    """Return a view of x with new axes of length 1.
 
     Parameters
     ----------
     x : Array
         The array.
-    axis : int
-        The position of the new axis in the result.
+    axis : int or sequence of int
+        The positions of the new axes in the result.
 
     Returns
     -------
@@ -211,16 +213,23 @@ def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
     Raises
     ------
     OutOfRangeError
-        The axis is out of range.
+        An axis is out of range.
+    InvalidArgumentError
+        An axis is named twice, or the result has too many dimensions.
 
     Examples
     --------
-    >>> fe.expand_dims(fe.ones(3), axis=1).shape
+    >>> fe.expand_dims(fe.ones(3), 1).shape
     (3, 1)
+    >>> fe.expand_dims(fe.ones(3), (0, 2)).shape
+    (1, 3, 1)
     """
     x = as_operand("expand_dims", x)
-    place = axis_of("expand_dims", axis, x.ndim + 1)
-    return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
+    rank = x.ndim + len(sizes(axis, "expand_dims", "axis"))
+    check_ndim("expand_dims", rank)
+    new = axes_of("expand_dims", axis, rank)
+    lengths = iter(x.shape)
+    return reshape(x, [1 if place in new else next(lengths) for place in range(rank)])
 
 
 @names_itself
@@ -288,7 +297,9 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     [[0, 1], [0, 1]]
     """
     refuse_more(more, "broadcast_to", "pass the shape as one tuple: broadcast_to(x, (2, 3))")
-    return recording.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
+    lengths = sizes(shape, "broadcast_to")
+    check_ndim("broadcast_to", len(lengths))
+    return recording.apply("broadcast_to", (x,), {"shape": lengths})
 
 
 @names_itself

@@ -69,12 +69,12 @@ class NamespaceInfo:
         """
         return device_lookup.default_device()
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Return all devices, as `ferrule.devices` does.
 
         Returns
         -------
-        list of Device
+        tuple of Device
             The devices, the preferred one first.
 
         Examples
@@ -82,7 +82,7 @@ class NamespaceInfo:
         >>> fe.device("cpu") in fe.__array_namespace_info__().devices()
         True
         """
-        return device_lookup.devices()
+        return tuple(device_lookup.devices())
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, np.dtype[Any]]:
         """Return the dtypes that Python numbers become, and the dtype of indices.

@@ -14,6 +14,7 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import arange
 from ferrule.functions.intermediate_dtypes import widened
+from ferrule.functions.interpolation import middle_of
 from ferrule.functions.movement import reshape, take
 from ferrule.functions.order_statistics import last_axis_sorted, median_of
 from ferrule.functions.reduction import all as all_of
@@ -318,7 +319,7 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     starts = arange(rows.shape[0], device=x.device) * length
     middle = [starts + apply("maximum", (place, 0), {}) for place in ((count - 1) // 2, count // 2)]
     lower, upper = (widened(take(reshape(rows, (rows.shape[0] * length,)), place)) for place in middle)
-    return reshape(cast((lower + upper) * 0.5, x.dtype), shape)
+    return reshape(cast(middle_of(lower, upper), x.dtype), shape)
 
 
 def _numbers(x: Array) -> Any:

@@ -15,7 +15,7 @@ from ferrule.array.attributes import axis_of, one_integer
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import is_inexact
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import complex_parts, creation, movement, ops
+from ferrule.functions import complex_parts, conversion, creation, movement, ops
 
 
 class NumPyMethods(Array):
@@ -64,7 +64,7 @@ class NumPyMethods(Array):
         Parameters
         ----------
         decimals : int
-            The number of decimals; of floating-point numbers, it may be negative.
+            The number of decimals. Negative ones round to tens, hundreds and so on.
         out : None
             For NumPy, which passes it. Arrays never change, so it cannot be given.
 
@@ -76,7 +76,7 @@ class NumPyMethods(Array):
         Raises
         ------
         InvalidArgumentError
-            `out` is given, or `decimals` is negative and the elements are integers.
+            `out` is given, or `decimals` is not an integer.
 
         Examples
         --------
@@ -87,9 +87,7 @@ class NumPyMethods(Array):
         places = one_integer(decimals, "round", "decimals")
         x = as_operand("round", self)
         if not is_inexact(x.dtype):
-            if places < 0:
-                raise InvalidArgumentError(f"round: integers are rounded to at least 0 decimals, not {places}")
-            return x._another("round")
+            return _rounded_to_tens(x, 10**-places) if places < 0 else x._another("round")
         if places == 0:
             return ops.round(x)
         scale = 10.0 ** abs(places)
@@ -340,6 +338,20 @@ class NumPyMethods(Array):
         if order not in ("C", "A", "K"):
             raise InvalidArgumentError(f"copy: order is C, A or K, not {order!r}")
         return self._snapshot("copy()")
+
+
+def _rounded_to_tens(x: Array, unit: int) -> Array:
+    """Return integers rounded to a multiple of a power of ten, ties to even multiples; beyond the dtype they wrap."""
+    if unit > np.iinfo(np.int64).max:
+        return creation.zeros_like(x)
+    wide = conversion.cast(x, "uint64" if x.dtype.name == "uint64" else "int64")
+    count = wide // unit
+    below = wide - count * unit
+    above = unit - below
+    is_tie = recording.apply("equal", (below, above), {})
+    is_odd = recording.apply("equal", (count % 2, 1), {})
+    is_up = recording.apply("greater", (below, above), {}) | (is_tie & is_odd)
+    return conversion.cast((count + conversion.cast(is_up, wide.dtype)) * unit, x.dtype)
 
 
 def refuse_out(caller: str, out: object) -> None:

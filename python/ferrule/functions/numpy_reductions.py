@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.array import recording
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import one_real
 from ferrule.array.recording import as_operand
@@ -18,7 +17,7 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions import conversion, ops, reduction
 from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.numpy_methods import refuse_out
-from ferrule.functions.selected_elements import mean_of, selected, variance_of, with_one_more
+from ferrule.functions.selected_elements import mean_of, selected, variance_of
 from ferrule.functions.type_information import result_type
 
 
@@ -70,8 +69,7 @@ class NumPyReductions(Array):
         [2.0, 2.0, 2.0]
         """
         x = selected("sum", _in_dtype("sum", self, dtype, out), where, 0)
-        result = _back(reduction.sum(x, axis=axis, keepdims=keepdims), dtype)
-        return result if initial is None else result + initial
+        return _back(reduction.sum(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
 
     def prod(
         self,
@@ -116,8 +114,7 @@ class NumPyReductions(Array):
         6
         """
         x = selected("prod", _in_dtype("prod", self, dtype, out), where, 1)
-        result = _back(reduction.prod(x, axis=axis, keepdims=keepdims), dtype)
-        return result if initial is None else result * initial
+        return _back(reduction.prod(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
 
     def mean(
         self,
@@ -316,12 +313,8 @@ class NumPyReductions(Array):
         refuse_out("max", out)
         if where is not True and initial is None:
             raise InvalidArgumentError("max: where= needs initial=, the result where no element counts")
-        if initial is None:
-            return reduction.max(self, axis=axis, keepdims=keepdims)
-        x = selected("max", self, where, initial)
-        if 0 in x.shape:
-            x = with_one_more(x, axis, initial)
-        return recording.apply("maximum", (reduction.max(x, axis=axis, keepdims=keepdims), initial), {})
+        x = self if initial is None else selected("max", self, where, initial)
+        return reduction.max(x, axis=axis, keepdims=keepdims, initial=initial)
 
     def min(
         self,
@@ -365,12 +358,8 @@ class NumPyReductions(Array):
         refuse_out("min", out)
         if where is not True and initial is None:
             raise InvalidArgumentError("min: where= needs initial=, the result where no element counts")
-        if initial is None:
-            return reduction.min(self, axis=axis, keepdims=keepdims)
-        x = selected("min", self, where, initial)
-        if 0 in x.shape:
-            x = with_one_more(x, axis, initial)
-        return recording.apply("minimum", (reduction.min(x, axis=axis, keepdims=keepdims), initial), {})
+        x = self if initial is None else selected("min", self, where, initial)
+        return reduction.min(x, axis=axis, keepdims=keepdims, initial=initial)
 
     def all(
         self,

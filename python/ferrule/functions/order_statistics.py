@@ -18,6 +18,7 @@ from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import resulting, widened
+from ferrule.functions.interpolation import between, middle_of
 from ferrule.functions.movement import permute_dims, reshape, take
 from ferrule.functions.reduction import mean
 from ferrule.functions.sorting import sort
@@ -75,7 +76,7 @@ def median_of(caller: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     if length == 0:
         return reshape(mean(rows, axis=1), shape)  # NaN
     upper = rows[:, length // 2]
-    middle = upper if length % 2 else (widened(rows[:, length // 2 - 1]) + widened(upper)) * 0.5
+    middle = upper if length % 2 else middle_of(widened(rows[:, length // 2 - 1]), widened(upper))
     middle = cast(middle, resulting(x.dtype))
     return reshape(_nan_where_any(rows, middle) if is_floating(x.dtype) else middle, shape)
 
@@ -174,22 +175,13 @@ def _quantile(caller: str, x: Array, q: Any, whole: float, axis: Axes, method: s
     else:
         lower, upper = (widened(take(columns, reshape(place, (place.size,)), axis=0)) for place in (before, after))
         share = cast(reshape(part, (part.size, 1)), lower.dtype)
-        values = cast(_between(lower, upper, share), resulting(columns.dtype))
+        values = cast(between(lower, upper, share), resulting(columns.dtype))
     if is_floating(values.dtype):
         if is_floating(rows.dtype):
             values = _nan_where_any(rows, values)
         if are_valid is not None:
             values = apply("where", (reshape(are_valid, (are_valid.size, 1)), values, math.nan), {})
     return reshape(values, (*before.shape, *shape))
-
-
-def _between(lower: Array, upper: Array, share: Array) -> Array:
-    """Return the values at a share, from 0 to 1, of the way from the lower to the upper values."""
-    step = upper - lower
-    from_above = upper - step * (1 - share)
-    values = apply("where", (apply("less", (share, 0.5), {}), lower + step * share, from_above), {})
-    is_lower = apply("equal", (lower, upper), {}) | apply("equal", (share, 0), {})  # also of and beside infinities
-    return apply("where", (is_lower, lower, values), {})
 
 
 def _probabilities(caller: str, q: Any, whole: float, x: Array) -> tuple[Array, Array | None]:

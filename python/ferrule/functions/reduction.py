@@ -8,7 +8,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axes_of, flag, one_integer, one_real, sizes
 from ferrule.array.caller_names import names_itself
-from ferrule.array.recording import apply, as_operand
+from ferrule.array.recording import apply, as_operand, number_like
 from ferrule.dtypes.classification import is_block, is_floating, is_inexact, numpy_dtype
 from ferrule.errors import DTypeError
 from ferrule.functions import compaction
@@ -20,7 +20,7 @@ _MANY = 65536
 
 
 @names_itself
-def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Array:
     """Sum over axes.
 
     Parameters
@@ -34,6 +34,8 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
         uint64, and other dtypes stay.
     keepdims : bool
         Whether reduced axes stay, with length 1.
+    initial : number, optional
+        A value that is reduced with the elements.
 
     Returns
     -------
@@ -52,11 +54,12 @@ def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = F
     >>> fe.sum(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
     [4, 6]
     """
-    return _widened("sum", x, axis, dtype, keepdims)
+    total = _widened("sum", x, axis, dtype, keepdims)
+    return total if initial is None else apply("add", (total, initial), {})
 
 
 @names_itself
-def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
+def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Array:
     """Product over axes.
 
     Parameters
@@ -70,6 +73,8 @@ def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
         uint64, and other dtypes stay.
     keepdims : bool
         Whether reduced axes stay, with length 1.
+    initial : number, optional
+        A value that is reduced with the elements.
 
     Returns
     -------
@@ -88,7 +93,8 @@ def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     >>> fe.prod(fe.asarray([[1, 2], [3, 4]]), axis=1).tolist()
     [2, 12]
     """
-    return _widened("prod", x, axis, dtype, keepdims)
+    total = _widened("prod", x, axis, dtype, keepdims)
+    return total if initial is None else apply("multiply", (total, initial), {})
 
 
 @names_itself
@@ -203,7 +209,7 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
 
 
 @names_itself
-def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array:
     """Greatest element over axes.
 
     Parameters
@@ -214,6 +220,8 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
         The axes to reduce; by default all.
     keepdims : bool
         Whether reduced axes stay, with length 1.
+    initial : number, optional
+        A value that is reduced with the elements.
 
     Returns
     -------
@@ -223,18 +231,18 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     InvalidArgumentError
-        An axis is out of range, or a reduced axis has no elements.
+        An axis is out of range, or a reduced axis has no elements and `initial` is not given.
 
     Examples
     --------
     >>> fe.max(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
     [3, 4]
     """
-    return _reduce("max", x, axis, keepdims)
+    return _extreme("max", x, axis, keepdims, initial)
 
 
 @names_itself
-def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array:
     """Least element over axes.
 
     Parameters
@@ -245,6 +253,8 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
         The axes to reduce; by default all.
     keepdims : bool
         Whether reduced axes stay, with length 1.
+    initial : number, optional
+        A value that is reduced with the elements.
 
     Returns
     -------
@@ -254,14 +264,14 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     InvalidArgumentError
-        An axis is out of range, or a reduced axis has no elements.
+        An axis is out of range, or a reduced axis has no elements and `initial` is not given.
 
     Examples
     --------
     >>> fe.min(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
     [1, 2]
     """
-    return _reduce("min", x, axis, keepdims)
+    return _extreme("min", x, axis, keepdims, initial)
 
 
 @names_itself
@@ -458,9 +468,27 @@ def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object)
     return apply(op, (x,), {**attributes, "keepdims": keepdims})
 
 
+def _extreme(op: str, x: Array, axis: Axes, keepdims: bool, initial: Any) -> Array:
+    if initial is None:
+        return _reduce(op, x, axis, keepdims)
+    x = as_operand(op, x)
+    if 0 in x.shape:
+        x = _with_one_more(op, x, axis, initial)
+    return apply(f"{op}imum", (_reduce(op, x, axis, keepdims), initial), {})
+
+
+def _with_one_more(op: str, x: Array, axis: Axes, value: Any) -> Array:
+    """Return x with one more element along the reduced axes that are empty: max and min have no result for none."""
+    reduced = axes_of(op, axis, x.ndim)
+    after = [int(place in reduced and size == 0) for place, size in enumerate(x.shape)]
+    return apply("pad", (x, number_like(op, value, x)), {"before": [0] * x.ndim, "after": after})
+
+
 def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
+    x = as_operand(op, x)
+    if x.dtype == "bool":
+        x = cast(x, "uint8")
     if axis is not None:
         return apply(op, (x,), {"axis": one_integer(axis, op, "axis"), "keepdims": keepdims})
-    x = as_operand(op, x)
     index = apply(op, (reshape(x, (x.size,)),), {"axis": 0, "keepdims": keepdims})
     return reshape(index, (1,) * x.ndim) if keepdims else index

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import axis_of, one_integer, one_of, sizes
+from ferrule.array.attributes import Shape, axis_of, one_integer, one_of, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import MAX_DIMENSIONS, check_ndim, enough_memory
 from ferrule.array.numbers import shown
@@ -48,6 +48,38 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
     operands = [as_companion("broadcast_arrays", array, *arrays) for array in arrays]
     shape = common_shape("broadcast_arrays", *(array.shape for array in operands))
     return [broadcast_to(array, shape) for array in operands]
+
+
+@names_itself
+def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
+    """Return the shape that shapes broadcast to.
+
+    Parameters
+    ----------
+    *shapes : int or sequence of int
+        The shapes.
+
+    Returns
+    -------
+    tuple of int
+        Their common shape.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shapes do not broadcast, or have too many dimensions.
+
+    Examples
+    --------
+    >>> fe.broadcast_shapes((3, 1), (2,))
+    (3, 2)
+    """
+    all_sizes = [sizes(shape, "broadcast_shapes") for shape in shapes]
+    for lengths in all_sizes:
+        check_ndim("broadcast_shapes", len(lengths))
+        if any(length < 0 for length in lengths):
+            raise InvalidArgumentError(f"broadcast_shapes: {lengths} has a negative size")
+    return common_shape("broadcast_shapes", *all_sizes)
 
 
 def common_shape(caller: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:

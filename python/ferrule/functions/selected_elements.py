@@ -34,15 +34,6 @@ def variance_of(caller: str, x: Array, where: Any, axis: Axes, less: float, keep
     return _without(caller, total / recording.apply("maximum", (count, 0), {}), axis, keepdims)
 
 
-def with_one_more(x: Array, axis: Axes, value: float) -> Array:
-    """Return x with one more element along the reduced axes that are empty: max and min have no result for none."""
-    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    reduced = {place % x.ndim for place in axes}
-    after = [int(place in reduced and size == 0) for place, size in enumerate(x.shape)]
-    attributes = {"before": [0] * x.ndim, "after": after}
-    return recording.apply("pad", (x, recording.number_like("max", value, x)), attributes)
-
-
 def _count_of(caller: str, where: Any, x: Array, axis: Axes) -> Array:
     """Return how many elements count, in the dtype of x, with the reduced axes kept."""
     counts = _mask(caller, where, x)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import SupportsIndex
 
 import numpy as np
 
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axis_of
+from ferrule.array.attributes import axis_of, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.counting import sorted_position
 from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
-from ferrule.functions.movement import broadcast_to, reshape, take
+from ferrule.functions.interpolation import between
+from ferrule.functions.movement import broadcast_to, concat, reshape, take
 from ferrule.functions.reduction import max as max_of
 from ferrule.functions.reduction import mean
 from ferrule.functions.reduction import min as min_of
 from ferrule.functions.reduction import sum as sum_of
+from ferrule.functions.sorting import argsort
 from ferrule.functions.type_information import result_type
 
 
@@ -105,7 +108,15 @@ def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
 
 
 @names_itself
-def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: float | None = None) -> Array:
+def interp(
+    x: Array,
+    xp: Array,
+    fp: Array,
+    /,
+    left: float | None = None,
+    right: float | None = None,
+    period: float | None = None,
+) -> Array:
     """Piecewise linear interpolation between points.
 
     Parameters
@@ -113,11 +124,13 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     x : Array
         Where to interpolate.
     xp : Array of shape (n,)
-        The places of the points, in ascending order.
+        The places of the points, in ascending order; with `period` in any order.
     fp : Array of shape (n,)
         Their values.
     left, right : number, optional
         The results below xp[0] and above xp[-1]; by default fp[0] and fp[-1].
+    period : number, optional
+        The period of the function, such as 360 for angles in degrees. `left` and `right` have no meaning then.
 
     Returns
     -------
@@ -128,7 +141,7 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     Raises
     ------
     InvalidArgumentError
-        There are no points, or their places and values are not of one length.
+        There are no points, or their places and values are not of one length; or the period is 0 or not finite.
 
     Examples
     --------
@@ -144,16 +157,43 @@ def interp(x: Array, xp: Array, fp: Array, /, left: float | None = None, right: 
     dtype = np.dtype("float64" if double in [part.dtype for part in arrays] else "float32")
     wide = double if double in [intermediate(part.dtype) for part in arrays] else dtype
     at, places, values = (cast(part, wide) for part in arrays)
+    if period is not None:
+        at, places, values = _repeated(at, places, values, period)
+        left = right = None
     last = places.shape[0] - 1
     found = reshape(sorted_position(places, at, right=True), (at.size,))
     before = apply("clip", (found - 1, 0, max(last - 1, 0)), {})
     after = apply("minimum", (before + 1, last), {})
     x0, x1 = (reshape(take(places, place, axis=0), at.shape) for place in (before, after))
     y0, y1 = (reshape(take(values, place, axis=0), at.shape) for place in (before, after))
-    inside = y0 + (y1 - y0) / apply("where", (apply("equal", (x0, x1), {}), 1, x1 - x0), {}) * (at - x0)
+    inside = between(y0, y1, _share(x0, x1, at))
+    has_infinity = apply("isinf", (y0,), {}) | apply("isinf", (y1,), {})  # it fills the whole interval
+    inside = apply("where", (has_infinity, y0 + y1, inside), {})
     for place, value in ((x0, y0), (x1, y1)):  # exact, although the other value may be infinite
         inside = apply("where", (apply("equal", (at, place), {}), value, inside), {})
     low = values[0] if left is None else left
     high = values[-1] if right is None else right
     result = apply("where", (apply("less", (at, places[0]), {}), low, inside), {})
-    return cast(apply("where", (apply("greater", (at, places[-1]), {}), high, result), {}), dtype)
+    result = apply("where", (apply("greater", (at, places[-1]), {}), high, result), {})
+    return cast(apply("where", (apply("isnan", (at,), {}), np.nan, result), {}), dtype)
+
+
+def _share(x0: Array, x1: Array, at: Array) -> Array:
+    """Return the share of the way from x0 to x1 at which `at` is."""
+    width = x1 - x0
+    share = (at - x0) / apply("where", (apply("equal", (x0, x1), {}), 1, width), {})
+    halves = (at * 0.5 - x0 * 0.5) / (x1 * 0.5 - x0 * 0.5)  # of intervals that are wider than the greatest number
+    share = apply("where", (apply("isinf", (width,), {}), halves, share), {})
+    return apply("where", (apply("equal", (x0, -np.inf), {}), 1, share), {})
+
+
+def _repeated(at: Array, places: Array, values: Array, period: float) -> tuple[Array, Array, Array]:
+    """Return all places within one period, and the points with one more before and behind them, in ascending order."""
+    length = abs(one_real(period, "interp", "period"))
+    if not 0 < length < math.inf:
+        raise InvalidArgumentError(f"interp: period is a finite number other than 0, not {period}")
+    at, places = at % length, places % length
+    order = argsort(places)
+    places, values = take(places, order, axis=0), take(values, order, axis=0)
+    around = concat([places[-1:] - length, places, places[:1] + length])
+    return at, around, concat([values[-1:], values, values[:1]])

@@ -40,6 +40,7 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "conjugate": complex_parts.conj,
     "divide": arithmetic.divide,
+    "fmod": arithmetic.fmod,
     "frexp": ops.frexp,
     "logical_and": logical.logical_and,
     "logical_not": logical.logical_not,

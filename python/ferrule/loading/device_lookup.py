@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copyreg
-import os
 from typing import TYPE_CHECKING
 
 from ferrule import _ferrule
@@ -11,6 +10,7 @@ from ferrule.errors import InvalidArgumentError, NotFoundError
 from ferrule.later import later
 from ferrule.loading import load_state
 from ferrule.loading.devices import Backend, Device
+from ferrule.process import variables
 from ferrule.process.locks import LockHolder
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def load_once() -> None:
             return
         _first_load.is_running = True
         try:
-            if os.environ.get("FERRULE_AUTOLOAD", "") != "0":
+            if variables.choice("FERRULE_AUTOLOAD", ("1", "0")) == "1":
                 load.load_all()
             load_state.is_complete = True
         finally:

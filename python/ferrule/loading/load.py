@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 
 # What reads files of arrays, by their suffixes.
 _READERS = {
+    b".gguf": "gguf.GGUFReader",
     b".npy": "numpy.load",
     b".npz": "numpy.load",
     b".pt": "torch.load",

@@ -13,9 +13,14 @@ from types import TracebackType
 from typing import Any
 
 from ferrule.errors import Error
+from ferrule.process import variables
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+
+
+def _length() -> str:
+    return variables.choice("FERRULE_TRACEBACK", ("short", "full"))
 
 
 def install() -> None:
@@ -24,6 +29,7 @@ def install() -> None:
     Python calls `sys.excepthook` for an exception that nobody handles, and IPython the method `_render_traceback_` of
     the exception. Neither costs anything before.
     """
+    _length()  # warns of a wrong value
     sys.excepthook = _hook_before(sys.excepthook)
     Error._render_traceback_ = _rendered  # type: ignore[attr-defined]
 
@@ -51,7 +57,7 @@ def _rendered(error: Error) -> list[str]:
 def shortened(error: BaseException) -> Iterator[None]:
     """Leave out ferrule's frames of an exception, and of those it was raised from, for the time of the block."""
     changed: list[tuple[BaseException, TracebackType | None, BaseException | None, bool]] = []
-    if os.environ.get("FERRULE_TRACEBACK") != "full":
+    if _length() == "short":
         _shorten(error, changed)
     try:
         yield

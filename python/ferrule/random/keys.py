@@ -154,6 +154,9 @@ def words_for(caller: str, key: Array, count: int, number: int) -> list[Array]:
 
 def words_of(caller: str, key: Array, count: int, stream: int) -> Array:
     """Return `count` uint32 words of one of the streams of a key."""
+    if not isinstance(key, (Array, np.ndarray)):
+        call = f"random.{caller}(random.key(seed), {'shape' if isinstance(key, (tuple, list)) else '...'})"
+        raise InvalidArgumentError(f"{caller}: key is made by random.key or random.split, not {key!r}; write {call}")
     key = as_operand(caller, key)
     if key.dtype != _WORD or key.shape != (2,):
         raise InvalidArgumentError(

@@ -40,6 +40,8 @@ def advice(function: Callable[..., Any], args: Sequence[object], names: Iterable
     `args` are the arguments by position, `names` those by name.
     """
     code = function.__code__
+    if not args and code.co_varnames[:1] == ("key",) and "key" not in names:
+        return "; ferrule.random.key(seed) makes a key"
     named = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
     for name in names:
         if name not in named:

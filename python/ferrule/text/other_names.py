@@ -20,7 +20,6 @@ OTHER_NAMES = {
     "arctan": "atan",
     "arctan2": "atan2",
     "arctanh": "atanh",
-    "array": "asarray",
     "bitwise_not": "bitwise_invert",
     "cast": "astype",
     "cat": "concat",
@@ -50,6 +49,7 @@ OTHER_NAMES = {
     "left_shift": "bitwise_left_shift",
     "load_safetensors": "io.open_safetensors",
     "manual_seed": "random.key",
+    "seed": "random.key",
     "mm": "matmul",
     "mod": "remainder",
     "ndarray": "Array",
@@ -87,8 +87,14 @@ _REPLACED = {
     "flipud": "ferrule.flip(x, axis=0)",
     "inner": "ferrule.vecdot(x, y) of vectors, x @ y.mT of matrices",
     "loadtxt": "ferrule.asarray(numpy.loadtxt(path))",
+    "linear": "x @ weight.T + bias",
     "multinomial": "ferrule.random.choice(key, n, shape, p=probabilities)",
+    "normal": "ferrule.random.normal(key, shape)",
     "one_hot": "indices[..., None] == ferrule.arange(n)",
+    "rand": "ferrule.random.uniform(key, shape)",
+    "randint": "ferrule.random.integers(key, shape, low, high)",
+    "randn": "ferrule.random.normal(key, shape)",
+    "randperm": "ferrule.random.permutation(key, n)",
     "save": "numpy.save(path, numpy.asarray(x)), and graph.save(path) of a graph",
     "savez": "numpy.savez(path, name=numpy.asarray(x))",
     "set_printoptions": "numpy.set_printoptions",
@@ -110,8 +116,25 @@ _LACKING = {
         ),
         "ferrule computes no derivatives",
     ),
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolve"), "ferrule has no convolutions"),
-    "nn": "ferrule has no layers, but functions such as ferrule.softmax",
+    **dict.fromkeys(
+        (
+            *("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolve"),
+            *("correlate", "fold", "unfold"),
+        ),
+        "ferrule has no convolutions",
+    ),
+    **dict.fromkeys(
+        [f"{kind}_pool{rank}d" for kind in ("avg", "max", "adaptive_avg", "adaptive_max") for rank in (1, 2, 3)],
+        "ferrule has no pooling; windows that do not overlap are axes of x.reshape(n, c, h // 2, 2, w // 2, 2)",
+    ),
+    **dict.fromkeys(
+        ("binary_cross_entropy", "cross_entropy", "l1_loss", "mse_loss", "nll_loss"),
+        "ferrule has no losses, but functions such as ferrule.log_softmax and ferrule.mean",
+    ),
+    **dict.fromkeys(
+        ("Conv1d", "Conv2d", "Conv3d", "Linear", "Module", "nn"),
+        "ferrule has no layers, but functions such as ferrule.softmax",
+    ),
     "vmap": "ferrule has none; its functions take any number of leading axes",
 }
 
@@ -134,9 +157,11 @@ _OTHER_NAMES_OF_MODULES = {
         "rand": "uniform(key, shape)",
         "randint": "integers(key, shape, low, high)",
         "randn": "normal(key, shape)",
+        "randperm": "permutation(key, n)",
         "random": "uniform(key, shape)",
         "seed": "key(seed)",
         "shuffle": "permutation(key, x)",
+        "standard_normal": "normal(key, shape)",
     },
 }
 
@@ -176,10 +201,9 @@ _METHODS = {
     "float": 'x.astype("float32")',
     "half": 'x.astype("float16")',
     "mm": "x @ y",
-    "numpy": "numpy.asarray(x)",
     "strides": "numpy.asarray(x).strides",
     "to": "x.to_device(device) or x.astype(dtype)",
-    "tobytes": "numpy.asarray(x).tobytes()",
+    "tobytes": "bytes(x)",
     "view": "x.reshape(shape)",
 }
 

@@ -212,6 +212,10 @@ TEST_F(LoaderTrust, VariableAppliesIfTheCallSetsNoPolicy) {
     EXPECT_EQ(loaded_row("owner").state, LoadState::unsafe);
   }
   EXPECT_EQ(loaded_row("").state, LoadState::unsafe);
+  const Variable misspelt("FERRULE_TRUST", "anny");
+  const Lines lines;
+  EXPECT_EQ(loaded_row("").state, LoadState::unsafe);
+  EXPECT_CONTAINS(lines.text, "FERRULE_TRUST is 'anny', and must be one of: owner, manifest-hash, any; using owner");
 }
 
 TEST_F(LoaderTrust, ManifestHashPolicyRefusesModulesWithoutManifest) {

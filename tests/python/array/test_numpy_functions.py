@@ -239,7 +239,6 @@ def test_numpy_arrays_can_be_updated_in_place() -> None:
         (lambda x: NP.max(x, where=MASK), "max: where= needs initial="),
         (lambda x: x.take([1], mode="wrap"), "take: mode is"),
         (lambda x: x.ravel(order="F"), "ravel: order is"),
-        (lambda x: fe.asarray(INTEGERS).round(-1), "round: integers are rounded to at least 0 decimals, not -1"),
         (lambda x: x.swapaxes(0, 2), "swapaxes: axis 2 is out of range for 2 dimensions"),
         (lambda x: NP.sum(x, dtype="flaot32"), "dtype"),
     ],

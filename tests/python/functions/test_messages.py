@@ -53,7 +53,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "argmax: axis must be one integer, not (0, 1)",
     ),
-    "expand_dims": (lambda: FE.expand_dims(X, axis=1.5), ValueError, "expand_dims: axis must be one integer, not 1.5"),
+    "expand_dims": (lambda: FE.expand_dims(X, axis=1.5), ValueError, "expand_dims: axis must be an integer or a tuple"),
     "softmax of two axes": (
         lambda: FE.softmax(X, axis=(0, 1)),
         ValueError,
@@ -287,7 +287,6 @@ def test_load_of_a_file_of_arrays_names_its_reader(suffix: str, reader: str, tmp
         (lambda: FE.sum(X, X), "; write axis=..."),
         (lambda: FE.softmax(X, -1), "takes 1 positional argument but 2 were given; write axis=-1"),
         (lambda: FE.tril(X, -1), "; write k=-1"),
-        (lambda: FE.expand_dims(X, 0), "; write axis=0"),
         (lambda: FE.topk(X, 2, 1), "; write axis=1"),
         (lambda: fe.fft.fft(X, 3, 0), "; write n=3, axis=0"),  # type: ignore[misc]
         (lambda: FE.sum(X, dim=1), "got an unexpected keyword argument 'dim'; it is axis= here"),
@@ -304,7 +303,7 @@ def test_load_of_a_file_of_arrays_names_its_reader(suffix: str, reader: str, tmp
         (lambda: FE.ones((2, 3)).sum(dim=1), "; it is axis= here"),
         (lambda: FE.ones((1, 3)).squeeze(dim=0), "; it is axis= here"),
         (lambda: FE.sum(), "missing 1 required positional argument: 'x'"),
-        (lambda: FE.sum(X, 0, None, True, 1), "takes 1 positional argument but 5 were given"),
+        (lambda: FE.sum(X, 0, None, True, 1, 2), "takes 1 positional argument but 6 were given"),
         (lambda: FE.sum(X, zzz=1), "unexpected keyword argument 'zzz'"),
     ],
 )
@@ -416,7 +415,7 @@ def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], 
     ("name", "words"),
     [
         ("softmax", r"; it is ferrule.softmax\(x\) here"),
-        ("numpy", r"; it is numpy.asarray\(x\) here"),
+        ("clone", r"; it is ferrule.asarray\(x, copy=True\) here"),
         ("concatenate", r"; it is ferrule.concatenate\(x\) here"),
         ("shap", "; did you mean 'shape'?"),
         ("zzz", ""),

@@ -133,6 +133,9 @@ CALLS: dict[str, Call] = {
         a(np.array([0.0, 2.0, 2.5])), a(np.arange(3.0)), a(np.arange(3.0) + 5), left=-1, right=-2
     ),
     "interp nan": lambda m, a: m.interp(a(np.array([[np.nan, 1.5]])), a(np.arange(3.0)), a(np.arange(3.0))),
+    "interp period": lambda m, a: m.interp(
+        a(np.linspace(-400, 400, 33)), a(np.array([190.0, -190, 350, -350])), a(np.array([5.0, 10, 3, 4])), period=360
+    ),
     "interp of one point": lambda m, a: m.interp(a(np.array([0.0, 1.0, 2.0])), a(np.array([1.0])), a(np.array([5.0]))),
 }
 BY_VALUES = {
@@ -240,6 +243,35 @@ def test_einsum_is_numpys(subscripts: str, dtype: str) -> None:
         assert got.dtype == np.dtype(dtype)
 
 
+def test_einsum_promotes_before_it_sums() -> None:
+    for subscripts, *operands in (
+        ("ab,a->", np.full((4, 100), 200, np.uint8), np.ones(4, np.float32)),
+        ("ab,a->", np.ones((4, 3), bool), np.ones(4, np.int64)),
+        ("ij,jk->k", np.full((5, 2), 100, np.int8), np.ones((2, 3), np.int64)),
+        ("ab,a->", np.full((4, 100), 2**30, np.int32), np.ones(4, np.int64)),
+        ("a,->", np.full(3000, 0.1, np.float32), np.float64(1)),
+    ):
+        np.testing.assert_allclose(
+            np.asarray(fe.einsum(subscripts, *map(fe.asarray, operands))), np.einsum(subscripts, *operands), rtol=1e-9
+        )
+
+
+@each("subscripts", ["ij,jk->ik", "ij->i", "ij,ij->ij", "ij,jk,kl->il", "ij,j->", "bij,bjk->bik", "ii->i"])
+def test_einsum_of_bools_is_numpys(subscripts: str) -> None:
+    operands = [RNG.random([4] * len(word)) < 0.3 for word in subscripts.partition("->")[0].split(",")]
+    got = fe.einsum(subscripts, *map(fe.asarray, operands))
+    assert got.dtype == np.dtype("bool")
+    np.testing.assert_array_equal(np.asarray(got), np.einsum(subscripts, *operands))
+
+
+def test_einsum_takes_lists_of_axes_as_numpys() -> None:
+    x, y = RNG.integers(0, 9, (3, 4)), RNG.integers(0, 9, (4, 5))
+    for xs, ys, result in (([0, 1], [1, 30], ()), ([0, 1], [1, 2], ([2, 0],)), ([..., 1], [1, 2], ([..., 2],))):
+        wanted = np.einsum(x, xs, y, ys, *result)
+        np.testing.assert_array_equal(np.asarray(fe.einsum(fe.asarray(x), xs, fe.asarray(y), ys, *result)), wanted)
+    assert isinstance(NP.einsum(fe.asarray(x), [0, 1], [1, 0]), fe.Array)
+
+
 def test_einsum_follows_the_path_of_opt_einsum(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
@@ -260,6 +292,8 @@ def test_einsum_follows_the_path_of_opt_einsum(monkeypatch: pytest.MonkeyPatch) 
     ("call", "message"),
     [
         (lambda x: FE.einsum(x, x), "einsum: subscripts is a text such as 'ij,jk->ik', not Array"),
+        (lambda x: FE.einsum("ii", FE.ones((3, 1))), r"those of 'i' in shape \(3, 1\) have the lengths 3 and 1"),
+        (lambda x: FE.einsum(x, [0, 52]), "einsum: labels of axes are from 0 to 51, not 52"),
         (lambda x: FE.einsum("ij"), "einsum: there are no operands"),
         (lambda x: FE.einsum("ij,jk", x), "einsum: 'ij,jk' is for 2 operands, and 1 are given"),
         (lambda x: FE.einsum("ijk", x), "einsum: 'ijk': 'ijk' is for 3 axes, and there are 2"),
@@ -297,12 +331,33 @@ def test_wrong_arguments_are_named(call: Any, message: str) -> None:
         call(fe.asarray(X))
 
 
-def test_interpolation_at_a_point_is_its_value_beside_infinities() -> None:
-    xp, fp = np.array([1.0, 2.0, 3.0]), np.array([3.0, np.inf, 4.0])
-    x = np.array([1.0, 2.0, 3.0, 0.0, 9.0])
-    np.testing.assert_array_equal(
-        np.asarray(fe.interp(fe.asarray(x), fe.asarray(xp), fe.asarray(fp))), np.interp(x, xp, fp)
-    )
+@each("values", [(3, np.inf, 4), (np.inf, 3, 4), (-np.inf, 3, 4), (np.inf, np.inf, 4), (-np.inf, np.inf, 4)])
+def test_interpolation_beside_infinities_is_numpys(values: tuple[float, ...]) -> None:
+    xp, fp = np.array([1.0, 2.0, 3.0]), np.array(values, dtype=float)
+    x = np.array([1.0, 1.2, 1.5, 1.8, 2.0, 2.2, 2.8, 3.0, 0.0, 9.0])
+    got = fe.interp(fe.asarray(x), fe.asarray(xp), fe.asarray(fp))
+    np.testing.assert_allclose(np.asarray(got), np.interp(x, xp, fp), rtol=1e-15)
+
+
+def test_values_between_large_numbers_of_opposite_signs_are_finite() -> None:
+    for dtype in ("float32", "float64", "float16"):
+        large = float(np.finfo(dtype).max)
+        both = fe.asarray([large, -large], dtype=dtype)
+        np.testing.assert_allclose(
+            np.asarray(fe.quantile(both, [0.0, 0.25, 0.5, 1.0])) / large, [-1, -0.5, 0, 1], rtol=1e-3
+        )
+        assert fe.median(both * fe.asarray([1, -1], dtype=dtype)).item() == large
+        assert fe.nanmedian(fe.asarray([large, np.nan, large], dtype=dtype)).item() == large
+        spaced = fe.linspace(-large, large, 5, dtype=dtype)
+        np.testing.assert_allclose(np.asarray(spaced) / large, [-1, -0.5, 0, 0.5, 1])
+    ends = fe.asarray([-1e308, 1e308], dtype="float64")
+    assert fe.interp(fe.asarray([0.0], dtype="float64"), fe.asarray([-1.0, 1.0]), ends).tolist() == [0.0]
+    assert fe.interp(fe.asarray([0.0], dtype="float64"), ends, fe.asarray([0.0, 1.0])).tolist() == [0.5]
+    assert fe.arange(-1e308, 1e308, 5e307, dtype="float64").tolist() == [-1e308, -5e307, 0.0, 5e307]
+    counts, edges = fe.histogram(ends, 4)
+    assert counts.tolist() == [1, 0, 0, 1]
+    assert edges.tolist() == fe.graph(lambda x: fe.histogram(x, 4))(ends).bin_edges.tolist()
+    assert edges.tolist() == [-1e308, -5e307, 0.0, 5e307, 1e308]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -52,6 +52,17 @@ def test_python_prints_the_callers_frames_only(code: str, run_python: RunPython)
     assert full.splitlines()[-1] == printed.splitlines()[-1]
 
 
+def test_variables_with_unknown_values_cause_one_warning_each(run_python: RunPython) -> None:
+    junk = {"FERRULE_TRACEBACK": "ful", "FERRULE_AUTOLOAD": "no", "FERRULE_TRUST": "nobody", "FERRULE_PROBE": "maybe"}
+    junk |= {"FERRULE_PROBE_TIMEOUT": "2s", "FERRULE_PROBE_MEMORY": "-1", "FERRULE_THREADS": "many"}
+    taken = {"short", "1", "owner", "auto", "20", "4096"}
+    code = "import ferrule as fe\nfe.ones((999, 999)).sum().item()\nfe.load_all()\n"
+    lines = run_python(code, **junk).stderr.splitlines()
+    for name, value in junk.items():
+        [line] = [line for line in lines if line.startswith(f"{name} is {value!r}, and must be ")]
+        assert name == "FERRULE_THREADS" or line.rpartition("; using ")[2] in taken
+
+
 def test_a_hook_that_was_there_before_is_called(run_python: RunPython) -> None:
     code = (
         "import sys, traceback\n"

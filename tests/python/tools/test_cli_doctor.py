@@ -310,9 +310,10 @@ def test_unsafe_folder_is_reported_with_the_chmod_that_fixes_it(
 
 
 def test_invalid_variables_are_reported_without_a_traceback(doctor: Doctor) -> None:
-    found = found_by(doctor("--json", FERRULE_PROBE="sometimes"))
-    assert not found["ok"]
-    assert any("FERRULE_PROBE" in sentence for sentence in found["advice"])
+    found = found_by(doctor("--json", FERRULE_PROBE_MEMORY="much", FERRULE_TRUST="nobody"))
+    limit = "FERRULE_PROBE_MEMORY is 'much', and must be a number above 0 and up to a million; using 4096."
+    assert limit in found["advice"]
+    assert any(sentence.startswith("FERRULE_TRUST is 'nobody', and must be ") for sentence in found["advice"])
 
 
 def test_redaction_replaces_whole_words_only(monkeypatch: pytest.MonkeyPatch) -> None:

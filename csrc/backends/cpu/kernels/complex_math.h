@@ -189,7 +189,7 @@ struct Tanh {
   Complex128 operator()(Complex128 z) const {
     const double x = z.real, y = z.imaginary;
     if (is_nan(x)) return {x, y == 0 ? y : x};
-    if (is_infinite(x)) return {with_sign(1, x), with_sign(0, is_infinite(y) || is_nan(y) ? y : ::sin(2 * y))};
+    if (is_infinite(x)) return {with_sign(1, x), with_sign(0, y)};  // as the standard; C has the sign of sin(2 y)
     if (!is_finite(y)) return {x == 0 ? x : y - y, y - y};
     if (__builtin_fabs(x) >= far) {
       const double e = ::exp(-__builtin_fabs(x));

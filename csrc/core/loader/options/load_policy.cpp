@@ -2,7 +2,9 @@
 
 #include "core/environment.h"
 #include "core/error.h"
+#include "core/warn_once.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ferrule {
@@ -20,12 +22,17 @@ Word word_of(const std::array<const char*, Count>& words, const std::string& giv
   fail_argument("load: {} is '{}', and must be one of: {}", option, given, fmt::join(words, ", "));
 }
 
-// The value of the caller's word, else of the environment variable, else the first of the enumeration.
+// The value of the caller's word, else of the environment variable, else the first of the enumeration. The variable
+// causes a warning when it is none of the words.
 template <class Word, std::size_t Count>
 Word word_or(const std::array<const char*, Count>& words, const std::string& given, const char* option,
              const char* variable) {
   if (!given.empty()) return word_of<Word>(words, given, option);
-  if (const auto value = environment(variable)) return word_of<Word>(words, *value, variable);
+  const auto value = environment(variable);
+  if (!value) return Word{};
+  const auto found = std::find(words.begin(), words.end(), *value);
+  if (found != words.end()) return static_cast<Word>(found - words.begin());
+  warn_of_variable(variable, *value, fmt::format("one of: {}", fmt::join(words, ", ")), words[0]);
   return Word{};
 }
 

@@ -25,7 +25,7 @@ struct Policy {
 };
 
 // The policy given by these words. An empty probe or trust is taken from FERRULE_PROBE or FERRULE_TRUST, else it is the
-// default. Throws invalid_argument, which lists the valid words.
+// default. Throws invalid_argument, which lists the valid words, for another word of the caller.
 Policy policy_of(const std::string& select, const std::string& probe, const std::string& trust, bool reprobe);
 // The policy when the caller gives none.
 Policy default_policy();

@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/platform/library_paths.h"
+#include "core/warn_once.h"
 #include "module_file/path_text.h"
 
 #include <array>
@@ -33,15 +34,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number in an environment variable times `scale`, rounded down; `otherwise` when it is unset.
+// The number in an environment variable times `scale`, rounded down; `otherwise`, a multiple of `scale`, when it is
+// unset, and with a warning when it is not such a number.
 uint64_t number_in(const char* variable, uint64_t otherwise, uint64_t scale) {
   const auto text = environment(variable);
   if (!text) return otherwise;
   char* end = nullptr;
   const double value = std::strtod(text->c_str(), &end);
   if (end != text->c_str() + text->size() || !std::isfinite(value) || value * static_cast<double>(scale) < 1 ||
-      value > 1e6)
-    fail_argument("{} is '{}', and must be a number above 0 and up to a million", variable, *text);
+      value > 1e6) {
+    warn_of_variable(variable, *text, "a number above 0 and up to a million", std::to_string(otherwise / scale));
+    return otherwise;
+  }
   return static_cast<uint64_t>(value * static_cast<double>(scale));
 }
 

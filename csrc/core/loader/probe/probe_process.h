@@ -12,8 +12,8 @@ struct ProbeLimits {
   uint64_t milliseconds = 20'000;
   uint64_t mebibytes = 4096;
 };
-// The limits in FERRULE_PROBE_TIMEOUT (seconds) and FERRULE_PROBE_MEMORY (MiB), else the defaults. Throws
-// invalid_argument when one is not a number above 0 and up to a million.
+// The limits in FERRULE_PROBE_TIMEOUT (seconds) and FERRULE_PROBE_MEMORY (MiB), else the defaults. One that is not a
+// number above 0 and up to a million causes a warning.
 ProbeLimits probe_limits();
 
 // The executable that belongs to this libferrule; nullopt when it is not installed.

@@ -20,9 +20,10 @@
 namespace ferrule {
 namespace {
 
-Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& probe, const std::string& key) {
+Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& probe, const ProbeLimits& limits,
+                      const std::string& key) {
   log_debug("{}: probed by {}", candidate.row.path, path_to_text(probe));
-  const std::string line = run_probe(probe, candidate.real, probe_limits());
+  const std::string line = run_probe(probe, candidate.real, limits);
   Verdict verdict = verdict_from(line);
   remember_verdict(key, line);
   return verdict;
@@ -58,7 +59,7 @@ bool is_own_module(const std::string& sha256) {
 
 }  // namespace
 
-Prober::Prober(const Policy& policy) : policy_(policy), executable_(find_probe()) {}
+Prober::Prober(const Policy& policy) : policy_(policy), limits_(probe_limits()), executable_(find_probe()) {}
 
 bool Prober::is_wanted(const std::string& hash) const {
   if (policy_.probe == ProbePolicy::never) return false;
@@ -98,7 +99,7 @@ void Prober::probe(Candidate& candidate, const std::string& hash) const {
     verdict = remembered_verdict(key);
   row.probed = verdict ? "cached" : "yes";
   try {
-    if (!verdict) verdict = fresh_verdict(candidate, *executable_, key);
+    if (!verdict) verdict = fresh_verdict(candidate, *executable_, limits_, key);
   } catch (const Error& error) {
     throw CandidateRefusal{LoadState::probe_failed, error.code(), error.what()};
   }

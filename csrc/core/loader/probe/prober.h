@@ -3,6 +3,7 @@
 
 #include "core/loader/candidate/candidate.h"
 #include "core/loader/options/load_policy.h"
+#include "core/loader/probe/probe_process.h"
 #include "core/loader/probe/probe_verdict.h"
 
 #include <filesystem>
@@ -33,6 +34,7 @@ class Prober {
   std::string key_of(const Candidate& candidate, const std::string& hash) const;
 
   const Policy policy_;
+  const ProbeLimits limits_;
   const std::optional<std::filesystem::path> executable_;
 };
 

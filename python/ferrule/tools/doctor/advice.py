@@ -17,7 +17,7 @@ from ferrule.tools.doctor.drivers import Driver, advice_on
 KNOWN = (
     *("FERRULE_AUTOLOAD", "FERRULE_BACKEND_DIR", "FERRULE_BACKEND_PATH", "FERRULE_CACHE_DIR", "FERRULE_DISABLE"),
     *("FERRULE_LOG", "FERRULE_ONLY", "FERRULE_PREFER", "FERRULE_PROBE", "FERRULE_PROBE_MEMORY"),
-    *("FERRULE_PROBE_TIMEOUT", "FERRULE_TRUST"),
+    *("FERRULE_PROBE_TIMEOUT", "FERRULE_THREADS", "FERRULE_TRACEBACK", "FERRULE_TRUST"),
 )
 # These match the reasons that the core and ferrule's modules give: a driver is missing or too old; a library is
 # damaged, or is not a driver.
@@ -40,6 +40,7 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
         )
     rows = found["report"]["candidates"]
     sentences += _of_disabled(found["variables"], sorted({row["name"] for row in rows if row["name"]}))
+    sentences += [f"{warning}." for warning in found["warnings"] if warning.startswith("FERRULE_")]
     sentences += _of_missing_files(rows)
     for row in rows:
         sentences += _of_row(row)

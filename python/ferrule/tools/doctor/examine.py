@@ -36,6 +36,7 @@ def examine(
     found["about"] |= versions_of(drivers)
     found["variables"] |= variables_of(drivers)
     found["asked"] = _asked(loaded, names, only)
+    found["warnings"] = loaded["warnings"] if loaded else []
     devices = loaded["devices"] if loaded else []
     wanted = {answer["device"] for answer in found["asked"] if answer["device"]} if names else None
     chosen = [device for device in devices if wanted is None or device["name"] in wanted]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import ferrule as fe
 from ferrule.tools.child.serve import Reply, Send, serve
 from ferrule.tools.doctor.measure import measure
+
+
+class _Warnings(logging.Handler):
+    """Collects what is logged as a warning."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.sentences: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.sentences.append(record.getMessage())
 
 
 class Worker:
@@ -23,11 +35,14 @@ class Worker:
 
     def _load(self, reprobe: bool, names: list[str]) -> Reply:
         self.at("loading")
+        warnings = _Warnings()
+        logging.getLogger("ferrule").addHandler(warnings)
         report = fe.load_all(reprobe=reprobe)
         self.at("listing the devices")
         devices = [describe(device) for device in fe.devices(unified=False)]
         self.at("looking for what was asked for")
-        return {"report": report.to_dict(), "devices": devices, "asked": {name: self._find(name) for name in names}}
+        asked = {name: self._find(name) for name in names}
+        return {"report": report.to_dict(), "devices": devices, "asked": asked, "warnings": warnings.sentences}
 
     @staticmethod
     def _find(name: str) -> Reply:
