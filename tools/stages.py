@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from tools import backends, builds, environment, other_systems, sanitizers, testing, wheels
 from tools.environment import PYTHON, VENV
@@ -111,7 +112,9 @@ def tidy(sample: Sample) -> Iterator[Step]:
         # What is generated is compiled into headers that the sources include.
         builds.compile("tidy", "ferrule_ops_header", "ferrule_op_samples", "ferrule_vulkan_shaders")
 
-    program = (PYTHON, VENV / "bin" / "run-clang-tidy.py", "-quiet", "-p", ROOT / "build" / "tidy", "-j", str(CORES))
+    tools = VENV / "bin"
+    program: tuple[str | Path, ...] = (PYTHON, tools / "run-clang-tidy.py", "-clang-tidy-binary", tools / "clang-tidy")
+    program += ("-quiet", "-p", ROOT / "build" / "tidy", "-j", str(CORES))
     yield Step("prepare", prepare)
     csrc = ROOT / "csrc"
     folders = [path for path in csrc.iterdir() if path.is_dir() and path.name != "backends"]
