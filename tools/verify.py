@@ -12,7 +12,7 @@ import re
 import time
 from pathlib import Path
 
-from tools import process
+from tools import backends, process
 from tools.process import ROOT, CommandError, OutOfTimeError, output_of, say
 from tools.stages import STAGES
 from tools.steps import Sample, Stage
@@ -32,6 +32,10 @@ READ_BY = {
     r"^tools/sanitizers\.py$": ("address", "thread"),
     r"^tools/wheels\.py$": ("wheels", "wine", "qemu"),
     r"^\.clang-tidy$": ("tidy",),
+    **{
+        f"^csrc/backends/{name}/": (name, "address", "thread", "wheels", "wine", "qemu", "tidy")
+        for name in backends.names()
+    },
 }
 NAMED = {stage.name: stage for stage in STAGES}
 
