@@ -131,13 +131,18 @@ py::object applied(const char* op, std::span<PyObject* const> operands) {
     handles[i] = arrays[i]->get();
     has_array = true;
   }
-  if (!has_array || is_left_to_python(op, operands, arrays)) return not_implemented();
+  if (!has_array) return not_implemented();
   for (std::size_t i = 0; i < count; ++i)  // converted here, because it may fail
     if (!arrays[i]) numbers[i] = number_of(op, operands[i]);
   fe_array* out = nullptr;
-  check(without_gil([&] {
+  fe_error* const error = without_gil([&] {
     return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, count, nullptr, 0, &out, 1);
-  }));
+  });
+  if (error != nullptr && is_left_to_python(op, operands, arrays)) {
+    fe_error_release(error);
+    return not_implemented();
+  }
+  check(error);
   return wrapped(ArrayHandle(out));
 }
 

@@ -35,6 +35,6 @@ class pybind11::detail::type_caster<Class> : public type_caster_base<Class> {
   bool load(handle source, bool convert) { return this->template load_impl<type_caster>(source, convert); }
   void load_value(value_and_holder&& held) {
     if (!held.holder_constructed()) throw type_error("its __init__ was not called");
-    type_caster_generic::load_value(std::move(held));
+    type_caster_generic::load_value(std::move(held));  // NOLINT(performance-move-const-arg): it takes an rvalue
   }
 };

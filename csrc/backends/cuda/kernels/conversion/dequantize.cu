@@ -26,8 +26,7 @@ __device__ __forceinline__ Four dequantized(const BlockQ4_0& block, uint32_t fir
   const uint32_t shift = first < 16 ? 0 : 4;
   Four y;
 #pragma unroll
-  for (int i = 0; i < 4; ++i)
-    y.at[i] = scale * static_cast<float>(static_cast<int>(block.numbers[first % 16 + i] >> shift & 15) - 8);
+  for (int i = 0; i < 4; ++i) y.at[i] = scale * static_cast<float>((block.numbers[first % 16 + i] >> shift & 15) - 8);
   return y;
 }
 
@@ -55,7 +54,8 @@ __device__ __forceinline__ Four dequantized(const BlockQ6K& block, uint32_t firs
   const uint8_t* const low = block.low + 64 * half + 32 * (quarter % 2) + at;
   const uint8_t* const high = block.high + 32 * half + at;
   const uint32_t low_shift = quarter < 2 ? 0 : 4, high_shift = 2 * quarter;
-  const float scale = scale_of(block.scale) * static_cast<float>(block.parts[first / 16]);
+  const uint32_t part = first / 16;
+  const float scale = scale_of(block.scale) * static_cast<float>(block.parts[part]);
   Four y;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {

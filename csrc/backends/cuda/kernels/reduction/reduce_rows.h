@@ -84,7 +84,8 @@ __device__ __forceinline__ typename Op::Near leaf_of_lane(const ReduceParameters
 #pragma unroll 1
   for (; from < count; from += reduce_lanes * items) {
     if (const uint32_t steps = count_cuts(from); steps != 0) {
-      const Item* const aligned = row + first + from - shift / sizeof(Item);
+      const uint32_t items_before = shift / sizeof(Item);
+      const Item* const aligned = row + first + from - items_before;
       Vector low[cut_steps] = {}, high[cut_steps] = {};
 #pragma unroll
       for (uint32_t step = 0; step < cut_steps; ++step) {
