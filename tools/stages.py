@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tools import backends, builds, environment, other_systems, sanitizers, testing, wheels
+from tools import applications, backends, builds, environment, other_systems, sanitizers, testing, wheels
 from tools.environment import PYTHON, VENV
 from tools.process import CORES, ROOT, run
 from tools.steps import Sample, Stage, Step
@@ -98,6 +98,7 @@ def of_backend(name: str) -> Stage:
         yield Step("kit", lambda: backends.kit(name, module, *kit))
         files = sample.shuffled(sorted((backends.FOLDER / name / "tests").rglob("test_*.py")))
         yield Step("tests", lambda: backends.tests(name, module, *files, *sample.stop_early()))
+        yield Step("model of the demo", applications.prepare)
         yield Step("demo", lambda: backends.demo(name, module))
         yield Step("C++ build", lambda: builds.compile("backends", *own.test_targets))
         yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", "-R", own.ctest))
