@@ -31,6 +31,7 @@ class Settings:
     thread_tests: str = ""  # pytest's -k, under the thread sanitizer
     sanitizer_ops: list[str] = field(default_factory=list)  # of the kit, with sanitizers; all if empty
     sanitizer_kit: list[str] = field(default_factory=list)  # further options of the kit then
+    wheel_build_tests: str = ""  # a file of its tests that reads what its wheel was built from
     windows_tests: str = ""  # a file of its tests that runs in wine
 
 

@@ -73,10 +73,9 @@ def wheels_of_systems(sample: Sample) -> Iterator[Step]:
     for name in backends.names():
         if wheels.THIS_PLATFORM in backends.settings(name).platforms:
             yield Step(name, partial(wheels.of_backend, name, wheels.THIS_PLATFORM))
-            if name == "cuda":
-                kernels = backends.FOLDER / name / "tests" / "test_resources.py"
-                compiled = {"FERRULE_REQUIRE_FAT_BINARIES": "1"}
-                yield Step("kernels of cuda", partial(testing.pytest, kernels, env=compiled))
+            if tests := backends.settings(name).wheel_build_tests:
+                required = {"FERRULE_REQUIRE_FAT_BINARIES": "1"}
+                yield Step(f"kernels of {name}", partial(testing.pytest, backends.FOLDER / name / tests, env=required))
     # Other stages build the wheels of Windows and of Arm.
     mac = "macosx_11_0_arm64"
     yield Step("ferrule for macOS", partial(wheels.core, mac))

@@ -21,7 +21,7 @@ from ferrule.loading.device_lookup import default_handle
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
-# What sums and products of bools are in NumPy. The extension leaves them to this module.
+# The ops that add and multiply bools, as NumPy does. The extension passes sums and products of bools to this module.
 _LOGICAL = {"add": "logical_or", "multiply": "logical_and"}
 _INT64, _FLOAT64 = np.dtype("int64"), np.dtype("float64")
 

@@ -269,7 +269,7 @@ def test_a_subinterpreter_is_refused(run_python: Run) -> None:
     )
 
 
-# What a thread does in Python code that ferrule called, until Python ends: it releases the GIL, and waits for it again.
+# Programs of a thread in Python code that ferrule calls: it sleeps, and so wants the GIL back while Python ends.
 ENDLESS = {
     "log": """
 import logging
