@@ -1,11 +1,10 @@
 #include "array_objects.h"
 
+#include "array_views.h"
 #include "graphs.h"
 #include "module_parts.h"
 #include "python_references.h"
 #include "values.h"
-
-#include <structmember.h>
 
 #include <array>
 #include <cstddef>
@@ -20,22 +19,39 @@ namespace {
 PyTypeObject* array_class = nullptr;
 PyObject* apply_operator = nullptr;  // a Python function
 
-// The base class of ferrule.Array: its handle, its shape and its operators.
-struct Operators {
-  PyObject_HEAD PyObject* handle;  // an Array or, while tracing, a symbol
-};
-
 PyTypeObject* operators_class = nullptr;
 
-PyObject*& handle_slot(PyObject* object) { return reinterpret_cast<Operators*>(object)->handle; }
+Operators& operators_of(PyObject* object) { return *reinterpret_cast<Operators*>(object); }
+
+// The same, of an argument that may be any object.
+Operators& checked_operators_of(PyObject* object) {
+  if (PyType_IsSubtype(Py_TYPE(object), operators_class) == 0) raise_type_error("takes a ferrule.Array");
+  return operators_of(object);
+}
+
+// The handle, which is not null.
+py::object existing_handle_of(PyObject* self) {
+  PyObject* const handle = handle_of(operators_of(self));
+  if (handle == nullptr) {
+    PyErr_SetString(PyExc_AttributeError, "_handle");
+    raise_python_error();
+  }
+  return py::reinterpret_borrow<py::object>(handle);
+}
+
+PyObject* get_handle(PyObject* self, void*) {
+  return returned([self] { return existing_handle_of(self); });
+}
+
+int give_handle(PyObject* self, PyObject* handle, void*) {
+  set_handle_of(operators_of(self), py::reinterpret_borrow<py::object>(handle));
+  return 0;
+}
 
 PyObject* get_shape(PyObject* self, void*) {
-  PyObject* const handle = handle_slot(self);
-  if (handle == nullptr || array_in(handle) == nullptr) {  // traced: a Python object
-    const auto symbol = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "_handle"));
-    return symbol ? PyObject_GetAttrString(symbol.ptr(), "shape") : nullptr;
-  }
-  return returned([handle] {
+  return returned([self]() -> py::object {
+    const py::object handle = existing_handle_of(self);
+    if (array_in(handle.ptr()) == nullptr) return handle.attr("shape");  // traced: a Python object
     const auto array = py::reinterpret_borrow<ArrayPointer>(handle);
     return shape_tuple(array->info());
   });
@@ -43,26 +59,28 @@ PyObject* get_shape(PyObject* self, void*) {
 
 int visit_operators(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
-  Py_VISIT(handle_slot(self));
-  return 0;
+  Py_VISIT(operators_of(self).handle);
+  return visit_view(operators_of(self), visit, arg);
 }
 
 int clear_operators(PyObject* self) {
-  Py_CLEAR(handle_slot(self));
+  forget_view(operators_of(self));
+  Py_CLEAR(operators_of(self).handle);
   return 0;
 }
 
 void end_operators(PyObject* self) {
   PyObject_GC_UnTrack(self);
-  Py_CLEAR(handle_slot(self));
+  clear_operators(self);
   free_object(self);
 }
 
-void set_array_class(const py::type& type, const py::function& apply) {
+void set_array_class(const py::type& type, const py::function& apply, const py::function& make_view) {
   auto* const given = reinterpret_cast<PyTypeObject*>(type.ptr());
   if (PyType_IsSubtype(given, operators_class) == 0) raise_type_error("set_array_class: takes a class of Operators");
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   apply_operator = apply.inc_ref().ptr();
+  set_view_maker(make_view);
 }
 
 // What NumPy asks each object for before it calls `__array__`, and the texts of the errors. Python's own error costs
@@ -220,11 +238,8 @@ PyObject* operate_matmul(PyObject* left, PyObject* right) {
 
 template <std::size_t... binary, std::size_t... unary>
 py::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
-  static PyMemberDef members[] = {
-      {"_handle", T_OBJECT_EX, offsetof(Operators, handle), 0, "the array's handle"},
-      {nullptr, 0, 0, 0, nullptr},
-  };
   static PyGetSetDef properties[] = {
+      {"_handle", get_handle, give_handle, "The array's handle.", nullptr},
       {"shape", get_shape, nullptr, "The number of elements along each axis.", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr},
   };
@@ -234,7 +249,6 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
       {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
-      {Py_tp_members, members},
       {Py_tp_getset, properties},
       {Py_tp_traverse, reinterpret_cast<void*>(visit_operators)},
       {Py_tp_clear, reinterpret_cast<void*>(clear_operators)},
@@ -258,16 +272,32 @@ PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count
   });
 }
 
-// Atomically replaces a handle with a computed one, if the handle is still the expected one.
+// Atomically replaces the handle of an array that is no view, if the handle is still the expected one.
 PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return returned([&]() -> py::object {
-    if (count != 3 || PyType_IsSubtype(Py_TYPE(arguments[0]), array_class) == 0)
-      raise_type_error("replace_handle: takes an array and two handles");
-    PyObject*& handle = handle_slot(arguments[0]);
-    if (handle != arguments[1]) return py::bool_(false);
-    const auto before = py::reinterpret_steal<py::object>(handle);  // released last: that may run code
-    handle = py::reinterpret_borrow<py::object>(arguments[2]).release().ptr();
+    if (count != 3) raise_type_error("replace_handle: takes an array and two handles");
+    Operators& array = checked_operators_of(arguments[0]);
+    if (array.view != nullptr || array.handle != arguments[1]) return py::bool_(false);
+    set_handle_of(array, py::reinterpret_borrow<py::object>(arguments[2]));
     return py::bool_(true);
+  });
+}
+
+PyObject* make_view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return returned([&]() -> py::object {
+    if (count != 3) raise_type_error("make_view: takes two arrays and a step");
+    make_view(checked_operators_of(arguments[0]), checked_operators_of(arguments[1]), arguments[2]);
+    return py::reinterpret_borrow<py::object>(arguments[0]);
+  });
+}
+
+PyObject* view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return returned([&]() -> py::object {
+    if (count != 1) raise_type_error("view_of: takes an array");
+    Operators& array = checked_operators_of(arguments[0]);
+    if (array.view != nullptr) handle_of(array);  // ends views that nobody can tell from arrays of their own
+    if (array.view == nullptr) return py::none();
+    return py::make_tuple(py::handle(array.view->base), py::handle(array.view->steps));
   });
 }
 
@@ -282,12 +312,16 @@ PyMethodDef evaluate_definition =
 PyMethodDef replace_definition =
     fast_method("replace_handle", replace_handle,
                 "replace_handle(array, before, after): replaces the handle if it is `before`; returns whether it was");
+PyMethodDef make_view_definition =
+    fast_method("make_view", make_view_of, "make_view(array, of, step): makes the array a view of another; returns it");
+PyMethodDef view_of_definition =
+    fast_method("view_of", view_of, "view_of(array): the base and the steps of a view; None of other arrays");
 
 }  // namespace
 
 ArrayPointer handle_in(PyObject* object) {
   if (Py_TYPE(object) != array_class) return {};
-  PyObject* const handle = handle_slot(object);
+  PyObject* const handle = handle_of(operators_of(object));
   if (handle == nullptr || array_in(handle) == nullptr) return {};
   return py::reinterpret_borrow<ArrayPointer>(handle);
 }
@@ -303,12 +337,18 @@ bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> hand
 py::object wrapped(ArrayHandle result) {
   ArrayPointer handle = array_of(std::move(result));
   py::object object = new_object(array_class);
-  handle_slot(object.ptr()) = handle.release().ptr();
+  operators_of(object.ptr()).handle = handle.release().ptr();
   return object;
 }
 
 void bind_array_objects(py::module_& module) {
-  module.def("set_array_class", &set_array_class, argument("type"), argument("apply_operator"));
+  module.def("set_array_class", &set_array_class, argument("type"), argument("apply_operator"), argument("make_view"));
+  module.def(
+      "end_view", [](py::handle array) { end_view(checked_operators_of(array.ptr())); }, argument("array"),
+      "Makes a view an array of its own, with its present value.");
+  module.def(
+      "views_of", [](py::handle array) { return views_of(checked_operators_of(array.ptr())); }, argument("array"),
+      "The views of an array.");
   py::object operators = make_operators(std::make_index_sequence<std::size(binary_operators)>(),
                                         std::make_index_sequence<std::size(unary_operators)>());
   operators_class = reinterpret_cast<PyTypeObject*>(operators.ptr());
@@ -317,6 +357,8 @@ void bind_array_objects(py::module_& module) {
   define_function(module, apply_definition);
   define_function(module, evaluate_definition);
   define_function(module, replace_definition);
+  define_function(module, make_view_definition);
+  define_function(module, view_of_definition);
 }
 
 }  // namespace ferrule::python

@@ -211,6 +211,12 @@ ArrayPointer snapshot(const Array& array) {
   return array_of(out);
 }
 
+ArrayPointer copy(const Array& array) {
+  fe_array* out = nullptr;
+  check(without_gil([&] { return fe_array_copy(array.get(), &out); }));
+  return array_of(out);
+}
+
 void submit_all(const std::vector<ArrayPointer>& arrays) {
   submit(arrays);
   drain();
@@ -362,6 +368,7 @@ void bind_arrays(py::module_& module) {
   define("to_device", to_device, argument("device"));
   define("alias", alias);
   define("snapshot", snapshot);
+  define("copy", copy);
   define("read_into", read_into, argument("out"));
   for (PyMethodDef& function : fast_functions) define_function(module, function);
   module.def("host_memory", &host_memory, argument("device"), argument("size"));

@@ -250,6 +250,13 @@ fe_error* fe_array_snapshot(fe_array* array, fe_array** out) {
   });
 }
 
+fe_error* fe_array_copy(fe_array* array, fe_array** out) {
+  return guarded([&] {
+    const ArrayPointer& of = array_of(array, "array_copy", "array");
+    give_array("array_copy", out, copy_of(of));
+  });
+}
+
 fe_error* fe_submit(fe_array* const* arrays, size_t count, fe_cancel_function cancel, void* argument) {
   return guarded([&] {
     if (count > 0) given(arrays, "eval", "arrays");

@@ -295,6 +295,19 @@ ArrayPointer snapshot(ArrayPointer array) {
   return now;
 }
 
+ArrayPointer copy_of(const ArrayPointer& array) {
+  if (array->state() == Array::State::pending && array->op_ != nullptr &&
+      (array->op_->kind == ops::Kind::view || array->op_ == &ops::op_named("dynamic_slice")))
+    return Array::record(ops::op_named("copy"), {array}, {}, {});
+  if (array->state() != Array::State::computed) return array;
+  constexpr uint64_t alignment = 256;  // more than the padding of any storage
+  const StridedArray own = array->strided_array();
+  const auto needed = static_cast<uint64_t>(byte_count(own.type));
+  if (!own.data.storage || own.data.storage->size() <= needed + alignment) return snapshot(array);
+  StridedArray copy = copy_without_repeats(own);
+  return Array::computed(copy.type, array->device(), std::move(copy.data), {});
+}
+
 ArrayPointer to_device(const ArrayPointer& array, const std::shared_ptr<Device>& device) {
   if (array->device() == device) return array;
   evaluate({&array, 1});

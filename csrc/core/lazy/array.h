@@ -98,6 +98,9 @@ class Array : public std::enable_shared_from_this<Array> {
   void set_inputs(std::vector<ArrayPointer> inputs) noexcept;
   ArrayPointer viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const;
   friend ArrayPointer snapshot(ArrayPointer array);
+  friend ArrayPointer copy_of(const ArrayPointer& array);
+  // The same, or a copy if the array is a part of a larger one, whose memory it would keep.
+  ArrayPointer copy_of(const ArrayPointer& array);
 
   const TensorType type_;
   const std::shared_ptr<Device> device_;

@@ -506,6 +506,8 @@ FE_API fe_error *fe_scalar_from(fe_dtype dtype, double value, fe_scalar *out);
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
 /* The array as of now: the same array, or a copy if it borrows memory that its owner may write. */
 FE_API fe_error *fe_array_snapshot(fe_array *array, fe_array **out);
+/* The same, or a copy if the array is a part of a larger one, whose memory it would keep. */
+FE_API fe_error *fe_array_copy(fe_array *array, fe_array **out);
 /* The array on another device. On its own device the result is a new handle of the same array; donating one such handle
  * does not donate the other. */
 FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array **out);

@@ -68,6 +68,10 @@ class Array(_ferrule.Operators):
         """Return a new object of the same value, which later writes to borrowed memory do not change."""
         return self._anew(what, _ferrule.Array.snapshot)
 
+    def _copied(self, what: str) -> Array:
+        """Return a snapshot that does not keep the memory of a larger array."""
+        return self._anew(what, _ferrule.Array.copy)
+
     def _anew(self, what: str, make: Callable[[_ferrule.Array], _ferrule.Array]) -> Array:
         handle = self._handle
         try:
@@ -147,7 +151,7 @@ class Array(_ferrule.Operators):
         Returns
         -------
         Array
-            A copy on `device`. An array that is on the device already is not copied.
+            A copy on `device`; the array itself if it is there already.
 
         Raises
         ------
@@ -168,7 +172,7 @@ class Array(_ferrule.Operators):
         handle = self._concrete("to_device()")
         target = device_lookup.device(device)
         if handle.device.same_as(target._handle):
-            return self._another("to_device()")
+            return self
         return Array._of(handle.to_device(target._handle))
 
     # ---- values
@@ -412,10 +416,10 @@ class Array(_ferrule.Operators):
         return str(self)
 
     def __copy__(self) -> Array:
-        return self._snapshot("copy.copy()")
+        return self._copied("copy.copy()")
 
     def __deepcopy__(self, memo: object) -> Array:
-        return self._snapshot("copy.deepcopy()")
+        return self._copied("copy.deepcopy()")
 
     # ---- Attached by ferrule.functions.methods: these methods call functions that import this class. They are declared
     # here for type checkers, which also check the methods there against these signatures.
@@ -559,7 +563,7 @@ class Array(_ferrule.Operators):
         raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
 
     def __pos__(self) -> Array:
-        return self._snapshot("+x")
+        return self._copied("+x")
 
 
 def is_number(value: object) -> bool:

@@ -77,7 +77,7 @@ def _explain(error: TypeError, function: Callable[..., Any], args: tuple[object,
 def _another(result: object, name: str) -> object:
     """Return an object of its own instead of the argument, so that assignments to one do not change the other.
 
-    array, asarray and astype return the argument if that is what `copy=False` asks for.
+    The functions that return the argument itself where NumPy does are left out.
     """
-    is_wanted = name in ("array", "asarray", "astype")
+    is_wanted = name in ("array", "asarray", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "from_dlpack")
     return result._another(f"{name}()") if isinstance(result, Array) and not is_wanted else result

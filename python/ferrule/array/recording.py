@@ -238,12 +238,17 @@ def _dtype_beside(caller: str, number: object, others: Sequence[object]) -> np.d
 
 
 def another_object(x: Array, caller: str, device: Device | str | None, copy: bool | None, dtype: Any = None) -> Array:
-    """Return what asarray and from_dlpack make of an array. `dtype` applies to a Python number of a traced call."""
+    """Return what asarray and from_dlpack make of an array: x itself unless it is copied, as NumPy does.
+
+    `dtype` applies to a Python number of a traced call.
+    """
     if is_number(x):
         return array_of_number(x, dtype)
     is_concrete = isinstance(x._handle, _ferrule.Array)
-    array = x.to_device(device) if device is not None and is_concrete else x._another(caller)
-    return Array._of(_ferrule.apply("copy", [array._handle], {})[0]) if copy and is_concrete else array
+    array = x.to_device(device) if device is not None and is_concrete else x
+    if copy and is_concrete:
+        return Array._of(_ferrule.apply("copy", [array._handle], {})[0])
+    return array._another(caller) if copy else array
 
 
 def no_array(op: str, value: object) -> InvalidArgumentError:

@@ -73,7 +73,7 @@ def roll(
         if split:
             before = (slice(None),) * place
             rolled = concat([rolled[(*before, slice(split, None))], rolled[(*before, slice(split))]], axis=place)
-    return x._snapshot("roll") if rolled is x else rolled
+    return x._copied("roll") if rolled is x else rolled
 
 
 @names_itself
@@ -233,7 +233,7 @@ def diff(
     if times < 0:
         raise InvalidArgumentError(f"diff: n is {shown(times)}, and must not be negative")
     if times == 0:
-        return x._snapshot("diff")
+        return x._copied("diff")
     parts = [_beside("diff", part, x, place) for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
         x = concat(parts, axis=place)

@@ -7,6 +7,7 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_block, is_complex
 from ferrule.errors import DTypeError
+from ferrule.functions import views
 from ferrule.functions.creation import zeros_like
 
 
@@ -35,7 +36,9 @@ def real(x: object, /) -> Array:
     [1.0, 3.0]
     """
     array = _numeric("real", x)
-    return apply("real", (array,), {}) if is_complex(array.dtype) else array._another("real()")
+    if not is_complex(array.dtype):
+        return views.view(array._snapshot("real()"), array, views.Whole())
+    return views.view(apply("real", (array,), {}), array, views.ReadOnly("real", ()))
 
 
 @names_itself
@@ -63,7 +66,9 @@ def imag(x: object, /) -> Array:
     [2.0, 0.0]
     """
     array = _numeric("imag", x)
-    return apply("imag", (array,), {}) if is_complex(array.dtype) else zeros_like(array)
+    if not is_complex(array.dtype):
+        return zeros_like(array)
+    return views.view(apply("imag", (array,), {}), array, views.ReadOnly("imag", ()))
 
 
 @names_itself

@@ -66,7 +66,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str |
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
             x = on_thread.graph.constant(x)  # the graph then keeps the blocks instead of the float numbers
         return recording.apply("astype", (x,), {"dtype": target})
-    return x._snapshot("astype") if flag(copy, "astype", "copy") else x  # itself, as the standard demands
+    return x._copied("astype") if flag(copy, "astype", "copy") else x  # itself, as the standard demands
 
 
 def moved(caller: str, x: Array, device: Device | str) -> Array:

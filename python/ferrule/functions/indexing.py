@@ -12,25 +12,36 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
+from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.host_memory import enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
-from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfRangeError, UnsupportedError
-from ferrule.functions import compaction
+from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfRangeError
+from ferrule.functions import compaction, views
 from ferrule.functions.asarray import asarray, numbers_in
+from ferrule.functions.basic_keys import (
+    Gather,
+    Key,
+    NewAxis,
+    basic,
+    broadcast_value,
+    is_traced_int,
+    put_basic,
+    simplified,
+    step_of,
+    without_ones,
+)
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import zeros
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
 from ferrule.functions.repetition import common_shape
-from ferrule.functions.slicing import cut, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,80 +53,46 @@ _MASK_LENGTH = (
 )
 
 
-class _NewAxis(NamedTuple):
-    """A mask of 0 dimensions in a key: a new axis of length 1, and the indices along it."""
-
-    indices: Array
-
-
-_Gather = tuple[int, Array]  # an axis, and the indices along it
-
-
 def get(x: Array, key: object) -> Array:
-    """Return `x[key]`: a view, or the elements that index arrays or a mask choose."""
+    """Return `x[key]`: a view, or the elements that index arrays or a mask choose.
+
+    Integers for all axes give one element, which is not a view, as in NumPy.
+    """
     if isinstance(key, slice) or type(key) is int:
         key = (key,)
     given = _items(x, key)
     if len(given) == 1 and _is_mask(given[0]):
         return _chosen_by_mask(x, given[0])
     items, is_separated = _complete(x, given)
-    result, gathers = _basic(x, items)
+    result, gathers = basic(x, items)
     if gathers:
         return _gathered(result, gathers, is_separated)
-    return x._snapshot("x[key]") if result is x else result
+    if len(given) == x.ndim and not any(isinstance(item, slice) or item is None or item is Ellipsis for item in given):
+        return result._copied("x[key]")
+    return views.view(x._snapshot("x[key]") if result is x else result, x, step_of(x, items))
 
 
-def _basic(x: Array, items: list[Any]) -> tuple[Array, list[_Gather]]:
-    """Return the view that the items without index arrays make, and the axes of it that index arrays apply to."""
-    starts, lengths, steps, shape = [], [], [], []
-    moving: dict[int, tuple[Array, int]] = {}  # start and length of axes whose start is a number of a traced call
-    gathers: list[_Gather] = []
-    axis = 0
-    for item in items:
-        if item is None:
-            shape.append(1)
-            continue
-        if isinstance(item, _NewAxis):
-            gathers.append((len(shape), item.indices))
-            shape.append(1)
-            continue
-        size = x.shape[axis]
-        if isinstance(item, slice) and (moved := _moving_slice(item, size)) is not None:
-            moving[axis] = moved
-            starts.append(0)
-            length, step = size, 1
-            shape.append(moved[1])
-        elif isinstance(item, slice):
-            chosen = _range_of(item, size)
-            length, step = len(chosen), chosen.step
-            starts.append(chosen.start if length else 0)
-            shape.append(length)
-        elif _is_traced_int(item):
-            moving[axis] = recording.number_of("index", item, size), 1
-            starts.append(0)
-            length, step = size, 1
-        elif isinstance(item, Array):
-            gathers.append((len(shape), item))
-            starts.append(0)
-            length, step = size, 1
-            shape.append(size)
-        else:
-            starts.append(_in_range(item, axis, size))
-            length, step = 1, 1
-        lengths.append(length)
-        steps.append(step)
-        axis += 1
-    result = x
-    if tuple(lengths) != x.shape or any(step != 1 for step in steps):
-        result = recording.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
-    if moving:
-        begins = [moving[axis][0] if axis in moving else 0 for axis in range(x.ndim)]
-        lengths = [moving[axis][1] if axis in moving else length for axis, length in enumerate(lengths)]
-        result = cut("x[key]", result, begins, lengths)
-    return (result if tuple(shape) == result.shape else reshape(result, shape)), gathers
+def assign(x: Array, key: object, value: object) -> None:
+    """`x[key] = value`."""
+    base, steps = _ferrule.view_of(x) or (x, ())
+    part = _ferrule.view_of(value) if type(value) is Array else None
+    step = _basic_step(x, key) if steps or part else None
+    if step is None or not step.is_plain:
+        views.change(x, lambda before: put(before, key, value))
+        return
+    if part and part[0] is base and part[1] == (*steps, step):
+        return  # the second half of `x[key] += y`, which assigned to the view x[key]
+    simple = simplified((*steps, step))
+    if len(simple) == 1 and isinstance(simple[0], Key):
+        items = simple[0].slices()
+        views.change(base, lambda before: put(before, items, value))
+        return
+    shape = step.shape()
+    spread = broadcast_value(without_ones(_value_for(x, value), len(shape)), list(shape))
+    views.change(base, lambda before: views.written(before, simple, spread))
 
 
-def _gathered(x: Array, gathers: list[_Gather], is_separated: bool) -> Array:
+def _gathered(x: Array, gathers: list[Gather], is_separated: bool) -> Array:
     """Return the elements at index arrays: their axes replace the indexed ones, or come first if they are separated."""
     if len(gathers) == 1:
         place, indices = gathers[0]
@@ -128,7 +105,7 @@ def _gathered(x: Array, gathers: list[_Gather], is_separated: bool) -> Array:
 class _Joined:
     """The axes of x that index arrays apply to, joined to one axis, and the indices along it."""
 
-    def __init__(self, x: Array, gathers: list[_Gather], is_separated: bool, caller: str = "x[key]") -> None:
+    def __init__(self, x: Array, gathers: list[Gather], is_separated: bool, caller: str = "x[key]") -> None:
         axes = [axis for axis, _ in gathers]
         is_moved = is_separated or axes != list(range(axes[0], axes[0] + len(axes)))
         others = [axis for axis in range(x.ndim) if axis not in axes]
@@ -265,7 +242,7 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     while value.ndim > own and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
     if value.ndim <= own:
-        value = _spread(value, list(slice_shape), "x[mask] = value", "a slice of x")
+        value = broadcast_value(value, list(slice_shape), "x[mask] = value", "a slice of x")
         flags = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
         return broadcast_to(recording.apply("where", (flags, value, x), {}), x.shape)
     if mask.ndim == 0:
@@ -277,7 +254,7 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
                 f"x[mask] = value: the value has shape {value.shape}, and the mask chooses {count} "
                 f"{'elements' if own == 0 else f'slices of shape {slice_shape}'}"
             )
-    values = _spread(value, [value.shape[0], *slice_shape], "x[mask] = value")
+    values = broadcast_value(value, [value.shape[0], *slice_shape], "x[mask] = value")
     written = recording.apply("masked_scatter", (x, mask, values), {})
     return written if written.shape == shape else reshape(written, shape)
 
@@ -292,8 +269,8 @@ def _put_one_by_traced_mask(x: Array, given: list[Any], value: Array) -> Array:
     mask, before, behind = given[place], given[:place], given[place + 1 :]
     if any(item is None or isinstance(item, Array) for item in (*before, *behind)):
         refuse("x[key] = value with a mask beside index arrays or None,", mask._handle)
-    basic = (*before, *[_EVERYTHING] * mask.ndim, *behind)
-    chosen = x[basic]
+    whole = (*before, *[_EVERYTHING] * mask.ndim, *behind)
+    chosen = x[whole]
     if any(item is Ellipsis for item in before):
         first = chosen.ndim - mask.ndim - sum(isinstance(item, slice) for item in behind)
     else:
@@ -302,7 +279,7 @@ def _put_one_by_traced_mask(x: Array, given: list[Any], value: Array) -> Array:
     if masked != mask.shape:
         raise OutOfRangeError(f"x[key] = value: the mask has shape {mask.shape}, and its axes of x have {masked}")
     flags = reshape(mask, (*mask.shape, *[1] * (chosen.ndim - first - mask.ndim)))
-    return put(x, basic, recording.apply("where", (flags, value, chosen), {}))
+    return put(x, whole, recording.apply("where", (flags, value, chosen), {}))
 
 
 def _of_list(values: list[object] | tuple[object, ...], x: Array) -> Array:
@@ -316,32 +293,36 @@ def _of_list(values: list[object] | tuple[object, ...], x: Array) -> Array:
         raise type(error)(f"x[key] = value: {str(error).removeprefix('asarray: ')}") from None
 
 
-def put(x: Array, key: object, value: object) -> Array:
-    """Return x with `value` at `key`: a slice is written, or elements at indices, or `where` selects by a mask."""
+def _value_for(x: Array, value: object) -> Array:
+    """Return what `x[key] = value` assigns, in the dtype of x."""
     if is_block(x.dtype):
         raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
     if is_number(value):
-        value = recording.number_like("x[key] = value", value, x)
-    elif type(value) is complex:
-        value = recording.complex_like("x[key] = value", value, x)
-    else:
-        if isinstance(value, (list, tuple)):
-            value = _of_list(value, x)
-        value = as_operand("x[key] = value", value, x)
-        if value.dtype.kind == "c" and x.dtype.kind not in "cb":
-            raise DTypeError(f"x[key] = value: {value.dtype}{value.shape} is complex, and x is {x.dtype}")
-        value = cast(value, x.dtype)
+        return recording.number_like("x[key] = value", value, x)
+    if type(value) is complex:
+        return recording.complex_like("x[key] = value", value, x)
+    if isinstance(value, (list, tuple)):
+        value = _of_list(value, x)
+    array = as_operand("x[key] = value", value, x)
+    if array.dtype.kind == "c" and x.dtype.kind not in "cb":
+        raise DTypeError(f"x[key] = value: {array.dtype}{array.shape} is complex, and x is {x.dtype}")
+    return cast(array, x.dtype)
+
+
+def put(x: Array, key: object, value: object) -> Array:
+    """Return x with `value` at `key`: a slice is written, or elements at indices, or `where` selects by a mask."""
+    value = _value_for(x, value)
     given = _items(x, key)
     if len(given) == 1 and _is_mask(given[0]):
         return _put_by_mask(x, given[0], value)
     if value.ndim == 0 and sum(map(_is_traced_mask, given)) == 1:
         return _put_one_by_traced_mask(x, given, value)
     items, is_separated = _complete(x, given)
-    if not any(isinstance(item, (Array, _NewAxis)) and not _is_traced_int(item) for item in items):
-        return _put_basic(x, items, value)
-    target, gathers = _basic(x, items)
+    if not any(isinstance(item, (Array, NewAxis)) and not is_traced_int(item) for item in items):
+        return put_basic(x, items, value)
+    target, gathers = basic(x, items)
     joined = _Joined(target, gathers, is_separated, "x[key] = value")
-    values = reshape(_spread(_without_ones(value, len(joined.shape)), list(joined.shape)), joined.flat_shape)
+    values = reshape(broadcast_value(without_ones(value, len(joined.shape)), list(joined.shape)), joined.flat_shape)
     if values.size == 0:
         return x
     indices = joined.indices if joined.indices.dtype.name == "int32" else as_int64(joined.indices)
@@ -350,123 +331,23 @@ def put(x: Array, key: object, value: object) -> Array:
     changed = joined.back(recording.apply("scatter", operands, attributes))
     if target is x:
         return changed
-    basic = [
+    others = [
         None
-        if isinstance(item, _NewAxis)
+        if isinstance(item, NewAxis)
         else _EVERYTHING
-        if isinstance(item, Array) and not _is_traced_int(item)
+        if isinstance(item, Array) and not is_traced_int(item)
         else item
         for item in items
     ]
-    return _put_basic(x, basic, changed)
+    return put_basic(x, others, changed)
 
 
-def _without_ones(value: Array, rank: int) -> Array:
-    """Return the value without leading axes of length 1, as far as it has more axes than `rank`."""
-    while value.ndim > rank and value.shape[0] == 1:
-        value = reshape(value, value.shape[1:])
-    return value
-
-
-def _put_basic(x: Array, items: list[Any], value: Array) -> Array:
-    positions: list[range | None] = []  # the indices along each axis of x; None for all
-    starts: list[int | Array] = []  # the start along each axis, as long as the elements written form one slice
-    shape: list[int] = []  # of x[key]
-    kept: list[int] = []  # the shape of x[key] with length 1 for each axis that an integer removes
-    axis = 0
-    for item in items:
-        if item is None:
-            shape.append(1)
-            continue
-        size = x.shape[axis]
-        if isinstance(item, slice) and (moved := _moving_slice(item, size)) is not None:
-            shape.append(moved[1])
-            kept.append(moved[1])
-            starts.append(moved[0])
-        elif isinstance(item, slice):
-            chosen = _range_of(item, size)
-            shape.append(len(chosen))
-            kept.append(len(chosen))
-            positions.append(None if chosen == range(size) else chosen)
-            if chosen.step == 1:
-                starts.append(chosen.start if chosen else 0)
-        elif _is_traced_int(item):
-            kept.append(1)
-            starts.append(recording.number_of("index", item, size))
-        else:
-            place = _in_range(item, axis, size)
-            positions.append(range(place, place + 1))
-            kept.append(1)
-            starts.append(place)
-        axis += 1
-    spread = reshape(_spread(_without_ones(value, len(shape)), shape), kept)
-    if 0 in kept:
-        return x
-    if len(starts) == x.ndim:
-        return spread if tuple(kept) == x.shape else written("x[key] = value", x, spread, starts)
-    if len(positions) < x.ndim:
-        raise UnsupportedError(
-            "x[key] = value: a number of a traced call can be combined with integers, index arrays and slices of step "
-            "1, not with other slices"
-        )
-    mask: Array | None = None
-    for place, some in enumerate(positions):
-        if some is None:
-            continue
-        with enough_memory(f"x[key] = value for x of shape {x.shape}"):
-            source = np.zeros(x.shape[place], dtype=np.int64)
-            hit = np.zeros(x.shape[place], dtype=np.bool_)
-            places = np.arange(some.start, some.stop, some.step)
-            source[places] = np.arange(len(places))
-            hit[places] = True
-        spread = take(spread, source, axis=place)
-        along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
-        mask = along if mask is None else recording.apply("logical_and", (mask, along), {})
-    return spread if mask is None else recording.apply("where", (mask, spread, x), {})
-
-
-def _spread(value: Array, shape: list[int], caller: str = "x[key] = value", what: str = "x[key]") -> Array:
-    missing = len(shape) - value.ndim
-    if missing < 0 or any(have not in (1, want) for have, want in zip(value.shape, shape[missing:], strict=True)):
-        raise InvalidArgumentError(
-            f"{caller}: the value has shape {value.shape}, which does not broadcast to {tuple(shape)}, the shape of "
-            f"{what}"
-        )
-    return value if value.shape == tuple(shape) else broadcast_to(value, shape)
-
-
-def _range_of(item: slice, size: int) -> range:
-    """Return the indices of a slice, with a step that fits 64 bits."""
-    chosen = range(*item.indices(size))
-    return chosen if len(chosen) > 1 else range(chosen.start, chosen.start + len(chosen))
-
-
-def _is_traced_int(item: object) -> bool:
-    """Whether the item is an int argument of a traced function, or computed from such."""
-    return isinstance(item, Array) and is_number(item) and item.dtype.kind == "i"
-
-
-def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
-    """Return the start and length of a slice that depends on a number of a traced call; None for other slices."""
-    ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and is_number(end)]
-    if not ends:
+def _basic_step(x: Array, key: object) -> Key | None:
+    """Return the step of the view that the key makes of x; None if it has index arrays or masks."""
+    given = _items(x, key)
+    if any(isinstance(item, Array) and not is_traced_int(item) for item in given):
         return None
-    graph: Any = ends[0]._handle.graph  # type: ignore[union-attr]
-    if item.step not in (None, 1) or item.start is None or item.stop is None:
-        refuse("x[start:stop], whose length is not known,", ends[0]._handle)
-    if not _is_traced_int(item.start):
-        refuse("x[start:stop], whose length is not known,", ends[0]._handle)
-    with graph._lock:
-        stop = (
-            graph._own(item.stop).id if _is_traced_int(item.stop) else graph._numbers.literal(operator.index(item.stop))
-        )
-        length = graph._numbers.distance(stop, graph._own(item.start).id)
-    if length is None:
-        refuse("x[start:stop], whose length is not known,", ends[0]._handle)
-    length = max(length, 0)
-    if length > size:
-        raise OutOfRangeError(f"x[key]: a slice of {length} elements does not fit into an axis with {size}")
-    return recording.number_of("slice_start", item.start, size, length), length
+    return step_of(x, _complete(x, given)[0])
 
 
 def _items(x: Array, key: object) -> list[Any]:
@@ -496,7 +377,7 @@ def _complete(x: Array, given: list[Any]) -> tuple[list[Any], bool]:
         return full, False
     advanced = [place for place, item in enumerate(given) if isinstance(item, (int, Array))]
     is_separated = advanced[-1] - advanced[0] >= len(advanced) and any(
-        isinstance(item, Array) and not _is_traced_int(item) for item in given
+        isinstance(item, Array) and not is_traced_int(item) for item in given
     )
     if not any(map(_is_mask, given)):
         return full, is_separated
@@ -518,12 +399,12 @@ def _indices_of_mask(x: Array, mask: Array, axis: int) -> list[Any]:
     if isinstance(mask._handle, Symbol):
         refuse(_MASK_LENGTH, mask._handle)
     if mask.ndim == 0:
-        return [_NewAxis(compaction.nonzero(reshape(mask, (1,)))[0])]
+        return [NewAxis(compaction.nonzero(reshape(mask, (1,)))[0])]
     return list(compaction.nonzero(mask))
 
 
 def _item(x: Array, item: object) -> object:
-    if item is None or item is Ellipsis or isinstance(item, slice) or type(item) is int or _is_traced_int(item):
+    if item is None or item is Ellipsis or isinstance(item, slice) or type(item) is int or is_traced_int(item):
         return item
     if isinstance(item, range):
         item = list(item)
@@ -548,9 +429,3 @@ def _as_indices(item: list[Any] | NDArray[Any]) -> NDArray[Any]:
         return np.asarray(item, dtype=np.int64) if isinstance(item, list) and not item else np.asarray(item)
     except ValueError as error:
         raise OutOfRangeError(f"x[key]: the lists in {shown(item)} differ in length") from error
-
-
-def _in_range(index: int, axis: int, size: int) -> int:
-    if not -size <= index < size:
-        raise OutOfRangeError(f"x[key]: index {shown(index)} is out of range for axis {axis} with {size} elements")
-    return index % size

@@ -286,7 +286,7 @@ def _arrays(caller: str, arrays: Sequence[Array]) -> list[Array]:
 
 
 def _each(caller: str, rank: int, arrays: tuple[Array, ...]) -> Array | tuple[Array, ...]:
-    results = tuple(_at_least(rank, as_operand(caller, x)._another(f"{caller}()")) for x in arrays)
+    results = tuple(_at_least(rank, as_operand(caller, x)) for x in arrays)
     return results[0] if len(results) == 1 else results
 
 

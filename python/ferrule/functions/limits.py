@@ -47,4 +47,4 @@ def clip(x: Array, /, min: object = None, max: object = None) -> Array:
         return apply("maximum", (x, min), {})
     if max is not None:
         return apply("minimum", (x, max), {})
-    return x._snapshot("clip")
+    return x._copied("clip")

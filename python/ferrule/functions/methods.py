@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
@@ -13,10 +12,9 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.caller_names import explains_arguments
-from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import conversion, movement, operators, reduction
+from ferrule.functions import conversion, movement, operators, reduction, views
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.numpy_methods import NumPyMethods
 from ferrule.functions.numpy_reductions import NumPyReductions
@@ -90,11 +88,11 @@ class _Methods(Array):
         return indexing.get(self, key)
 
     def __setitem__(self, key: object, value: object) -> None:
-        """Make this object refer to the changed value: earlier views and exports keep the old one.
+        """Make this object, or the base of this view, refer to the changed value: earlier exports keep the old one.
 
         Assignments by several threads all take effect.
         """
-        _change(self, lambda before: indexing.put(before, key, value))
+        indexing.assign(self, key, value)
 
     def __delitem__(self, key: object) -> NoReturn:
         raise TypeError("del x[key]: an array never loses elements; x[mask] or ferrule.concat makes one without them")
@@ -207,7 +205,7 @@ class _Methods(Array):
         >>> fe.ones((2, 3)).flatten().shape
         (6,)
         """
-        return movement.reshape(self, (-1,))
+        return movement.reshape(self, (-1,))._copied("flatten()")
 
     # ---- operators that _ferrule.Operators does not have; NotImplemented lets Python ask the other operand
     def __truediv__(self, other: object) -> Array:
@@ -275,17 +273,6 @@ class _Methods(Array):
         return operators.compare("not_equal", self, other)
 
 
-def _change(x: Array, changed: Callable[[Array], Array]) -> None:
-    """Make the object refer to the changed value. Changes by several threads all take effect."""
-    while True:
-        before = x._handle
-        handle = changed(Array._of(before))._snapshot()._handle
-        if _ferrule.replace_handle(x, before, handle):
-            break
-    if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
-        handle.graph._assigned.append((weakref.ref(x), before))
-
-
 def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: object) -> Array:
     if not isinstance(other, (Array, *operators.OPERANDS)):
         return NotImplemented  # type: ignore[no-any-return]
@@ -306,7 +293,7 @@ def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: ob
             )
         return result
 
-    _change(x, changed)
+    views.change(x, changed)
     return x
 
 
@@ -322,4 +309,4 @@ def attach() -> None:
             if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
                 member = explains_arguments(member)
             setattr(Array, name, member)
-    _ferrule.set_array_class(Array, operators.operate)
+    _ferrule.set_array_class(Array, operators.operate, views.made)

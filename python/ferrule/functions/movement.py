@@ -20,6 +20,7 @@ from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
+from ferrule.functions import views
 from ferrule.functions.conversion import as_int64
 
 _PADDING_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -36,8 +37,8 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
     shape : int or sequence of int
         The shape, with as many elements as x. One size may be -1: it is computed from the others.
     copy : bool, optional
-        True copies the elements. None and False give a view where the strides allow it, as no array ever sees changes
-        of another one; where they do not, False raises an error.
+        True copies the elements. None and False give a view where the strides allow it; where they do not, None
+        copies, and False raises an error.
 
     Returns
     -------
@@ -61,7 +62,10 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
     reshaped = recording.apply("reshape", (x,), {"shape": lengths})
     if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
         raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")
-    return recording.apply("copy", (reshaped,), {}) if copy else reshaped
+    if copy:
+        return recording.apply("copy", (reshaped,), {})
+    step = views.Reshaped(reshaped.shape)
+    return views.view(reshaped, x, step) if type(x) is Array and views.is_viewed(x, reshaped.shape) else reshaped
 
 
 def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
@@ -111,7 +115,9 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     (4, 2, 3)
     """
     refuse_more(more, "permute_dims", "pass the axes as one tuple: permute_dims(x, (1, 0))")
-    return recording.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
+    order = sizes(axes, "permute_dims", "axes")
+    result = recording.apply("permute_dims", (x,), {"axes": order})
+    return views.view(result, x, views.Permuted(tuple(axis % result.ndim for axis in order)))
 
 
 @names_itself
@@ -299,7 +305,8 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     refuse_more(more, "broadcast_to", "pass the shape as one tuple: broadcast_to(x, (2, 3))")
     lengths = sizes(shape, "broadcast_to")
     check_ndim("broadcast_to", len(lengths))
-    return recording.apply("broadcast_to", (x,), {"shape": lengths})
+    result = recording.apply("broadcast_to", (x,), {"shape": lengths})
+    return views.view(result, x, views.ReadOnly("broadcast_to", (("shape", lengths),)))
 
 
 @names_itself

@@ -15,7 +15,7 @@ from ferrule.array.attributes import axis_of, one_integer
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import is_inexact
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import complex_parts, conversion, creation, movement, ops
+from ferrule.functions import complex_parts, conversion, creation, movement, ops, views
 
 
 class NumPyMethods(Array):
@@ -256,7 +256,9 @@ class NumPyMethods(Array):
         >>> fe.asarray([1 + 2j]).real.tolist()
         [1.0]
         """
-        return self._another("real") if self.dtype.kind == "b" else complex_parts.real(self)
+        if self.dtype.kind == "b":
+            return views.view(self._snapshot("real"), self, views.Whole())
+        return complex_parts.real(self)
 
     @property
     def imag(self) -> Array:
@@ -337,7 +339,7 @@ class NumPyMethods(Array):
         """
         if order not in ("C", "A", "K"):
             raise InvalidArgumentError(f"copy: order is C, A or K, not {order!r}")
-        return self._snapshot("copy()")
+        return self._copied("copy()")
 
 
 def _rounded_to_tens(x: Array, unit: int) -> Array:

@@ -8,6 +8,7 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer, one_of, sizes
 from ferrule.array.caller_names import names_itself
@@ -138,7 +139,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
         reshape(array, [array.size if place == axis else 1 for place in range(len(operands))])
         for array, axis in zip(operands, axes, strict=True)
     ]
-    return [broadcast_to(array, shape) for array in along]
+    return [recording.apply("broadcast_to", (array,), {"shape": shape}) for array in along]  # not read-only views
 
 
 @names_itself
@@ -228,7 +229,7 @@ def _repeated(x: Array, count: int, axis: int) -> Array:
     result = (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :])
     _check_size("repeat", result, x)
     if count == 1:
-        return x._snapshot("repeat")
+        return x._copied("repeat")
     if x.ndim == MAX_DIMENSIONS:
         return take(x, np.repeat(np.arange(x.shape[axis]), count), axis=axis)
     return reshape(broadcast_to(expand_dims(x, axis=axis + 1), shape), result)

@@ -38,10 +38,11 @@ class Static:
 class Arguments:
     """The arrays and numbers of a call's arguments."""
 
-    __slots__ = ("arrays", "numbers", "to_array")
+    __slots__ = ("arrays", "given", "numbers", "to_array")
 
     def __init__(self, to_array: Callable[[Any], Array]) -> None:
         self.arrays: list[Array] = []
+        self.given: list[Array] = []  # the caller's arrays
         self.numbers: list[int | float] = []
         self.to_array = to_array
 
@@ -53,6 +54,7 @@ class Arguments:
         """
         kind = type(value)
         if isinstance(value, Array):
+            self.given.append(value)
             self.arrays.append(Array._of(value._handle))  # its current value: another thread may assign to it
             return ("array",)
         if kind is float or (kind is int and -(2**63) <= value < 2**63):
@@ -60,6 +62,7 @@ class Arguments:
             return (kind.__name__,)
         if isinstance(value, np.ndarray) or (isinstance(value, np.generic) and not isinstance(value, (str, bytes))):
             self.arrays.append(self.to_array(value))
+            self.given.append(self.arrays[-1])
             return ("array",)
         if is_tuple(value):
             return ("tuple", kind, *[self.take(part) for part in value])

@@ -125,6 +125,9 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             self._refuse_donated(structure, arguments)  # before the call, which may donate them and then fail
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
+            for array in itertools.compress(arguments.given, donation[0]):
+                for view in (array, *_ferrule.views_of(array)):
+                    _ferrule.end_view(view)
         try:
             result = self._calls.run(number, handles, arguments.numbers, *donation)
         except InvalidArgumentError:

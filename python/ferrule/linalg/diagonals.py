@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
+from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions.movement import reshape
+from ferrule.functions import views
 from ferrule.functions.reduction import sum
 
 
@@ -50,7 +51,8 @@ def _diagonal(caller: str, x: Array, offset: SupportsIndex) -> Array:
         raise InvalidArgumentError(f"{caller}: needs at least 2 dimensions: {array.shape}")
     rows, columns = array.shape[-2:]
     length = max(0, min(rows - max(0, -place), columns - max(0, place)))
-    flat = reshape(array, (*array.shape[:-2], rows * columns))
+    shape = (*array.shape[:-2], rows * columns)
+    flat = views.view(recording.apply("reshape", (array,), {"shape": shape}), array, views.Reshaped(shape))
     if length == 0:
         return flat[..., :0]
     first = place if place >= 0 else -place * columns

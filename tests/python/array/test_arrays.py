@@ -230,14 +230,6 @@ def test_assignment_agrees_with_numpy(key: Any) -> None:
     same(export, a)  # the export keeps the old values
 
 
-def test_assignment_rebinds_and_leaves_other_arrays_alone() -> None:
-    x = fe.asarray(np.arange(6, dtype="float32").reshape(2, 3))
-    row, alias = x[0], x.T
-    x[0] = 9
-    same(row, np.array([0, 1, 2], "float32"))
-    same(alias, np.arange(6, dtype="float32").reshape(2, 3).T)
-
-
 def test_mask_assignment_acts_like_where() -> None:
     a = sample("float32")
     x, expected = fe.asarray(a), a.copy()

@@ -176,7 +176,7 @@ def test_assignment_does_not_change_earlier_results(pace: str) -> None:
             seen.append((x * 2, 2 * expected))
             fe.eval(seen[-1][0], wait=False)
         if place % 10 == 8:
-            seen.append((x[::2], expected[::2].copy()))
+            seen.append((x[::2].copy(), expected[::2].copy()))
         x[place] = place
         expected[place] = place
     assert np.array_equal(np.asarray(x), expected)

@@ -17,6 +17,7 @@ sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from sklearn import metrics, preprocessing  # noqa: E402
 from sklearn.decomposition import PCA  # noqa: E402
 from sklearn.linear_model import LogisticRegression, Ridge  # noqa: E402
+from sklearn.mixture import GaussianMixture  # noqa: E402
 from sklearn.model_selection import cross_val_predict, cross_val_score  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
@@ -38,6 +39,10 @@ MODELS: dict[str, Any] = {
     "PCA": (lambda x: (lambda model: model.inverse_transform(model.transform(x)))(PCA(2, svd_solver="full").fit(x)), X),
     "Ridge": (lambda x, y: Ridge(1.0, solver="svd").fit(x, y).coef_, X, Y),
     "LogisticRegression": (lambda x, y: LogisticRegression(solver="lbfgs").fit(x, y).predict(x), X, CLASSES),
+    "GaussianMixture": (
+        lambda x: GaussianMixture(2, reg_covar=0.1, random_state=0).fit(x).covariances_,
+        X,
+    ),
     "StandardScaler": (lambda x: preprocessing.StandardScaler().fit_transform(x), X),
     "rbf_kernel": (metrics.pairwise.rbf_kernel, X, X[::-1].copy()),
     "roc_curve": (lambda y, p: metrics.roc_curve(y, p), CLASSES, CHANCE),

@@ -17,6 +17,7 @@ from scipy.optimize import elementwise
 from scipy.spatial.transform import Rotation
 
 RANDOM = np.random.default_rng(0)
+X, Y = np.sort(RANDOM.random(20)), RANDOM.random(20)
 A = RANDOM.normal(size=(8, 8))
 S = RANDOM.normal(size=64)
 P = np.abs(S) + 0.1
@@ -31,9 +32,25 @@ CALLS: dict[str, Any] = {
     "cluster.vq": (cluster.vq.vq, A, A[:2]),
     "integrate.cumulative_trapezoid": (integrate.cumulative_trapezoid, S),
     "interpolate.CubicSpline": (lambda x, y: interpolate.CubicSpline(x, y)(x[:2] + 0.1), np.linspace(0, 1, 5), S[:5]),
+    # These write through views.
+    "signal.oaconvolve": (signal.oaconvolve, S, P[:5]),
+    "interpolate.PchipInterpolator": (lambda x, y: interpolate.PchipInterpolator(x, y)(x[:9] + 1e-3), X, Y),
+    "interpolate.pchip_interpolate": (lambda x, y: interpolate.pchip_interpolate(x, y, x[:9] + 1e-3), X, Y),
+    "integrate.tanhsinh": (
+        lambda a, b: integrate.tanhsinh(lambda t: 2.0 ** (-t * t), a, b).integral,
+        P[:3],
+        P[:3] / 0,
+    ),
+    "ndimage.vectorized_filter": (lambda x, y: _filtered(x, y), A, A * 0),
     "optimize.find_root": (lambda a, b: elementwise.find_root(lambda t: t**3 - 0.5, (a, b)).x, np.zeros(3), np.ones(3)),
     "spatial.Rotation": (lambda q, v: Rotation.from_rotvec(q).apply(v), A[:3, :3], A[3:6, :3]),
 }
+
+
+def _filtered(x: Any, output: Any) -> Any:
+    output = output + 0
+    ndimage.vectorized_filter(x, lambda part, axis: part.max(axis=axis), size=3, output=output)
+    return output
 
 
 @each("name", CALLS)

@@ -210,7 +210,7 @@ def test_an_assignment_writes_in_place_if_nothing_else_reads_the_array(shape: tu
     device = fe.device("cpu")
     x = fe.asarray(np.zeros(shape, "f4")) + 0
     fe.eval(x)
-    y = fe.asarray(x)
+    y = x.copy()
     value = fe.ones(len(PLACES))
     if isinstance(key, np.ndarray):
         key = fe.asarray(key, copy=True)  # NumPy's memory would be read at once, while x still refers to its own

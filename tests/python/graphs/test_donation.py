@@ -349,11 +349,6 @@ def test_layout_of_a_donated_array_does_not_cause_recompilation() -> None:
 
 
 ALIASES: dict[str, Any] = {
-    "to_device": lambda x: x.to_device(x.device),
-    "asarray": fe.asarray,
-    "asarray to its device": lambda x: fe.asarray(x, device=x.device),
-    "asarray of its dtype": lambda x: fe.asarray(x, dtype="float32"),
-    "from_dlpack": fe.from_dlpack,
     "update_slice": lambda x: fe.update_slice(x, fe.zeros((0, 2)), (1, 0)),
     "+x": lambda x: +x,
     "copy": copy.copy,

@@ -1,0 +1,98 @@
+#include "array_views.h"
+
+#include "errors.h"
+#include "python_references.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace ferrule::python {
+namespace {
+
+PyObject* view_maker = nullptr;  // a Python function
+
+Operators& base_of(const Operators& view) { return *reinterpret_cast<Operators*>(view.view->base); }
+
+void link(Operators& view) {
+  Operators*& first = base_of(view).views;
+  view.view->next = first;
+  view.view->place = &first;
+  if (first != nullptr) first->view->place = &view.view->next;
+  first = &view;
+}
+
+void unlink(Operators& view) {
+  *view.view->place = view.view->next;
+  if (view.view->next != nullptr) view.view->next->view->place = view.view->place;
+}
+
+// Assigns the handle that the base has now. Python code runs: another thread may assign to the base meanwhile.
+void make_handle(Operators& array) {
+  while (array.handle == nullptr && array.view != nullptr) {
+    const auto base = py::reinterpret_borrow<py::object>(array.view->base);
+    const auto steps = py::reinterpret_borrow<py::object>(array.view->steps);
+    PyObject* const* const current = &base_of(array).handle;
+    const auto before = py::reinterpret_borrow<py::object>(*current);
+    const py::object made = called(view_maker, base, steps);
+    PyObject* const handle = handle_of(*reinterpret_cast<Operators*>(made.ptr()));
+    if (array.handle == nullptr && *current == before.ptr()) array.handle = Py_XNewRef(handle);
+  }
+}
+
+}  // namespace
+
+PyObject* handle_of(Operators& array) {
+  if (array.view == nullptr) return array.handle;
+  if (array.handle == nullptr) make_handle(array);
+  if (array.view != nullptr && Py_REFCNT(array.view->base) == 1) forget_view(array);
+  return array.handle;
+}
+
+void set_handle_of(Operators& array, py::object handle) {
+  std::vector<py::object> old;  // released last: that may run code
+  for (Operators* view = array.views; view != nullptr; view = view->view->next)
+    if (view->handle != nullptr) old.push_back(py::reinterpret_steal<py::object>(std::exchange(view->handle, nullptr)));
+  old.push_back(py::reinterpret_steal<py::object>(std::exchange(array.handle, handle.release().ptr())));
+}
+
+void make_view(Operators& array, Operators& of, py::handle step) {
+  if (array.view != nullptr || array.views != nullptr || &array == &of)
+    raise_type_error("make_view: takes an array that is no view and has none");
+  PyObject* const base = of.view == nullptr ? reinterpret_cast<PyObject*>(&of) : of.view->base;
+  py::object steps = py::make_tuple(step);
+  if (of.view != nullptr) steps = py::reinterpret_steal<py::object>(PySequence_Concat(of.view->steps, steps.ptr()));
+  if (!steps) raise_python_error();
+  array.view = new ViewOf{Py_NewRef(base), steps.release().ptr(), nullptr, nullptr};
+  link(array);
+}
+
+void end_view(Operators& array) {
+  if (handle_of(array) != nullptr) forget_view(array);
+}
+
+py::list views_of(const Operators& array) {
+  py::list views;
+  for (Operators* view = array.views; view != nullptr; view = view->view->next)
+    if (Py_REFCNT(view) > 0) views.append(py::handle(reinterpret_cast<PyObject*>(view)));
+  return views;
+}
+
+int visit_view(const Operators& array, visitproc visit, void* arg) {
+  if (array.view == nullptr) return 0;
+  Py_VISIT(array.view->base);
+  Py_VISIT(array.view->steps);
+  return 0;
+}
+
+void forget_view(Operators& array) {
+  if (array.view == nullptr) return;
+  unlink(array);
+  const std::unique_ptr<ViewOf> view(std::exchange(array.view, nullptr));
+  Py_DECREF(view->steps);
+  Py_DECREF(view->base);
+}
+
+void set_view_maker(const py::function& function) { view_maker = function.inc_ref().ptr(); }
+
+}  // namespace ferrule::python

@@ -1,0 +1,48 @@
+// The state of a ferrule.Array, and views: arrays that show a part of another one, their base, whatever it refers to.
+// All functions need the GIL.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace ferrule::python {
+
+namespace py = pybind11;
+
+struct Operators;
+
+// What makes an array a view. Its steps are Python objects that say how it is cut from its base, which is no view.
+struct ViewOf {
+  PyObject* base;
+  PyObject* steps;  // a tuple
+  Operators* next;  // the next view of the base
+  Operators** place;
+};
+
+// The base class of ferrule.Array.
+struct Operators {
+  PyObject_HEAD
+      // An Array or, while tracing, a symbol. Of a view it is null after the base was assigned to, so that no view
+      // keeps the old elements, until it is read.
+          PyObject* handle;
+  ViewOf* view;      // null: not a view
+  Operators* views;  // the first of its own views
+};
+
+// The handle, a borrowed reference; null for an array that was never given one. Makes that of a view, by Python code.
+// An array whose base nobody else refers to ends to be a view: nobody can assign to the base any more.
+PyObject* handle_of(Operators& array);
+// Gives the array another handle; its views forget theirs.
+void set_handle_of(Operators& array, py::object handle);
+// Makes a new array a view of another one, or of its base.
+void make_view(Operators& array, Operators& of, py::handle step);
+// Makes a view an array of its own, with its present value.
+void end_view(Operators& array);
+// The views of an array.
+py::list views_of(const Operators& array);
+// For the garbage collector. `forget` does not run Python code of views.
+int visit_view(const Operators& array, visitproc visit, void* arg);
+void forget_view(Operators& array);
+// The Python function that takes a base and steps, and returns the array that they make.
+void set_view_maker(const py::function& function);
+
+}  // namespace ferrule::python

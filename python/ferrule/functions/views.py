@@ -1,0 +1,178 @@
+"""Views: arrays that show a part of another array, their base, whatever values it has, as in NumPy.
+
+A view knows its base and the steps that cut it from the base. Each step is an object with these methods:
+
+- `of(x)` returns the part of x.
+- `back(x, part)` returns x with another part.
+- `strides(shape, strides)` returns the shape and the strides of the part, for an x of these; None where strides do not
+  tell.
+
+Values never change: an assignment to a view gives its base another value, and all views of it are cut anew when they
+are read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ferrule import _ferrule
+from ferrule.array import recording
+from ferrule.array.array import Array, is_number
+from ferrule.array.symbols import Symbol
+from ferrule.errors import InvalidArgumentError
+
+Layout = tuple[tuple[int, ...], tuple[int, ...]]  # shape, and strides in elements
+
+
+class Step(Protocol):
+    """How a view is cut from an array; see the text of the module."""
+
+    def of(self, x: Array, /) -> Array: ...
+
+    def back(self, x: Array, part: Array, /) -> Array: ...
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...], /) -> Layout | None: ...
+
+
+class Whole(NamedTuple):
+    """All of an array."""
+
+    def of(self, x: Array) -> Array:
+        return x._snapshot("view")
+
+    def back(self, x: Array, part: Array) -> Array:
+        return part
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
+        return shape, strides
+
+
+class Reshaped(NamedTuple):
+    """The elements in another shape."""
+
+    shape: tuple[int, ...]
+
+    def of(self, x: Array) -> Array:
+        return recording.apply("reshape", (x,), {"shape": self.shape})
+
+    def back(self, x: Array, part: Array) -> Array:
+        return recording.apply("reshape", (part,), {"shape": x.shape})
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
+        return _reshaped_strides(shape, strides, self.shape)
+
+
+class Permuted(NamedTuple):
+    """The array with its axes in another order."""
+
+    axes: tuple[int, ...]
+
+    def of(self, x: Array) -> Array:
+        return recording.apply("permute_dims", (x,), {"axes": self.axes})
+
+    def back(self, x: Array, part: Array) -> Array:
+        places = sorted(range(len(self.axes)), key=self.axes.__getitem__)
+        return recording.apply("permute_dims", (part,), {"axes": places})
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
+        return tuple(shape[axis] for axis in self.axes), tuple(strides[axis] for axis in self.axes)
+
+
+class ReadOnly(NamedTuple):
+    """The result of an op that nothing can be assigned to, as NumPy's broadcast_to, or that no op turns back."""
+
+    op: str
+    attributes: tuple[tuple[str, Any], ...]
+
+    def of(self, x: Array) -> Array:
+        return recording.apply(self.op, (x,), dict(self.attributes))
+
+    def back(self, x: Array, part: Array) -> Array:
+        raise InvalidArgumentError(
+            f"x[key] = value: x{part.shape} is a result of {self.op} and a read-only view; x.copy() can be assigned to"
+        )
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
+        return None
+
+
+def view(result: Array, x: object, step: Step) -> Array:
+    """Make `result`, which is `step.of(x)`, a view of x, and return it."""
+    if type(x) is Array and not is_number(x):
+        _ferrule.make_view(result, x, step)
+    return result
+
+
+def made(base: Array, steps: Sequence[Step]) -> Array:
+    """Return the part of an array that the steps cut."""
+    for step in steps:
+        base = step.of(base)
+    return base
+
+
+def written(x: Array, steps: Sequence[Step], part: Array) -> Array:
+    """Return x with another part at the steps."""
+    first, *others = steps
+    return first.back(x, written(first.of(x), others, part) if others else part)
+
+
+def change(x: Array, changed: Callable[[Array], Array]) -> None:
+    """Make the object refer to the changed value, or if it is a view its base. Changes by several threads all take
+    effect."""
+    while True:
+        known = _ferrule.view_of(x)
+        target, steps = known or (x, ())
+        before = target._handle
+        old = Array._of(before)
+        after = written(old, steps, changed(made(old, steps))) if steps else changed(old)
+        handle = after._snapshot()._handle
+        if _ferrule.replace_handle(target, before, handle):
+            break
+    if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
+        handle.graph._assigned.append((weakref.ref(target), before))
+
+
+def is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
+    """Whether NumPy would reshape x, as a part of a contiguous array, without a copy."""
+    known = _ferrule.view_of(x)
+    if known is None or x.size == 0:
+        return True
+    base, steps = known
+    layout: Layout | None = base.shape, _dense_strides(base.shape)
+    for step in steps:
+        layout = layout and step.strides(*layout)
+    return layout is not None and _reshaped_strides(*layout, shape) is not None
+
+
+def _dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def _reshaped_strides(shape: tuple[int, ...], strides: tuple[int, ...], new: tuple[int, ...]) -> Layout | None:
+    """Return the layout of the elements in another shape, if strides can express it."""
+    if 0 in new:
+        return new, (0,) * len(new)
+    runs: list[tuple[int, int]] = []  # axes that follow one another in memory: their elements, and the last stride
+    for size, stride in zip(shape, strides, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == stride * size:
+            runs[-1] = runs[-1][0] * size, stride
+        else:
+            runs.append((size, stride))
+    ends = [*itertools.accumulate((size for size, _ in runs), operator.mul)]
+    if not {*ends} <= {*itertools.accumulate(new, operator.mul)}:
+        return None
+    result = []
+    run, count = 0, 1
+    for size in new:
+        count *= size
+        while run < len(ends) and count > ends[run]:
+            run += 1
+        result.append(runs[run][1] * (ends[run] // count) if run < len(ends) else 1)
+    return new, tuple(result)
