@@ -25,6 +25,7 @@ READ_BY = {
     r"^(README|CHANGELOG)\.md$|^tests/wheels/": ("wheels",),
     r"^benchmarks/": ("cuda",),
     r"^tests/fuzz/": ("fuzz", "tidy"),
+    r"^tests/cpp/(?!loader/driver).*_test\.cpp$": ("address", "thread", "static", "wine", "qemu", "tidy"),
     r"^tests/ports/.*windows": ("wine",),
     r"^tests/ports/.*(arm64|debian|emulated|musl|sapphirerapids)": ("qemu",),
     r"^tests/ports/|^tools/other_systems\.py$": ("wine", "qemu"),
