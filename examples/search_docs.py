@@ -69,6 +69,7 @@ def search(options: argparse.Namespace, files: ModelFiles) -> int:
     sentences = tokenise(files.tokenizer, [paragraph.text for paragraph in paragraphs])
     questions = tokenise(files.tokenizer, options.queries)
     model = MiniLM(files.weights, device)
+    uploaded = fe.memory_stats(device).live  # where the device does not borrow the file
     index = embed_all(model, sentences, watch_batches)
     asked = embed_all(model, questions)
     results = [best_of(paragraphs, scores) for scores in score(asked, index, device)]
@@ -78,7 +79,10 @@ def search(options: argparse.Namespace, files: ModelFiles) -> int:
     memory = fe.memory_stats(device)
     speed = len(sentences) / index.seconds
     console.print(f"indexed {len(sentences)} paragraphs in {index.seconds:.2f} s: {speed:.1f} sentences a second")
-    console.print(f"weights: {memory.borrowed:,} bytes borrowed, {memory.prepared:,} bytes copied (packed by kernels)")
+    console.print(
+        f"weights: {memory.borrowed:,} bytes borrowed, {uploaded:,} bytes copied to the device, "
+        f"{memory.prepared:,} bytes copied (packed by kernels)"
+    )
     verdict = compare(files, [sentences, questions], [index, asked]) if options.check else None
     if verdict:
         show_verdict(verdict)
@@ -90,7 +94,7 @@ def search(options: argparse.Namespace, files: ModelFiles) -> int:
             "seconds": index.seconds,
             "sentences_per_second": speed,
             "borrowed_bytes": memory.borrowed,
-            "copied_bytes": memory.prepared,
+            "copied_bytes": uploaded + memory.prepared,
             "greatest_distance": verdict.greatest_distance if verdict else None,
             "results": [
                 {"query": query, "score": result.score, "topic": result.paragraph.topic, "text": result.paragraph.text}

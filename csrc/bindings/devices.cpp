@@ -117,7 +117,7 @@ void bind_device(py::module_& module) {
              Interruption interruption;
              fe_error* const error = synchronize(self, interruption);
              if (error != nullptr && fe_error_code(error) == FE_CANCELLED) interruption.check(error);
-             fe_error_release(error);  // such as a lost device, which the reset recovers
+             fe_error_release(error);  // the reset has an own one
              check(without_gil([&] { return fe_queue_reset(self.get()); }));
            })
       .def(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ferrule import _ferrule
 
 
@@ -50,7 +52,7 @@ class DTypeError(InvalidArgumentError, TypeError):
 
 
 class OutOfRangeError(InvalidArgumentError, IndexError):
-    """An index or an axis is out of range.
+    """An index, the start of a slice, or an axis is out of range.
 
     Examples
     --------
@@ -224,6 +226,8 @@ _BY_CODE: tuple[type[Error], ...] = (
 
 # What can follow "does not fit into" at the end of a message.
 _NUMBERS = frozenset({*_ferrule.dtypes(), "64 bits"})
+# What kernels say of an index, or of the start of a slice.
+_OUT_OF_RANGE = re.compile(r": index -?\d+ is out of bounds for axis |: the start -?\d+ of axis \d+ is not between ")
 
 
 def error_of(code: int, message: str) -> Error:
@@ -231,6 +235,8 @@ def error_of(code: int, message: str) -> Error:
     kind = _BY_CODE[code] if 0 <= code < len(_BY_CODE) else InternalError
     if kind is InvalidArgumentError and message.rpartition(" does not fit into ")[2] in _NUMBERS:
         kind = NumberOverflowError
+    elif kind is InvalidArgumentError and _OUT_OF_RANGE.search(message):
+        kind = OutOfRangeError
     elif kind is InvalidArgumentError and "dtype" in message:
         kind = DTypeError
     return kind(message)

@@ -1,5 +1,5 @@
-"""Faults of the synchronisation in the core, one edit each: a queue, the host or an allocation does not wait for the
-work of another queue, or an error gets lost."""
+"""Faults of the core, one edit each: a queue, the host or an allocation does not wait for the work of another queue, an
+error gets lost, or an update overwrites what it reads."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ _LIMIT = "array/test_asynchronous_memory.py::test_memory_limit_applies_until_it_
 _PIECES = "array/test_asynchronous_memory.py::test_large_array_is_complete_when_read_on_the_cpu"
 
 CORE_FAULTS = [
+    CoreFault(
+        "compiler/write_in_place.cpp",
+        "std::none_of(node.inputs.begin() + 1, node.inputs.end(), reads_x);",
+        "std::none_of(node.inputs.end(), node.inputs.end(), reads_x);",
+        "an update may overwrite what its value reads",
+        "functions/test_slicing.py::test_an_update_may_read_what_it_replaces",
+    ),
     CoreFault(
         _QUEUE,
         "const ErrorPointer error(queue_.device().table().queue_wait_event(queue_.handle(), event->handle));",

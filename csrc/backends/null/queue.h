@@ -90,7 +90,7 @@ class Queue final : public sdk::Queue {
     shared_->faults.resets.fail_when_due();
     const std::lock_guard lock(giving_);
     shared_->schedule->finish(last_);
-    shared_->schedule->forget_loss(*shared_->health);
+    shared_->schedule->check(*shared_->health);
     span_ = std::make_shared<Span>();
   }
   void* native() override { return this; }

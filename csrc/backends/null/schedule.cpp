@@ -81,9 +81,9 @@ std::optional<sdk::Error> Schedule::error_of(const Span& span) {
   return span.error;
 }
 
-void Schedule::forget_loss(Health& health) {
+void Schedule::check(const Health& health) {
   const Lock lock(mutex_);
-  health.loss.reset();
+  if (health.loss) throw sdk::Error(*health.loss);
 }
 
 uint64_t Schedule::now_ns() {

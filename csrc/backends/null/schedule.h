@@ -66,7 +66,8 @@ class Schedule {
   // ends.
   bool has_passed(const WorkPointer& work);
   std::optional<sdk::Error> error_of(const Span& span);
-  void forget_loss(Health& health);
+  // Throws the loss of a lost device.
+  void check(const Health& health);
   // Time on the clock: how long the host has waited so far.
   uint64_t now_ns();
 

@@ -99,8 +99,10 @@ class Placer {
       if (options_.on_fallback == Fallback::warn && !is_expected) log_once(node, *asked, sentence);
       return keep(std::move(node), types, device, refusal);
     }
-    fail(FE_UNSUPPORTED, "{} is not supported by {}: {}", typed_call(to, node), asked->name(),
-         refusal.empty() ? "it has no kernel for it" : refusal);
+    const bool lacks_cpu = options_.fallback.empty() && asked->kind() != FE_DEVICE_CPU;
+    fail(FE_UNSUPPORTED, "{} is not supported by {}: {}{}", typed_call(to, node), asked->name(),
+         refusal.empty() ? "it has no kernel for it" : refusal,
+         lacks_cpu ? "; no CPU backend is loaded that could compute it (load_all loads it)" : "");
   }
 
   // Splits a node with more inputs than max_inputs (concat) into groups, then joins their results.

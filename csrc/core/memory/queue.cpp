@@ -104,7 +104,6 @@ void DeviceQueue::reset() {
     device_.check(device_.table().queue_reset(handle_));
   }
   reap();
-  device_.forget_loss();
 }
 
 bool DeviceQueue::drain(ErrorPointer& reason) noexcept {
@@ -157,8 +156,8 @@ void synchronize(Device& device, const Cancel& cancel) {
 
 void reset_queue(Device& device) {
   device.while_open([&] {
-    if (!device.is_lost()) device.open();  // throws in the child of a fork
-    if (!device.belongs_to_parent()) device.attached<DeviceQueues>().reset();
+    device.open();  // throws if the device is lost, and in the child of a fork
+    device.attached<DeviceQueues>().reset();
   });
 }
 

@@ -24,7 +24,7 @@ class DeviceQueue {
   fe_module_queue* handle() const { return handle_; }
   // Waits until all work submitted so far is over. A failure is reported to the readers of the results.
   void synchronize(const Cancel& cancel = {});
-  // Waits for the work and lets the module restore a lost device.
+  // Waits for the work with the reset of the module.
   void reset();
 
   // Releases the work that is over.
@@ -152,7 +152,7 @@ inline DeviceQueue* queue_of(Device& device, fe_queue_kind kind) {
 
 // Waits until all work submitted to the device's queues so far is over.
 void synchronize(Device& device, const Cancel& cancel = {});
-// Waits as well, and lets the module restore the device if it was lost.
+// Waits with the reset of its queues. Throws the loss of a lost device.
 void reset_queue(Device& device);
 
 // Keeps an object forever, because a device may still use it. Works without free memory.

@@ -211,11 +211,6 @@ void Device::lose(std::string_view reason) noexcept {
   lost_.store(true, std::memory_order_release);
 }
 
-void Device::forget_loss() noexcept {
-  const std::scoped_lock lock(mutex_);
-  if (!retired_) lost_.store(false, std::memory_order_release);
-}
-
 void Device::check_is_there() const {
   std::string loss;
   {

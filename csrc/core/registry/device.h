@@ -118,8 +118,6 @@ class Device : public std::enable_shared_from_this<Device> {
   void check(fe_error* error);
   void note(const fe_error* error) noexcept;  // the same without throwing
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
-  // Called when the module has recovered the device: it is no longer lost.
-  void forget_loss() noexcept;
   // Runs the function if the device is open, and keeps it from being closed meanwhile.
   template <class Function>
   void while_open(Function&& function);

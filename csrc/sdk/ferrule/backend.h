@@ -234,9 +234,9 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(fe_error *, queue_create, (fe_module_device * device, fe_queue_kind kind, fe_module_queue * *out))                 \
   /* Waits for the queue's work, for as long as the device can be assumed to be running it, and ends the queue. */     \
   S(void, queue_destroy, (fe_module_queue * queue))                                                                    \
-  /* Waits until all work of the queue is done or failed, and tries to recover a lost device. An error means that */   \
-  /* work may still be running and that nothing has changed. Called after a loss, and if no event signals that */      \
-  /* work is done. */                                                                                                  \
+  /* Waits until all work of the queue is done or failed. A lost device stays lost: FE_DEVICE_LOST. Another error */   \
+  /* means that work may still be running, and that nothing has changed. Called after a loss, and if no event */       \
+  /* signals that work is done. */                                                                                     \
   S(fe_error *, queue_reset, (fe_module_queue * queue))                                                                \
   /* (optional) Makes later work of the queue wait for an event of another queue of the same backend. */               \
   /* FE_UNSUPPORTED if the device cannot wait for it: the host waits. */                                               \

@@ -305,7 +305,8 @@ FE_API fe_error *fe_set_memory_limit(fe_device *device, uint64_t bytes);
 FE_API fe_error *fe_host_allocate(fe_device *device, uint64_t size, void **out);
 /* Frees memory of fe_host_allocate. NULL does nothing. FE_INVALID_ARGUMENT if it is not from this device. */
 FE_API fe_error *fe_host_free(fe_device *device, void *pointer);
-/* Waits for the device's queues, and lets the module recover a lost device. */
+/* Waits for the device's queues by their reset. FE_DEVICE_LOST if it is lost: it stays so, and fe_refresh looks for a
+ * successor. */
 FE_API fe_error *fe_queue_reset(fe_device *device);
 /* 1 if both handles are the same view of the same device, or both are NULL; else 0. */
 FE_API int fe_device_equal(const fe_device *a, const fe_device *b);

@@ -29,7 +29,7 @@ typedef enum fe_code FE_ANY_INT {
   FE_INVALID_ARGUMENT = 1, /* a value, shape, dtype or attribute of the caller is wrong */
   FE_UNSUPPORTED = 2,      /* valid, but not offered by this device, module or build */
   FE_OUT_OF_MEMORY = 3,    /* of the host or of a device */
-  FE_DEVICE_LOST = 4,      /* the device stopped working; its memory is lost (fe_refresh, fe_queue_reset) */
+  FE_DEVICE_LOST = 4,      /* the device stopped working; its memory is lost (fe_refresh) */
   FE_ABI_MISMATCH = 5,     /* the module was built for another version of the binary interface */
   FE_NOT_FOUND = 6,        /* no backend, device or file of that name; or its backend was unloaded */
   FE_IO = 7,               /* a file could not be read or written */

@@ -159,8 +159,11 @@ class Array(_ferrule.Operators):
             There is no such device.
         UnsupportedError
             A stream is given.
-        TracingError
-            The array is being traced.
+
+        Notes
+        -----
+        In a traced function, ops on the result are computed on `device`. What the function returns lies on the device
+        of its graph: bring it back with `y.to_device(x.device)`.
 
         Examples
         --------
@@ -169,8 +172,10 @@ class Array(_ferrule.Operators):
         """
         if stream is not None:
             raise UnsupportedError(f"to_device: takes no stream, as ferrule orders copies by itself: {stream!r}")
-        handle = self._concrete("to_device()")
         target = device_lookup.device(device)
+        if isinstance(self._handle, Symbol) and not self._handle.weak:
+            return self._handle.graph._placed(self, target)
+        handle = self._concrete("to_device()")
         if handle.device.same_as(target._handle):
             return self
         return Array._of(handle.to_device(target._handle))

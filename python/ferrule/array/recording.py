@@ -245,7 +245,7 @@ def another_object(x: Array, caller: str, device: Device | str | None, copy: boo
     if is_number(x):
         return array_of_number(x, dtype)
     is_concrete = isinstance(x._handle, _ferrule.Array)
-    array = x.to_device(device) if device is not None and is_concrete else x
+    array = x if device is None else x.to_device(device)
     if copy and is_concrete:
         return Array._of(_ferrule.apply("copy", [array._handle], {})[0])
     return array._another(caller) if copy else array

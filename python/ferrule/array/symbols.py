@@ -49,15 +49,18 @@ class Recorder(Protocol):
 
     def _own(self, array: Array) -> Symbol: ...
 
+    def _placed(self, array: Array, device: Device) -> Array: ...
+
 
 class Symbol:
     """A value of a graph under construction.
 
     `weak`: the value is a Python number, which does not promote. Then `id` is its place in the graph's Numbers, `dtype`
-    its dtype without arrays beside it, and `name` the argument that it comes from.
+    its dtype without arrays beside it, and `name` the argument that it comes from. `place`: the device on which ops on
+    it are computed; None for numbers, constants, and results of ops that were given a device, which go anywhere.
     """
 
-    __slots__ = ("dtype", "graph", "id", "name", "shape", "weak")
+    __slots__ = ("dtype", "graph", "id", "name", "place", "shape", "weak")
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class Symbol:
         shape: tuple[int, ...],
         weak: bool = False,
         name: str | None = None,
+        place: Device | None = None,
     ) -> None:
         self.graph = graph
         self.id = id
@@ -74,6 +78,7 @@ class Symbol:
         self.shape = shape
         self.weak = weak
         self.name = name
+        self.place = place
 
     @property
     def ndim(self) -> int:
@@ -81,7 +86,7 @@ class Symbol:
 
     @property
     def device(self) -> Device:
-        return self.graph.device
+        return self.graph.device if self.place is None else self.place
 
 
 class _OnThread(threading.local):

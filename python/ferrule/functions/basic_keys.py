@@ -16,7 +16,7 @@ from ferrule.array.recording import as_operand
 from ferrule.array.symbols import refuse
 from ferrule.errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule.functions import views
-from ferrule.functions.movement import broadcast_to, reshape, take
+from ferrule.functions.movement import broadcast_to, reshape, taken
 from ferrule.functions.slicing import cut, written
 
 _EVERYTHING = slice(None)
@@ -256,7 +256,7 @@ def put_basic(x: Array, items: list[Any], value: Array) -> Array:
             places = np.arange(some.start, some.stop, some.step)
             source[places] = np.arange(len(places))
             hit[places] = True
-        spread = take(spread, source, axis=place)
+        spread = taken(spread, as_operand("x[key] = value", source, spread), place)
         along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
         mask = along if mask is None else recording.apply("logical_and", (mask, along), {})
     return spread if mask is None else recording.apply("where", (mask, spread, x), {})

@@ -24,7 +24,7 @@ from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfRangeError
-from ferrule.functions import compaction, views
+from ferrule.functions import compaction, index_bounds, views
 from ferrule.functions.asarray import asarray, numbers_in
 from ferrule.functions.basic_keys import (
     Gather,
@@ -40,7 +40,7 @@ from ferrule.functions.basic_keys import (
 )
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import zeros
-from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
+from ferrule.functions.movement import broadcast_to, permute_dims, reshape, taken
 from ferrule.functions.repetition import common_shape
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def get(x: Array, key: object) -> Array:
     given = _items(x, key)
     if len(given) == 1 and _is_mask(given[0]):
         return _chosen_by_mask(x, given[0])
-    items, is_separated = _complete(x, given)
+    items, is_separated = _complete("x[key]", x, given)
     result, gathers = basic(x, items)
     if gathers:
         return _gathered(result, gathers, is_separated)
@@ -96,10 +96,10 @@ def _gathered(x: Array, gathers: list[Gather], is_separated: bool) -> Array:
     """Return the elements at index arrays: their axes replace the indexed ones, or come first if they are separated."""
     if len(gathers) == 1:
         place, indices = gathers[0]
-        taken = take(x, indices, axis=place)
-        return _moved_to_front(taken, place, indices.ndim) if is_separated else taken
+        elements = taken(x, indices, place)
+        return _moved_to_front(elements, place, indices.ndim) if is_separated else elements
     joined = _Joined(x, gathers, is_separated)
-    return take(joined.joined(x), joined.indices, axis=joined.place)
+    return taken(joined.joined(x), joined.indices, joined.place)
 
 
 class _Joined:
@@ -113,7 +113,7 @@ class _Joined:
         self.order = [*others[: self.place], *axes, *others[self.place :]]
         self.moved_shape = tuple(x.shape[axis] for axis in self.order)
         self.sizes = [x.shape[axis] for axis in axes]
-        self.indices = _joined_indices(caller, [indices for _, indices in gathers], self.sizes, axes)
+        self.indices = _joined_indices(caller, [indices for _, indices in gathers], self.sizes)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -147,16 +147,13 @@ class _Joined:
 _FEW_INDICES = 4096
 
 
-def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: list[int]) -> Array:
+def _joined_indices(caller: str, arrays: list[Array], sizes: list[int]) -> Array:
     """Return indices along the joined axes, of the shape that the arrays broadcast to.
 
-    Known indices are checked. Others become out of bounds for the joined axis where one is out of bounds for its own.
+    Unknown indices become out of bounds for the joined axis where one is out of bounds for its own.
     """
     shape = common_shape(f"{caller}: index arrays", *(array.shape for array in arrays))
-    known = [_known(array) for array in arrays]
-    for places, size, axis in zip(known, sizes, axes, strict=True):
-        if places is not None:
-            _check_known(caller, places, axis, size)
+    known = [index_bounds.known(array) for array in arrays]
     if len(arrays) == 1:
         return arrays[0]
     if math.prod(shape) <= _FEW_INDICES and not any(places is None for places in known):
@@ -181,23 +178,6 @@ def _joined_indices(caller: str, arrays: list[Array], sizes: list[int], axes: li
     return broadcast_to(flat, shape)
 
 
-def _known(indices: Array) -> NDArray[Any] | None:
-    """Return the values of indices that can be read without computing or copying them."""
-    if isinstance(indices._handle, Symbol) or not indices._handle.ready:
-        return None
-    return indices._host_view("x[key]")
-
-
-def _check_known(caller: str, places: NDArray[Any], axis: int, size: int) -> None:
-    if not places.size or (places.min() >= -size and places.max() < size):
-        return
-    outside = places[(places < -size) | (places >= size)]
-    if outside.size:
-        raise OutOfRangeError(
-            f"{caller}: index {shown(int(outside[0]))} is out of range for axis {axis} with {size} elements"
-        )
-
-
 def _is_mask(item: object) -> bool:
     return isinstance(item, Array) and item.dtype.kind == "b"
 
@@ -210,7 +190,7 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
         refuse(_MASK_LENGTH, mask._handle)
     flags = mask if mask.ndim == 1 else reshape(mask, (mask.size,))
     if isinstance(x._handle, Symbol):
-        return take(rows, compaction.nonzero(flags)[0], axis=0)
+        return taken(rows, compaction.nonzero(flags)[0], 0)
     return recording.apply_all("compress", (rows, flags), {"axis": 0, "size": -1})[0]
 
 
@@ -267,7 +247,7 @@ def _put_one_by_traced_mask(x: Array, given: list[Any], value: Array) -> Array:
     """Return x with one value where a traced mask, which stands among integers and slices, is true."""
     place = next(place for place, item in enumerate(given) if _is_traced_mask(item))
     mask, before, behind = given[place], given[:place], given[place + 1 :]
-    if any(item is None or isinstance(item, Array) for item in (*before, *behind)):
+    if any(item is None or isinstance(item, (Array, np.ndarray)) for item in (*before, *behind)):
         refuse("x[key] = value with a mask beside index arrays or None,", mask._handle)
     whole = (*before, *[_EVERYTHING] * mask.ndim, *behind)
     chosen = x[whole]
@@ -317,7 +297,7 @@ def put(x: Array, key: object, value: object) -> Array:
         return _put_by_mask(x, given[0], value)
     if value.ndim == 0 and sum(map(_is_traced_mask, given)) == 1:
         return _put_one_by_traced_mask(x, given, value)
-    items, is_separated = _complete(x, given)
+    items, is_separated = _complete("x[key] = value", x, given)
     if not any(isinstance(item, (Array, NewAxis)) and not is_traced_int(item) for item in items):
         return put_basic(x, items, value)
     target, gathers = basic(x, items)
@@ -345,13 +325,13 @@ def put(x: Array, key: object, value: object) -> Array:
 def _basic_step(x: Array, key: object) -> Key | None:
     """Return the step of the view that the key makes of x; None if it has index arrays or masks."""
     given = _items(x, key)
-    if any(isinstance(item, Array) and not is_traced_int(item) for item in given):
+    if any(map(_is_array, given)):
         return None
-    return step_of(x, _complete(x, given)[0])
+    return step_of(x, _complete("x[key]", x, given)[0])
 
 
 def _items(x: Array, key: object) -> list[Any]:
-    """Return the key as slices, integers, None, Ellipsis, integer arrays and masks."""
+    """Return the key as slices, integers, None, Ellipsis, masks, and integer arrays, of NumPy if they were given so."""
     return [_item(x, item) for item in (key if isinstance(key, tuple) else (key,))]
 
 
@@ -360,10 +340,11 @@ def _moved_to_front(x: Array, place: int, rank: int) -> Array:
     return x if order == sorted(order) else permute_dims(x, order)
 
 
-def _complete(x: Array, given: list[Any]) -> tuple[list[Any], bool]:
+def _complete(caller: str, x: Array, given: list[Any]) -> tuple[list[Any], bool]:
     """Return one item for each axis of x, and the None items, and whether other items separate the index arrays.
 
-    Ellipsis and missing items become full slices, and masks become index arrays.
+    Ellipsis and missing items become full slices, and masks become index arrays. Index arrays whose values the host has
+    are checked.
     """
     ellipses = [place for place, item in enumerate(given) if item is Ellipsis]
     if len(ellipses) > 1:
@@ -373,20 +354,31 @@ def _complete(x: Array, given: list[Any]) -> tuple[list[Any], bool]:
         raise OutOfRangeError(f"x[key]: {axes} indices for an array of {x.ndim} dimensions")
     place = ellipses[0] if ellipses else len(given)
     full = [*given[:place], *[_EVERYTHING] * (x.ndim - axes), *given[place + 1 :]]
-    if not any(isinstance(item, Array) for item in given):
+    if not any(isinstance(item, (Array, np.ndarray)) for item in given):
         return full, False
-    advanced = [place for place, item in enumerate(given) if isinstance(item, (int, Array))]
-    is_separated = advanced[-1] - advanced[0] >= len(advanced) and any(
-        isinstance(item, Array) and not is_traced_int(item) for item in given
-    )
-    if not any(map(_is_mask, given)):
-        return full, is_separated
+    advanced = [place for place, item in enumerate(given) if isinstance(item, (int, Array, np.ndarray))]
+    is_separated = advanced[-1] - advanced[0] >= len(advanced) and any(map(_is_array, given))
     items: list[Any] = []
     axis = 0
     for item in full:
-        items += _indices_of_mask(x, item, axis) if _is_mask(item) else [item]
+        if _is_mask(item):
+            items += _indices_of_mask(x, item, axis)
+        else:
+            items.append(_checked(caller, x, item, axis) if _is_array(item) else item)
         axis += _axes_of(item)
     return items, is_separated
+
+
+def _is_array(item: object) -> bool:
+    """Whether an item is an index array or a mask."""
+    return isinstance(item, np.ndarray) or (isinstance(item, Array) and not is_traced_int(item))
+
+
+def _checked(caller: str, x: Array, item: Array | NDArray[Any], axis: int) -> Array:
+    values = item if isinstance(item, np.ndarray) else index_bounds.known(item)
+    if values is not None:
+        index_bounds.check_bounds(caller, values, axis, x.shape[axis])
+    return as_operand(caller, item, x)
 
 
 def _axes_of(item: Any) -> int:
@@ -415,7 +407,7 @@ def _item(x: Array, item: object) -> object:
     if isinstance(item, (Array, np.ndarray)):
         if item.dtype.kind not in "biu":
             raise OutOfRangeError(f"x[key]: an index array has integers or bools, not dtype {item.dtype}")
-        return as_operand("x[key]", item, x)
+        return as_operand("x[key]", item, x) if item.dtype.kind == "b" else item
     if isinstance(item, SupportsIndex):
         return operator.index(item)
     raise OutOfRangeError(

@@ -19,9 +19,10 @@ from ferrule.array.host_memory import check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol
-from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
+from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError
 from ferrule.functions import views
 from ferrule.functions.conversion import as_int64
+from ferrule.functions.index_bounds import check_bounds, known
 
 _PADDING_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
@@ -572,10 +573,10 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     DTypeError
         The indices are not integers.
     InvalidArgumentError
-        x does not have one dimension, and `axis` is not given; or an index is out of range, which is raised when the
-        result is computed.
+        x does not have one dimension, and `axis` is not given.
     OutOfRangeError
-        The axis is out of range.
+        The axis is out of range, or an index is: at once where the host has its value, else when the result is
+        computed.
 
     Examples
     --------
@@ -587,11 +588,14 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
         if x.ndim != 1:
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
         axis = 0
-    places = _indices("take", indices, x)
     place = axis_of("take", axis, x.ndim)
-    if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
-        _check_bounds("take", places, place, x.shape[place])  # no kernel will run that checks them
-    return recording.apply("take", (x, places), {"axis": place})
+    return taken(x, _indices("take", indices, x, place), place)
+
+
+def taken(x: Array, indices: Array, axis: int) -> Array:
+    """Return the elements at indices, which were checked if the host has their values."""
+    _check_without_kernel("take", x, indices, axis)
+    return recording.apply("take", (x, _as_index_dtype(indices)), {"axis": axis})
 
 
 @names_itself
@@ -618,10 +622,10 @@ def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -
     DTypeError
         The indices are not integers.
     InvalidArgumentError
-        The indices have another number of dimensions, or their shape does not broadcast; or an index is out of range,
-        which is raised when the result is computed.
+        The indices have another number of dimensions, or their shape does not broadcast.
     OutOfRangeError
-        The axis is out of range.
+        The axis is out of range, or an index is: at once where the host has its value, else when the result is
+        computed.
 
     Examples
     --------
@@ -630,8 +634,8 @@ def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -
     [[1, 2, 3], [4, 5, 6]]
     """
     x = as_operand("take_along_axis", x)
-    places = _indices("take_along_axis", indices, x)
     place = axis_of("take_along_axis", axis, x.ndim)
+    places = _indices("take_along_axis", indices, x, place)
     if places.ndim != x.ndim:
         raise InvalidArgumentError(
             f"take_along_axis: x has {x.ndim} dimensions and the indices have {places.ndim}; they need equally many"
@@ -644,9 +648,8 @@ def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -
         ) from error
     size, count = x.shape[place], places.shape[place]
     x = _broadcast(x, (*shape[:place], size, *shape[place + 1 :]))
-    places = _broadcast(places, (*shape[:place], count, *shape[place + 1 :]))
-    if size == 0 and places.size and not isinstance(places._handle, Symbol):
-        _check_bounds("take_along_axis", places, place, 0)
+    places = _broadcast(_as_index_dtype(places), (*shape[:place], count, *shape[place + 1 :]))
+    _check_without_kernel("take_along_axis", x, places, place)
     return recording.apply("take_along_axis", (x, places), {"axis": place})
 
 
@@ -654,8 +657,8 @@ def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
     return x if x.shape == shape else broadcast_to(x, shape)
 
 
-def _indices(op: str, indices: object, x: Array) -> Array:
-    """Return indices as an array of int32 or int64."""
+def _indices(op: str, indices: object, x: Array, axis: int) -> Array:
+    """Return indices of an axis as an array of integers, checked if the host has their values."""
     if isinstance(indices, (list, tuple)):
         try:
             indices = np.asarray(indices, dtype=np.int64)
@@ -668,11 +671,17 @@ def _indices(op: str, indices: object, x: Array) -> Array:
     places = as_operand(op, indices, x)
     if places.dtype.kind not in "iu":
         raise DTypeError(f"{op}: indices are integers, not dtype {places.dtype}")
-    return places if places.dtype.name == "int32" else as_int64(places)
+    values = indices if isinstance(indices, np.ndarray) else known(places)
+    if values is not None:
+        check_bounds(op, values, axis, x.shape[axis])
+    return places
 
 
-def _check_bounds(op: str, places: Array, axis: int, size: int) -> None:
-    known = np.asarray(places)
-    outside = known[(known < -size) | (known >= size)]
-    if outside.size:
-        raise OutOfRangeError(f"{op}: index {int(outside[0])} is out of range for axis {axis} with {size} elements")
+def _as_index_dtype(indices: Array) -> Array:
+    return indices if indices.dtype.name == "int32" else as_int64(indices)
+
+
+def _check_without_kernel(op: str, x: Array, indices: Array, axis: int) -> None:
+    """Check the indices of an array without elements, for which no kernel runs."""
+    if x.size == 0 and indices.size and not isinstance(indices._handle, Symbol):
+        check_bounds(op, np.asarray(indices), axis, x.shape[axis])

@@ -98,7 +98,7 @@ class RecordedGraph(LockHolder):
             called = f"x{len(self.inputs)}" if name is None else name
             value = self._graph.input(called, element, wanted, steps)
             self._steps.append(("input", value, called, element.name, wanted, steps))
-            symbol = self._symbol(value)
+            symbol = self._symbol(value, self.device)
             self.inputs.append(symbol._another("input"))  # another object: the caller may assign to the returned one
             self._outdate()
         return symbol
@@ -254,9 +254,14 @@ class RecordedGraph(LockHolder):
             self._open("output")
             for array in arrays:
                 symbol = self._own(array)
+                if symbol.place not in (None, self.device):
+                    raise InvalidArgumentError(
+                        f"output: {symbol.dtype}{symbol.shape} lies on {symbol.place}, and the results of this graph "
+                        f"lie on {self.device}; bring it back with to_device"
+                    )
                 # A result has its own memory: an input, a constant or another output is copied.
                 same = [*self.inputs, *self.outputs, *(known for _, _, known in self._constants.values())]
-                if symbol.weak or any(other._handle is symbol for other in same):
+                if symbol.weak or any(self._own(other).id == symbol.id for other in same):
                     symbol = self._own(self._record_all("copy", [array], [], {})[0])
                 self._graph.output(symbol.id)
                 self._steps.append(("output", symbol.id))
@@ -276,7 +281,9 @@ class RecordedGraph(LockHolder):
         for operand in operands:
             if isinstance(operand, Array) and not isinstance(operand._handle, Symbol):
                 operand._computed(op, wait=False)  # computes, so before taking the lock
-        place = None if device is None else device._handle
+        place = self._place_of(op, operands) if device is None else None
+        if place not in (None, self.device):
+            device = place
         kept = saved_graphs.kept_attributes(attributes)
         with self._lock:
             self._open(op)
@@ -285,9 +292,28 @@ class RecordedGraph(LockHolder):
                 symbol, is_weak = self._value(op, operand, dtypes)
                 ids.append(symbol.id)
                 weak.append(is_weak)
-            values = self._graph.apply(op, ids, weak if any(weak) else (), attributes, place)
+            handle = None if device is None else device._handle
+            values = self._graph.apply(op, ids, weak if any(weak) else (), attributes, handle)
             self._steps.append(("apply", values, op, ids, weak, kept, None if device is None else device.name))
-            return list(map(self._symbol, values))
+            return [self._symbol(value, place) for value in values]
+
+    def _place_of(self, op: str, operands: Sequence[object]) -> Device:
+        """Return the device of the operands."""
+        found: Device | None = None
+        for operand in operands:
+            symbol = operand._handle if isinstance(operand, Array) else None
+            place = symbol.place if isinstance(symbol, Symbol) else None
+            if found is not None and place is not None and place != found:
+                raise InvalidArgumentError(
+                    f"{op}: its inputs lie on {found} and {place}; bring them together with to_device"
+                )
+            found = found or place
+        return found or self.device
+
+    def _placed(self, array: Array, device: Device) -> Array:
+        """Return the value as one of another device: ops on it are computed there."""
+        symbol = self._own(array)
+        return Array._of(Symbol(self, symbol.id, symbol.dtype, symbol.shape, place=device))
 
     def _value(self, op: str, operand: object, dtypes: Sequence[np.dtype[Any]]) -> tuple[Symbol, bool]:
         if isinstance(operand, Array):
@@ -350,8 +376,8 @@ class RecordedGraph(LockHolder):
             strides = None
         return self.input(array.shape, array.dtype, strides=strides)
 
-    def _symbol(self, value: int) -> Array:
-        return Array._of(Symbol(self, value, *self._graph.type(value)))
+    def _symbol(self, value: int, place: Device | None = None) -> Array:
+        return Array._of(Symbol(self, value, *self._graph.type(value), place=place))
 
     def _own(self, array: Array) -> Symbol:
         symbol = array._handle

@@ -285,12 +285,12 @@ class Device:
         self._handle.set_memory_limit(0 if size is None else int(size))
 
     def reset(self) -> None:
-        """Wait for the device's work; if the device is lost, let its module recover it.
+        """Wait for the device's work.
 
         Raises
         ------
         DeviceLostError
-            The device is lost and cannot be recovered.
+            The device is lost, with its contents; `fe.refresh()` looks for it again.
 
         Examples
         --------

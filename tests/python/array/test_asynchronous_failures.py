@@ -185,7 +185,27 @@ def test_failure_in_one_piece_fails_the_whole_copy() -> None:
 
 
 @at_each_pace
-def test_lost_device_fails_all_its_arrays_until_reset(pace: str) -> None:
+def test_bad_indices_leave_the_old_elements_readable(pace: str) -> None:
+    device, _ = open_devices(pace)
+    x = fe.asarray(BASE, device=device) * 1
+    fe.eval(x)
+    for outside in ([1, 77], np.array([1, 77])):  # the host has their values
+        assert type(error_of(lambda: x.__setitem__(outside, 0))) is fe.OutOfRangeError  # noqa: B023
+        assert type(error_of(lambda: x[outside])) is fe.OutOfRangeError  # noqa: B023
+    assert_good(x)
+    view, another, twice = x[3:5], fe.asarray(x), x * 2
+    x[fe.asarray(np.array([1, 77]), device=device)] = 0
+    after = x + 1
+    fe.eval(after, wait=False)
+    for array in (x, after, x):
+        assert type(error_of(functools.partial(np.asarray, array))) is fe.OutOfRangeError
+    assert_good(another)
+    assert np.array_equal(np.asarray(view), BASE[3:5])
+    assert np.array_equal(np.asarray(twice), BASE * 2)
+
+
+@at_each_pace
+def test_lost_device_fails_all_its_arrays_also_after_a_reset(pace: str) -> None:
     device, other = open_devices(pace, device_lost_at=2)
     x = fe.asarray(BASE, device=device)
     good = fe.asarray(BASE, device=other)
@@ -193,8 +213,9 @@ def test_lost_device_fails_all_its_arrays_until_reset(pace: str) -> None:
     fe.eval(y)
     bad = x * 2
     fe.eval(bad, wait=False)
-    for read in (lambda: np.asarray(bad), lambda: np.asarray(x + 3), lambda: np.asarray(y), device.synchronize):
+    reads = (lambda: np.asarray(bad), lambda: np.asarray(x + 3), lambda: np.asarray(y), device.synchronize)
+    for read in (*reads, device.reset, *reads):
         assert type(error_of(read)) is fe.DeviceLostError
     assert_good(good)
-    device.reset()
-    assert_good(fe.asarray(BASE, device=device))
+    fe.refresh()
+    assert np.array_equal(np.asarray(fe.asarray(BASE, device="null:0")), BASE)

@@ -104,5 +104,5 @@ def test_elements_at_pairs_of_indices(shape: tuple[int, ...], dtype: str) -> Non
 def test_one_of_many_indices_out_of_range_is_an_error_of_its_axis(wrong: int) -> None:
     i = rng.integers(0, 70, 9_000)
     i[8_123] = wrong
-    with pytest.raises(fe.OutOfRangeError, match=f"index {wrong} is out of range for axis 0 with 70 elements"):
+    with pytest.raises(fe.OutOfRangeError, match=f"index {wrong} is out of bounds for axis 0 with size 70"):
         fe.ones((70, 90))[fe.asarray(i), fe.asarray(i % 90)]

@@ -139,9 +139,35 @@ def test_an_unsigned_index_beyond_int64_is_out_of_bounds(big: int) -> None:
         x[places].tolist()
     with pytest.raises(fe.Error, match="out of"):
         fe.graph(lambda x, places: fe.take(x, places))(x, places).tolist()
-    with pytest.raises(IndexError, match="out of range"):
+    with pytest.raises(IndexError, match="out of bounds"):
         x[places] = 1
     assert fe.take(x, np.array([2, 0], "u8")).tolist() == [3, 1]
+
+
+@each("outside", [[1, 77], np.array([0, -9]), np.array([[8]], "u1"), (slice(2, 6), [0, 7]), ([0], None, [9])])
+def test_indices_out_of_bounds_are_index_errors_at_once_and_change_nothing(outside: Any) -> None:
+    x = fe.zeros((8, 7))
+    with pytest.raises(IndexError, match=r"^x\[key\]: index \S+ is out of bounds for axis [01] with size [78]$"):
+        x[outside]
+    with pytest.raises(IndexError, match=r"^x\[key\] = value: index \S+ is out of bounds for axis"):
+        x[outside] = 1
+    with pytest.raises(IndexError, match=r"^x\[key\]: index \S+ is out of bounds for axis"):
+        fe.graph(lambda x: x[outside])(x)
+    assert not np.asarray(x).any()
+
+
+def test_indices_that_are_computed_are_checked_when_the_result_is_read() -> None:
+    x, places = fe.arange(8), fe.asarray([-6, 70]) + 7
+    for bad in (x[places], fe.take_along_axis(x, places), fe.dynamic_slice(x, (places[1],), (2,))):
+        with pytest.raises(IndexError, match=r"index 77 is out of bounds for axis 0 with size 8|the start 77 of"):
+            bad.tolist()
+    view, twice = x[2:4], x * 2
+    x[places] = 0
+    for _ in range(2):
+        with pytest.raises(IndexError, match="scatter: index 77 is out of bounds for axis 0 with size 8"):
+            x.tolist()
+    assert view.tolist() == [2, 3]
+    assert twice.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
 def test_a_number_of_a_traced_function_is_an_index() -> None:

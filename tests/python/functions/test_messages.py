@@ -367,8 +367,8 @@ def assign(x: fe.Array, value: object) -> None:
         (lambda: FE.graph(3), "graph: takes a function, and 3 is not callable"),
         (lambda: FE.graph(donate=0)("f"), "graph: takes a function, and 'f' is not callable"),
         (lambda: fe.argmax(fe.ones(2), keepdims="a"), "argmax: keepdims must be True or False, not 'a'"),  # type: ignore[arg-type]
-        (lambda: fe.take(fe.zeros((3, 0)), [9], axis=0), "take: index 9 is out of range for axis 0 with 3 elements"),
-        (lambda: fe.zeros((0, 2))[[-1]], "take: index -1 is out of range for axis 0 with 0 elements"),
+        (lambda: fe.take(fe.zeros((3, 0)), [9], axis=0), "take: index 9 is out of bounds for axis 0 with size 3"),
+        (lambda: fe.zeros((0, 2))[[-1]], r"x\[key\]: index -1 is out of bounds for axis 0 with size 0"),
         (lambda: fe.concat(3), "concat: takes a list or tuple of arrays, not int"),  # type: ignore[arg-type]
         (lambda: fe.stack(None), "stack: takes a list or tuple of arrays, not NoneType"),  # type: ignore[arg-type]
         (lambda: FE.where("a", 1, 2), "where: takes arrays, not str"),

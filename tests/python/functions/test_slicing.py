@@ -362,3 +362,22 @@ def test_plan_contains_no_copy(tmp_path: Path) -> None:
     plan = fe.graph(lambda x, i: x[i] + 1).trace(fe.ones((5, 3)), 1)
     plan.compile()
     assert "copy" not in json.dumps(plan.placement())
+
+
+@each(
+    ("value", "start", "expected"),
+    [
+        (fe.flip, 0, [8, 6, 4, 2, 0]),
+        (lambda x: x[:-1], 1, [0, 0, 2, 4, 6]),
+        (lambda x: x[1:], 0, [2, 4, 6, 8, 8]),
+        (lambda x: x[::-2], 2, [0, 2, 8, 4, 0]),
+        (lambda x: x[:-1] + x[1:], 1, [0, 2, 6, 10, 14]),
+    ],
+)
+def test_an_update_may_read_what_it_replaces(value: Any, start: int, expected: list[int]) -> None:
+    def update(x: fe.Array) -> fe.Array:
+        x = x * 2
+        return fe.update_slice(x, value(x), (start,))
+
+    a = np.arange(5, dtype="float32")
+    assert update(fe.asarray(a)).tolist() == fe.graph(update)(a).tolist() == expected

@@ -242,6 +242,7 @@ def test_each_check_finds_its_faulty_module(slots: Path, check: str, monkeypatch
         ("drops_errors", "bad_graph.op_zero", "errors were created and never given to the core"),
         ("forgets_errors", "event_errors", "that was waited for before was accepted, and must be an error"),
         ("skips_after_errors", "event_errors", "the outputs of execution 2: byte 0"),
+        ("recovers", "device_lost", "queue_reset of a lost device"),
         ("loses_one_queue", "device_lost", "an execution on another queue after the device was lost"),
         ("has_another_clock", "event_time", "by the host's clock the queue passed it between"),
         ("fills_too_much", "fill", "fill with a pattern of 1 bytes: 0 bytes from byte 0: byte 0 of 4096"),

@@ -147,7 +147,7 @@ def test_device_that_computes_nothing_is_found_with_a_minimised_program(null_mod
 
 
 def test_code_of_a_finding_runs_standalone(child: Child, tmp_path: Path) -> None:
-    for seed in (4, 9):
+    for seed in (1, 23):
         assert not draw_program(seed).raises
         drawn = child.ask(do="program", device="cpu:0", second=None, seed=seed, program=None, ways=[])
         for way in ("steps", "lazy", "graph_again", "by_hand", "overwritten"):

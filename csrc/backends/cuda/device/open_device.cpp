@@ -110,14 +110,6 @@ void OpenDevice::lose(const sdk::Error& error) {
   if (!loss_) loss_ = std::make_shared<const sdk::Error>(error);
 }
 
-void OpenDevice::recover() {
-  const std::lock_guard lock(mutex_);
-  if (loss_ && !is_loss_simulated_)
-    throw sdk::Error(FE_DEVICE_LOST, std::string(loss_->what()) + ". CUDA needs a new process to use the device again");
-  loss_.reset();
-  is_loss_simulated_ = false;
-}
-
 bool OpenDevice::is_broken() const {
   if (allocations_ == nullptr) return true;  // it is being opened: no other device has a part in that
   const cudaError_t error = cudaStreamQuery(allocations_);
@@ -150,11 +142,7 @@ void OpenDevice::count_execution() {
   // Nobody waits for the work of a lost device before its memory is used again.
   const DeviceScope scope(physical_.number);
   note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  const std::lock_guard lock(mutex_);
-  if (loss_) return;
-  loss_ = std::make_shared<const sdk::Error>(
-      FE_DEVICE_LOST, name() + " was lost at execution " + std::to_string(number) + ", as requested");
-  is_loss_simulated_ = true;
+  lose({FE_DEVICE_LOST, name() + " was lost at execution " + std::to_string(number) + ", as requested"});
 }
 
 }  // namespace ferrule::cuda

@@ -75,8 +75,6 @@ class OpenDevice {
   // The error that says why the device is lost; null if it is not. All queues of a lost device are lost.
   std::shared_ptr<const sdk::Error> loss() const;
   void lose(const sdk::Error& error);
-  // Throws the loss if the device cannot be used again by this process.
-  void recover();
   // If the error says that this device is lost, it is lost from now on. Returns false for cudaSuccess.
   bool note(cudaError_t error, const char* call);
   // Notes the error of a call, and throws it: the loss, if the device is lost. An error that lasts, but not on this
@@ -111,7 +109,6 @@ class OpenDevice {
   std::atomic<uint64_t> allocated_{0};  // bytes
   mutable std::mutex mutex_;
   std::shared_ptr<const sdk::Error> loss_;
-  bool is_loss_simulated_ = false;
 };
 
 }  // namespace ferrule::cuda

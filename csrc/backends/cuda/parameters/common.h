@@ -39,6 +39,7 @@ struct Fault {
     index,   // `what` is an fe_op; `found` is out of bounds for an axis of `limit` elements
     power,   // `what` is an fe_dtype; an integer has a negative power
     length,  // `what` is an fe_op; `found` is a kv_length that is not between 0 and `limit`
+    start,   // `what` is an fe_op; `found` is the start of a slice, which is not between 0 and `limit` of the axis
   };
   uint32_t kind, what;
   int64_t found, limit, axis;

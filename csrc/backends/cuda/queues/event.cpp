@@ -24,6 +24,9 @@ std::string sentence_of(const Fault& fault) {
   if (fault.kind == Fault::length)
     return op_of(fault) + ": kv_length " + std::to_string(fault.found) + " is not between 0 and " +
            std::to_string(fault.limit);
+  if (fault.kind == Fault::start)
+    return op_of(fault) + ": the start " + std::to_string(fault.found) + " of axis " + std::to_string(fault.axis) +
+           " is not between 0 and " + std::to_string(fault.limit) + ": the slice leaves x";
   return op_of(fault) + ": index " + std::to_string(fault.found) + " is out of bounds for axis " +
          std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
 }

@@ -195,8 +195,9 @@ void Queue::forget_arrived_faults() {
 void Queue::reset() {
   const auto use = device_->use();
   const cudaError_t error = cudaStreamSynchronize(stream_);
-  if (device_->note(error, "cudaStreamSynchronize") && !device_->loss()) device_->check(error, "cudaStreamSynchronize");
-  device_->recover();
+  device_->note(error, "cudaStreamSynchronize");
+  if (const auto loss = device_->loss()) throw sdk::Error(*loss);
+  device_->check(error, "cudaStreamSynchronize");
 }
 
 void Queue::wait_for(sdk::Event& event) {

@@ -9,7 +9,7 @@ namespace {
 
 // The Fault of kernels/interface.metal.
 struct Fault {
-  enum : uint32_t { none, index, power, length, chosen } kind;
+  enum : uint32_t { none, index, power, length, chosen, start } kind;
   uint32_t what;
   int64_t found, limit, axis;
 };
@@ -31,6 +31,9 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
       return names.at(fault.what) + ": kv_length " + numbers(" is not between 0 and ", fault.limit);
     case Fault::chosen:
       return names.at(fault.what) + ": the mask chooses " + numbers(" slices, and there are ", fault.limit) + " values";
+    case Fault::start:
+      return names.at(fault.what) + ": the start " + numbers(" of axis ", fault.axis) + " is not between 0 and " +
+             std::to_string(fault.limit) + ": the slice leaves x";
     default:
       return names.at(fault.what) + ": index " + numbers(" is out of bounds for axis ", fault.axis) + " with size " +
              std::to_string(fault.limit);

@@ -16,12 +16,13 @@ using namespace metal;
 struct Fault {
   atomic_uint kind;         // 0 for none
   uint what;                // the value that the node writes; for a power: the dtype
-  long found, limit, axis;  // for an index; else the first two
+  long found, limit, axis;  // for an index or a start; else the first two
 };
 constant uint fault_index = 1;   // out of bounds
 constant uint fault_power = 2;   // an integer to a negative power
 constant uint fault_length = 3;  // more keys than there are
 constant uint fault_chosen = 4;  // a mask chooses more or fewer slices than there are values
+constant uint fault_start = 5;   // of a slice, beyond the limit
 
 inline void report_fault(device Fault* fault, uint kind, uint what, long found, long limit, long axis) {
   uint seen = 0;

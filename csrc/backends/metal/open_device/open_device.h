@@ -54,7 +54,7 @@ class OpenDevice {
   // The most bytes of a copy or a fill.
   uint64_t blit_bytes() const { return blit_bytes_; }
 
-  // The error of all work since the device was lost, until a queue is reset; none if it is not lost.
+  // The error of all work since the device was lost; none if it is not lost.
   std::optional<sdk::Error> loss() const {
     const std::lock_guard lock(mutex_);
     return loss_;
@@ -62,10 +62,6 @@ class OpenDevice {
   void lose(const sdk::Error& error) {
     const std::lock_guard lock(mutex_);
     if (!loss_) loss_ = error;
-  }
-  void forget_loss() {
-    const std::lock_guard lock(mutex_);
-    loss_.reset();
   }
 
  private:

@@ -153,14 +153,12 @@ void Timeline::reset() {
   const AutoreleasePool pool;
   pass(last_, -1);
   std::list<Submission> over;
-  {
-    // What a lost device has been given is waited for, too: it may still touch memory.
-    const std::lock_guard lock(mutex_);
-    for (const Submission& submission : pending_) send<void>(submission.commands.get(), Message::wait_until_completed);
-    retire(over);
-    open_ = std::make_shared<EventSpan>();
-  }
-  device_->forget_loss();
+  // What a lost device has been given is waited for, too: it may still touch memory.
+  const std::lock_guard lock(mutex_);
+  for (const Submission& submission : pending_) send<void>(submission.commands.get(), Message::wait_until_completed);
+  retire(over);
+  if (const auto loss = device_->loss()) throw sdk::Error(*loss);
+  open_ = std::make_shared<EventSpan>();
 }
 
 bool Timeline::retire() {

@@ -28,7 +28,7 @@ inline Id checked_encoder(Id encoder) {
 
 // Work is numbered in the order of its commits, and the device does it in that order. An error of a command buffer is
 // the error of the span in which it was committed; later work still runs. A lost device is lost for all of its queues:
-// all work counts as done, and the loss is the error of each span until a queue is reset.
+// all work counts as done, and the loss is the error of each span.
 class Timeline : public std::enable_shared_from_this<Timeline> {
  public:
   explicit Timeline(std::shared_ptr<OpenDevice> device);
@@ -57,7 +57,7 @@ class Timeline : public std::enable_shared_from_this<Timeline> {
   // 0 if all of it is done.
   uint64_t last_use(const Memory& memory);
   bool is_lost() const { return device_->loss().has_value(); }
-  // Waits for all work, and makes a lost device usable again if it is.
+  // Waits for all work. Throws the loss of a lost device.
   void reset();
 
   // ---- thread-safe

@@ -88,7 +88,7 @@ def work(number):
     for turn in range(20):
         index = number if turn % 2 else 100 + 50 * number + turn
         found = attempt(lambda: fe.take(x, put([index], np.int64), axis=0) + 1)
-        sentence = f"InvalidArgumentError: take: index {index} is out of bounds for axis 0 with size 4"
+        sentence = f"OutOfRangeError: take: index {index} is out of bounds for axis 0 with size 4"
         assert found == ([number + 1] if turn % 2 else sentence), found
 in_threads(4, work)
 del x

@@ -107,9 +107,4 @@ void Context::lose_when_idle(const sdk::Error& error) {
   lose(error);
 }
 
-void Context::recover() {
-  const std::lock_guard lock(loss_mutex_);
-  loss_.reset();
-}
-
 }  // namespace ferrule::vulkan

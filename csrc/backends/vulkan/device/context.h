@@ -38,7 +38,7 @@ class Context {
   std::optional<uint64_t> host_ns(uint64_t timestamp, Engine engine) {
     return clock_.host_ns(timestamp, queue(engine).timestamp_bits);
   }
-  // Returns VK_ERROR_DEVICE_LOST and submits nothing between a loss and recover().
+  // Returns VK_ERROR_DEVICE_LOST and submits nothing after a loss.
   VkResult submit(Engine engine, const VkSubmitInfo& info);
 
   // The error that says why the device is lost; null if it is not lost. All queues of a lost device are lost. A second
@@ -47,7 +47,6 @@ class Context {
   void lose(const sdk::Error& error);
   // For tests: loses the device when all submitted work is done, and before any more is submitted.
   void lose_when_idle(const sdk::Error& error);
-  void recover();
 
  protected:
   // Enables the capabilities of `physical` that are optional.

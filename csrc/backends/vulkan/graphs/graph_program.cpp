@@ -10,7 +10,7 @@ namespace {
 
 // The Fault of kernels/shader_interface.glsl.
 struct Fault {
-  enum : uint32_t { none, index, power, length, chosen } kind;
+  enum : uint32_t { none, index, power, length, chosen, start } kind;
   uint32_t what;
   int64_t found, limit, axis;
 };
@@ -27,6 +27,9 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
   if (fault.kind == Fault::chosen)
     return names.at(fault.what) + ": the mask chooses " + std::to_string(fault.found) + " slices, and there are " +
            std::to_string(fault.limit) + " values";
+  if (fault.kind == Fault::start)
+    return names.at(fault.what) + ": the start " + std::to_string(fault.found) + " of axis " +
+           std::to_string(fault.axis) + " is not between 0 and " + std::to_string(fault.limit) + ": the slice leaves x";
   return names.at(fault.what) + ": index " + std::to_string(fault.found) + " is out of bounds for axis " +
          std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
 }

@@ -18,12 +18,13 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Add
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Fault {
   uint kind;                   // 0 for none
   uint what;                   // the value that the node writes; for a power: the dtype
-  int64_t found, limit, axis;  // for an index; else the first two
+  int64_t found, limit, axis;  // for an index or a start; else the first two
 };
 #define FAULT_INDEX 1u  // out of bounds
 #define FAULT_POWER 2u  // an integer to a negative power
 #define FAULT_LENGTH 3u  // more keys than there are
 #define FAULT_CHOSEN 4u  // a mask chooses more or fewer slices than there are values
+#define FAULT_START 5u  // of a slice, beyond the limit
 
 layout(push_constant, scalar) uniform Push {
   Addresses addresses;  // of element (0, ..., 0) of each value of the view

@@ -13,8 +13,8 @@ namespace ferrule::vulkan {
 //
 // Work belongs to the span that is open when it is submitted. An error found afterwards is the error of that span
 // alone; later work still runs. A lost device is lost for all its queues: nothing more is submitted, and all work
-// counts as done. Until a queue is reset, the loss is the error of each span that was not known to be done, of each
-// span that gets work, and of each span that is closed.
+// counts as done. The loss is the error of each span that was not known to be done, of each span that gets work, and of
+// each span that is closed.
 class Timeline {
  public:
   Timeline(std::shared_ptr<Context> context, Engine engine);
@@ -36,11 +36,11 @@ class Timeline {
   std::shared_ptr<const EventSpan> record();
   // The number of the last work that touches this memory or waits for other queues; 0 if all of it is done.
   uint64_t last_use(const AllocationSet& touched);
-  // Whether the device is lost and not recovered. Call it only to add work: if lost, the open span gets the error.
+  // Whether the device is lost. Call it only to add work: if lost, the open span gets the error.
   bool is_lost();
   // See Context::lose_when_idle. Work of this queue's closed spans is done first, so they do not get the error.
   void lose_on_purpose(const sdk::Error& error);
-  // Waits for all work, recovers the device, and opens a span. If it cannot wait, it throws and changes nothing.
+  // Waits for all work, and opens a span. Throws, and changes nothing, if the device is lost or it cannot wait.
   void reset();
   // Waits for all work, for a limited time; false if the work may not be done. Also waits for work that a lost device
   // continues.
@@ -77,7 +77,6 @@ class Timeline {
   void run_after(const Submission& submission) const;
   void lose(const char* call);
   void notice_loss();
-  void forget_loss();
 
   const std::shared_ptr<Context> context_;
   const Engine engine_;

@@ -4,20 +4,10 @@
 namespace ferrule::vulkan {
 
 bool Timeline::is_lost() {
-  {
-    const std::lock_guard lock(mutex_);
-    notice_loss();
-    if (!loss_) return false;
-    if (context_->loss()) {
-      open_->error = *loss_;  // the caller has work, which will not be done
-      return true;
-    }
-  }
-  // Another queue was reset, which recovered the device.
-  pass(last(), longest_wait_for_idle_ns);
   const std::lock_guard lock(mutex_);
-  forget_loss();
-  return false;
+  notice_loss();
+  if (loss_) open_->error = *loss_;  // the caller has work, which will not be done
+  return loss_ != nullptr;
 }
 
 void Timeline::lose_on_purpose(const sdk::Error& error) {
@@ -30,9 +20,8 @@ void Timeline::lose_on_purpose(const sdk::Error& error) {
 void Timeline::reset() {
   auto next = std::make_shared<EventSpan>();
   pass(last(), -1);
-  context_->recover();
   const std::lock_guard lock(mutex_);
-  forget_loss();
+  if (loss_) throw sdk::Error(*loss_);
   next->number = open_->number + 1;
   open_ = std::move(next);
 }
@@ -51,13 +40,6 @@ void Timeline::notice_loss() {
   if (!loss_) return;
   for (const auto& span : closed_) span->error = *loss_;
   if (!pending_.empty()) pending_.back().span->error = *loss_;
-}
-
-void Timeline::forget_loss() {
-  if (!loss_) return;
-  loss_.reset();
-  // Work of other queues is over or lost, too.
-  awaited_.clear();
 }
 
 }  // namespace ferrule::vulkan

@@ -58,8 +58,8 @@ class Queue {
   virtual ~Queue() = default;
   // Records an event after all work that the queue has been given so far.
   virtual std::unique_ptr<Event> record() = 0;
-  // Waits for the queue's work and recovers a lost device if possible. Throws, and changes nothing, if it cannot make
-  // sure that the work is done.
+  // Waits for the queue's work. Throws the loss of a lost device, which stays lost; and, without a change, if it cannot
+  // make sure that the work is done.
   virtual void reset() = 0;
   // Makes later work wait for the event, which is of a queue of the same backend.
   virtual void wait_for(Event&) { throw Error(FE_UNSUPPORTED, "this queue cannot wait for an event"); }

@@ -67,14 +67,17 @@ def powers() -> list[Case]:
 
 
 def rounding_of_larger(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
-    """Two units in the last place of the larger input: the result adds the larger input and a logarithm."""
+    """Two units of 42 bits, or of float64, in the larger input: the result adds the larger input and a logarithm."""
     larger = np.maximum(np.abs(inputs[0]), np.abs(inputs[1]))
-    return np.asarray(larger * 4 * FORMATS[dtype].unit_roundoff)
+    return np.asarray(larger * 4 * min(2.0**-42, FORMATS[dtype].unit_roundoff))
 
 
 SUM_OF_EXPONENTIALS = Tolerance(
-    "a number and a logarithm, which may cancel: 4 ULP, or 2 of the larger number", ulp=4, bound=rounding_of_larger
+    "a number and a logarithm, which may cancel: 4 ULP, or the rounding of the larger number to 42 bits or to float64",
+    ulp=4,
+    bound=rounding_of_larger,
 )
+NEAR_CANCELLATION = (-0.693147, -0.7, -0.686341, -1e-3, -6.908255)  # e^x + e^y is near 1 for some pairs
 
 
 def rsqrt(x: Values) -> Values:
@@ -116,7 +119,7 @@ CASES = [
     *unary("log", np.log, Domain(0, 1e6)),
     *unary("log2", np.log2, Domain(0, 1e6)),
     *unary("log10", np.log10, Domain(0, 1e6)),
-    *binary("logaddexp", np.logaddexp, Domain(-90, 90), SUM_OF_EXPONENTIALS),
+    *binary("logaddexp", np.logaddexp, Domain(-90, 90, edges=NEAR_CANCELLATION), SUM_OF_EXPONENTIALS),
     *unary("log1p", np.log1p, Domain(-1, 1e6)),
     *unary("sqrt", np.sqrt, Domain(0, 1e6), ROUNDED),
     *unary("rsqrt", rsqrt, Domain(0, 1e6)),

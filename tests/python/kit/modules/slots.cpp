@@ -75,7 +75,8 @@ struct InOrder final : Queue {
   void reset() override {
     do_all(*pending);
     error.reset();
-    *is_lost = false;
+    if (is("recovers")) *is_lost = false;
+    if (*is_lost) throw Error(FE_DEVICE_LOST, "the device was lost, as requested");
   }
   void wait_for(Event& event) override {
     const std::optional<Error>& other = static_cast<Done&>(event).error;

@@ -61,18 +61,22 @@ __device__ FERRULE_OUT_OF_LINE T log1p(T x) {
     return ::log1p(x);
 }
 
-// log(e^a + e^b) = high + log(1 + e^(low - high)). The difference is exact, as a sum of two numbers, because the
-// logarithm may be near -high and cancel it.
+// log(e^a + e^b) = high + log(1 + e^(low - high)). The difference is exact, as a sum of two numbers. Where the
+// logarithm is near -high and cancels it, float32 is computed in double precision.
 template <class T>
 __device__ FERRULE_OUT_OF_LINE T logaddexp(T a, T b) {
   if (a != a || b != b) return a + b;
-  if (a == b) return a + T(0.69314718055994530942);
+  if (a == b) return T(double(a) + 0.69314718055994530942);
   const T high = a > b ? a : b, low = a > b ? b : a, difference = low - high;
   if (difference - difference != T(0)) return high + T(0);  // infinite; -0 becomes 0, as in the sum below
   const T part = difference - low;
   const T rest = (low - (difference - part)) - (high + part);
   const T power = exp<T>(difference);
-  return high + log1p<T>(power + power * rest);
+  const T result = high + log1p<T>(power + power * rest);
+  if constexpr (is_single<T>)
+    if (::fabsf(result) < T(0.25) * ::fabsf(high))
+      return T(double(high) + log1p<double>(exp<double>(double(low) - double(high))));
+  return result;
 }
 
 template <class T>

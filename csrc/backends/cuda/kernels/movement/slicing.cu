@@ -11,7 +11,7 @@ FERRULE_KERNEL(slicing_bytes, SlicingParameters, 256) {
     const SliceStart& start = p.starts[axis];
     const int64_t at = p.start_bytes == 8 ? *pointer<const int64_t>(start.at) : *pointer<const int32_t>(start.at);
     if (at < 0 || at > start.most) {
-      if (thread_number() == 0) report(p.fault, Fault::index, p.op, at, start.most + 1, axis);
+      if (thread_number() == 0) report(p.fault, Fault::start, p.op, at, start.most, axis);
       return;
     }
     from += static_cast<uint64_t>(at * start.from);

@@ -128,7 +128,7 @@ Plan plan_masked_scatter(const PlannedNode& node, const Capabilities&) {
                                .inner_count = static_cast<uint64_t>(product_of(x.shape().subspan(rank))),
                                .result = result,
                                .unused = 0};
-  add_copy(plan, node);
+  add_copy(plan, node, item_definition(out));
   plan.dispatches.push_back(kernel_dispatch("compaction/masked_scatter", "write_slices", item_definition(out), p,
                                             {node.input_value(2), scratch_value}, {result},
                                             std::max<uint64_t>(1, p.count)));

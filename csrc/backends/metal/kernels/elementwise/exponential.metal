@@ -109,6 +109,39 @@ inline float op_log1p(float x) {
   return logarithm_of(l.fraction, float(l.exponent), x < 1.15292150e18f ? lost / sum : 0.0f);
 }
 
+// e^x = 2^n (1 + fraction), with a fraction of about 44 bits, for |x| < 200: the terms of the series up to x^11 / 11!,
+// the last ones as floats.
+struct LongExponential {
+  int n;
+  Pair fraction;
+};
+inline LongExponential long_exponential(float x) {
+  float n = x * 1.44269504f;
+  n = (n + 12582912.0f) - 12582912.0f;
+  const Pair r =
+      sum_of(exact_sum(x, n * -0.693359375f), product_of(Pair{2.12194442e-4f, -1.64659497e-12f}, n));
+  float tail = 2.50521079e-8f * r.high + 2.755732e-7f;
+  tail = tail * r.high + 2.75573188e-6f;
+  tail = tail * r.high + 2.48015876e-5f;
+  tail = tail * r.high + 1.98412701e-4f;
+  Pair p = sum_of(Pair{1.38888892e-3f, -3.36310944e-11f}, product_of(r, tail));
+  p = sum_of(Pair{8.33333377e-3f, -4.34617203e-10f}, product_of(p, r));
+  p = sum_of(Pair{4.16666679e-2f, -1.24176347e-9f}, product_of(p, r));
+  p = sum_of(Pair{1.66666672e-1f, -4.96705388e-9f}, product_of(p, r));
+  p = sum_of(Pair{0.5f, 0.0f}, product_of(p, r));
+  return LongExponential{int(n), sum_of(r, product_of(p, product_of(r, r)))};
+}
+inline Pair scaled(Pair x, int n) { return Pair{scaled(x.high, n), scaled(x.low, n)}; }
+
+// log(1 + (e^high - 1) + e^low), where high is between -0.7 and 0 and the sum is near 1.
+inline float logaddexp_near_zero(float high, float low) {
+  const LongExponential a = long_exponential(high), b = long_exponential(low);
+  const Pair less_one = sum_of(Pair{scaled(1.0f, a.n) - 1.0f, 0.0f}, scaled(a.fraction, a.n));
+  const Pair power = sum_of(Pair{scaled(1.0f, b.n), 0.0f}, scaled(b.fraction, b.n));
+  const Pair sum = sum_of(less_one, power);
+  return op_log1p(sum.high) + sum.low;
+}
+
 // The greater number and log(1 + e^-difference).
 inline float op_logaddexp(float a, float b) {
   if (is_nan(a) || is_nan(b)) return not_a_number();
@@ -117,7 +150,9 @@ inline float op_logaddexp(float a, float b) {
   // The logarithm is 0 then. The sum of -0 and 0 is 0.
   if (low - high < -104.5f) return is_zero(high) ? 0.0f : high;
   const Pair difference = exact_sum(low, -high);
-  return op_add(high, op_log1p(value_of(exponential(difference.high, difference.low))));
+  const float result = op_add(high, op_log1p(value_of(exponential(difference.high, difference.low))));
+  // The two cancel.
+  return magnitude_of(result) < 0.25f * magnitude_of(high) ? logaddexp_near_zero(high, low) : result;
 }
 
 // MSL rounds square roots correctly. Subnormal numbers are scaled by 2^64.

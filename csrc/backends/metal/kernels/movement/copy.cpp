@@ -1,5 +1,5 @@
-// Copies: in tiles if adjacent elements of the result are far apart in the array; block dtypes in words; others as an
-// elementwise op.
+// Copies: in tiles if adjacent elements of the result are far apart in the array; block dtypes in words; elements of 16
+// bytes as they are; others as an elementwise op.
 #include <cstdlib>
 #include <utility>
 
@@ -64,6 +64,11 @@ Plan plan_copy(const PlannedNode& node, const Capabilities& capabilities) {
   if (is_block(x) && x.dtype() == out.dtype()) return plan_copy_blocks(node);
   std::optional<Parameters> p;
   if (node.body() == nullptr && x.dtype() == out.dtype()) p = tiled(layout_of(x), out.item_size());
+  if (!p && node.body() == nullptr && x.dtype() == out.dtype() && out.item_size() == 16) {
+    Plan plan = plan_named("copy");
+    add_copy(plan, node, "struct Item {\n  ulong halves[2];\n};\n");
+    return plan;
+  }
   if (!p) return plan_elementwise(node, capabilities);
   Plan plan = plan_named("transpose");
   constexpr uint64_t threads = 256;

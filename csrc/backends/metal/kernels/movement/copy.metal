@@ -1,5 +1,5 @@
-// Copies an array element by element. The including text defines `Item`, an unsigned integer of an element's size: what
-// the elements are does not matter.
+// Copies an array element by element. The including text defines `Item`, a type of the size of an element: what the
+// elements are does not matter.
 #pragma once
 #include "interface.metal"
 

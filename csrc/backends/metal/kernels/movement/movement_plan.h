@@ -33,12 +33,12 @@ struct CopyParameters {
 
 // Adds the dispatch that copies x, the first input, to the first output, of the same shape and dtype. A later dispatch
 // replaces parts of it.
-inline void add_copy(Plan& plan, const PlannedNode& node) {
+inline void add_copy(Plan& plan, const PlannedNode& node, const std::string& item) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   const CopyParameters p = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
   if (p.count > 0)
-    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", item_definition(out), p, {node.input_value(0)},
-                                                {node.output_value(0)}, p.count));
+    plan.dispatches.push_back(
+        movement_dispatch("copy", "copy_items", item, p, {node.input_value(0)}, {node.output_value(0)}, p.count));
 }
 
 inline int64_t product_of(std::span<const int64_t> sizes) {

@@ -60,7 +60,7 @@ Plan plan_scatter(const PlannedNode& node, const Capabilities&) {
       plan.dispatches.push_back(
           movement_dispatch("scatter", function, definitions, p, std::move(reads), {writes}, count));
   };
-  add_copy(plan, node);
+  add_copy(plan, node, item_definition(out));
   if (p.index_count == 0) return plan;
   add("clear_notes", static_cast<uint64_t>(p.size) + 1, {}, scratch_value);
   add("note_last", p.index_count, {node.input_value(1)}, scratch_value);

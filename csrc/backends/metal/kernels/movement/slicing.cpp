@@ -86,7 +86,7 @@ Plan plan_update_slice(const PlannedNode& node, const Capabilities&) {
   std::vector<uint32_t> reads = {node.input_value(1)};
   if (const auto reason = read_starts(node, 2, out, value.shape(), p, reads)) return refusal(*reason);
   p.result = node.output_value(0);
-  add_copy(plan, node);
+  add_copy(plan, node, item_definition(out));
   p.from = layout_of(value);
   p.to = layout_of(value.shape(), out.strides());
   p.count = static_cast<uint64_t>(value.count());

@@ -31,7 +31,7 @@ kernel void move_slice(device const Item* from [[buffer(0)]], device const Index
   long moved = 0;
   for (uint i = 0; i < p.start_count; ++i) {
     const long start = starts[i][0], most = p.starts[i].most;
-    if (start < 0 || start > most) return report_fault(fault, fault_index, p.result, start, most + 1, p.starts[i].axis);
+    if (start < 0 || start > most) return report_fault(fault, fault_start, p.result, start, most, p.starts[i].axis);
     moved += start * p.starts[i].stride;
   }
   const long read = offset_in(p.from, number), written = offset_in(p.to, number);

@@ -1,4 +1,5 @@
-// Copies: in tiles if adjacent elements of the result are far apart in the array, otherwise as an elementwise op.
+// Copies: in tiles if adjacent elements of the result are far apart in the array; elements of 16 bytes by copy.comp;
+// others as an elementwise op.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -50,8 +51,27 @@ std::optional<Parameters> tiled(const Layout& from, uint32_t to, size_t item_siz
   return p;
 }
 
+// The Parameters of copy.comp.
+struct WideParameters {
+  Layout from, to;
+  int64_t count;
+};
+
+Plan plan_wide_copy(const PlannedNode& node, const Capabilities& capabilities) {
+  const sdk::Operand out = node.output(0);
+  Plan plan = plan_named("copy");
+  const WideParameters p = {layout_of(node.input_value(0), node.input(0)), layout_of(node.output_value(0), out),
+                            out.count()};
+  if (p.count == 0) return plan;
+  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {p.from.value}, p.to.value));
+  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  return plan;
+}
+
 Plan plan_copy(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0), out = node.output(0);
+  if (node.body() == nullptr && x.dtype() == out.dtype() && out.item_size() == 16)
+    return plan_wide_copy(node, capabilities);
   std::optional<Parameters> p;
   if (node.body() == nullptr && x.dtype() == out.dtype())
     p = tiled(layout_of(node.input_value(0), x), node.output_value(0), out.item_size());

@@ -37,7 +37,7 @@ void main() {
     for (uint i = 0u; i < p.start_count; ++i) {
       int64_t start = index_at(push.addresses.at[p.starts[i].value], START_BYTES);
       if (start < 0l || start > p.starts[i].most) {
-        report_fault(FAULT_INDEX, p.result, start, p.starts[i].most + 1l, int64_t(uint64_t(p.starts[i].axis)));
+        report_fault(FAULT_START, p.result, start, p.starts[i].most, int64_t(uint64_t(p.starts[i].axis)));
         return;
       }
       moved += start * p.starts[i].stride;

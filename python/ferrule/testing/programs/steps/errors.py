@@ -61,6 +61,7 @@ OPERATIONS: list[Operation] = [
     Wrong("reshape_wrongly", "fe.reshape({0}, (3, 1001))", "np.reshape({0}, (3, 1001))"),
     Wrong("axis_outside", "fe.sum({0}, axis=7)", "np.sum({0}, axis=7)"),
     Wrong("index_outside", "{0}[1000000]", "{0}[1000000]", 1),
+    Wrong("indices_outside", "{0}[[0, 1000000]]", "{0}[[0, 1000000]]", 1),
     Wrong("matmul_sizes", "fe.matmul({0}, {1})", "np.matmul({0}, {1})", 2),
     Wrong("concat_ranks", "fe.concat([{0}, {1}], axis=0)", "np.concatenate([{0}, {1}], axis=0)", 2),
     Wrong("broadcast_wrongly", "fe.broadcast_to({0}, (1000003,))", "np.broadcast_to({0}, (1000003,))", 2),

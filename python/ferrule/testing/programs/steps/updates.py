@@ -1,10 +1,13 @@
-"""Copies, and updates in place of a copy, which must not change any other value."""
+"""Copies, and updates in place of a copy, which must not change any other value, also with what reads the target."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from ferrule.testing.model.dtypes import INTEGERS
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, exact
 from ferrule.testing.programs.model.promotion import converted
@@ -23,6 +26,19 @@ COPIES = {
     "view": "fe.reshape({0}, {shape})",
 }
 SAME = "same"  # no copy: nothing reads the value afterwards
+# Assignments to {t} of values that read {s}, the same array: by views of it, reversed, overlapping, and through ops.
+# {n} is the length of axis 0, {k} a part of it, {zeros} one 0 for each axis.
+UPDATES_OF_ITSELF = {
+    "reversed": "{t} = fe.update_slice({t}, fe.flip({s}), {zeros})",
+    "transposed": "{t} = fe.update_slice({t}, fe.matrix_transpose({s}), {zeros})",
+    "up": "{t}[{k}:] = {s}[:-{k}]",
+    "down": "{t}[:-{k}] = {s}[{k}:]",
+    "reversed_part": "{t}[:{k}] = {s}[::-1][:{k}]",
+    "through_ops": "{t}[{k}:] = fe.where({s}[:-{k}] != {s}[{k}:], {s}[:-{k}], {s}[{k}:])",
+    "at_indices": "{t}[[{n} - 1, 0]] = {s}[:: {n} - 1]",
+    "by_mask": "{t}[np.arange({n}) >= {k}] = {s}[:-{k}]",
+    "at_itself": "{t}[{s}[::-1] % {n}] = {s}",
+}
 
 
 class Copy(Operation):
@@ -67,6 +83,53 @@ class Update(Operation):
         return exact(x)
 
 
+class UpdateItself(Operation):
+    """An update of a result by a value that reads it."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        def may_update(v: Any) -> bool:
+            dtype = v.dtype.name
+            takes_all = scope.takes("where", "bool", dtype, dtype) and scope.takes("equal", dtype, dtype)
+            return v.ndim > 0 and len(v) > 1 and takes_all
+
+        x = scope.pick(may_update)
+        if x is None:
+            return None
+        value = scope.values[x]
+        dtype = value.dtype.name
+        forms = [*UPDATES_OF_ITSELF]
+        if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
+            forms.remove("transposed")
+        if value.ndim > 1 or dtype not in INTEGERS or len(value) > 127 or not scope.takes("remainder", dtype, dtype):
+            forms.remove("at_itself")
+        n = len(value)
+        return self.drawn(x, form=scope.choose(forms), n=n, k=scope.between(1, n - 1), rank=value.ndim)
+
+    def lines(self, target: str, operands: Sequence[str], attributes: Mapping[str, Any]) -> list[str]:
+        x = operands[0]
+        return [f"{target} = fe.where({x} == {x}, {x}, {x})", _update_of_itself(target, target, attributes)]
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        names = {"np": np, "fe": _NumPy, "x": given[0].copy(), "before": given[0]}
+        exec(_update_of_itself("x", "before", attributes), names)
+        return exact(names["x"])
+
+
+class _NumPy:
+    """NumPy by the names of ferrule, for UPDATES_OF_ITSELF."""
+
+    flip, where = np.flip, np.where
+    matrix_transpose = staticmethod(lambda x: np.swapaxes(x, -1, -2))
+    update_slice = staticmethod(lambda x, value, starts: value)
+
+
+def _update_of_itself(target: str, source: str, attributes: Mapping[str, Any]) -> str:
+    zeros = (0,) * attributes["rank"]
+    return UPDATES_OF_ITSELF[attributes["form"]].format(
+        t=target, s=source, zeros=zeros, n=attributes["n"], k=attributes["k"]
+    )
+
+
 def _how(scope: Scope, x: str) -> dict[str, Any]:
     value = scope.values[x]
     how = scope.choose([how for how in COPIES if how != "slice" or value.ndim])
@@ -86,4 +149,4 @@ def _spreads(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target), strict=False))
 
 
-OPERATIONS: list[Operation] = [Copy("copied", 1), Update("update", 2.5)]
+OPERATIONS: list[Operation] = [Copy("copied", 1), Update("update", 2.5), UpdateItself("update_itself", 2)]
