@@ -21,6 +21,7 @@ from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray
 from ferrule.graphs.closed_over import Name, are_unchanged, arrays_read_by
 from ferrule.graphs.graph import Graph
+from ferrule.graphs.pickling import Place, attribute_function
 from ferrule.graphs.static_keys import Function, MayHoldArraysError
 from ferrule.graphs.structure import (
     Arguments,
@@ -312,20 +313,30 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """Pickle the function without its graphs: a decorated one by name, others by function and options."""
-        if self._is_found_by_name():
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        """Pickle the function without its graphs, by function and options; a decorated one as functions are pickled."""
+        is_decorated = self._is_found_by_name()
+        if is_decorated and protocol < 4:  # these protocols have no names of attributes
             return self.__qualname__  # type: ignore[no-any-return, attr-defined]
         on = None if self._device is None else str(self._device)
-        # The function comes with the state, as it may be a method of an object that has this one.
-        return (
-            object.__new__,
-            (TracedFunction,),
-            (self._function, self._size, on, self._fallback, self._fuse, self._donate, (*self._static,)),
-        )
+        options = (self._size, on, self._fallback, self._fuse, self._donate, (*self._static,))
+        # The function comes with the state, as it may be a method of an object that has this one, or call this one.
+        if is_decorated:
+            return self._itself, (), (self._undecorated, True, *options)
+        return object.__new__, (TracedFunction,), (self._function, False, *options)
+
+    @functools.cached_property
+    def _itself(self) -> Callable[[], Any]:
+        return attribute_function(self, "_itself", Place(self))
+
+    @functools.cached_property
+    def _undecorated(self) -> Callable[[], Any]:
+        return attribute_function(self, "_undecorated", self._function)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
+        function, is_decorated, *options = state
+        if "_function" not in vars(self):  # otherwise the function was found by its name
+            self.__init__(function() if is_decorated else function, *options)  # type: ignore[misc]
 
     def _is_found_by_name(self) -> bool:
         found: Any = sys.modules.get(getattr(self, "__module__", ""))
