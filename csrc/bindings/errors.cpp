@@ -15,7 +15,7 @@ py::object exception(fe_code code, const char* message) {
   return called(make_exception, py::int_(static_cast<int>(code)), text);
 }
 
-[[noreturn]] void raise(const py::object& instance) {
+[[noreturn]] void raise_instance(const py::object& instance) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
   raise_python_error();
 }
@@ -29,10 +29,10 @@ py::object exception_of(fe_error* error) {
 }
 
 void check(fe_error* error) {
-  if (error != nullptr) raise(exception_of(error));
+  if (error != nullptr) raise_instance(exception_of(error));
 }
 
-void raise(fe_code code, const std::string& message) { raise(exception(code, message.c_str())); }
+void raise(fe_code code, const std::string& message) { raise_instance(exception(code, message.c_str())); }
 
 void bind_errors(py::module_& module) {
   module.def(
