@@ -175,11 +175,13 @@ int clear_calls(PyObject* self) {
 }
 
 PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  static const fe_dtype float32 = fe_dtype_by_name("float32");
   return returned([&]() -> py::object {
     const auto& traced = *reinterpret_cast<const TracedCall*>(self);
     const auto given = py::reinterpret_borrow<py::tuple>(arguments);
     const bool has_keywords = keywords != nullptr && PyDict_Size(keywords) > 0;
-    if (traced.is_plain != 0 && !has_keywords && reads_are_unchanged(self)) {
+    // The structures of calls with another default dtype have other numbers, which only Python code knows.
+    if (traced.is_plain != 0 && !has_keywords && fe_default_dtype() == float32 && reads_are_unchanged(self)) {
       const auto keeps_calls = py::reinterpret_borrow<py::object>(traced.calls);
       Calls* const calls = calls_in(traced.calls);
       if (calls == nullptr) raise(FE_INVALID_ARGUMENT, "graph: it was not initialised");

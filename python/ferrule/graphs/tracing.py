@@ -17,6 +17,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.numbers import Numbers
 from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray
 from ferrule.graphs.changing_values import is_changing
@@ -260,8 +261,14 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         return [*names[:count], *map(str, range(len(names), count)), *keywords]
 
     def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
-        """Return a number for the structure; for n arrays and nothing else it is -n, as in the extension."""
-        if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
+        """Return a number for the structure and the default dtype.
+
+        For n arrays and nothing else, and float32, it is -n, as in the extension.
+        """
+        dtype = default_dtype()
+        if dtype != "float32":
+            structure = (structure, dtype)
+        elif not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
             return -count
         number = self._structures.get(structure)
         if number is None:
