@@ -236,6 +236,24 @@ PyObject* operate_matmul(PyObject* left, PyObject* right) {
   });
 }
 
+// The memory of the elements, read-only, for memoryview() and bytearray(): that of the NumPy array that `__array__`
+// gives without a copy. NumPy, too, asks for it, before it calls `__array__`.
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  static PyObject* const extension = PyImport_AddModule("ferrule._ferrule");
+  static PyObject* const view_plain = PyUnicode_InternFromString("view_plain");
+  view->obj = nullptr;
+  auto array = py::reinterpret_steal<py::object>(PyObject_CallMethodOneArg(extension, view_plain, self));
+  if (array && array.is(not_implemented())) {
+    const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "__array__"));
+    array = py::reinterpret_steal<py::object>(
+        method ? PyObject_CallFunctionObjArgs(method.ptr(), Py_None, Py_False, nullptr) : nullptr);
+  }
+  if (array) return PyObject_GetBuffer(array.ptr(), view, flags);
+  // NumPy drops this error and calls `__array__`, which an interrupt has to end, too.
+  if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  return -1;
+}
+
 template <std::size_t... binary, std::size_t... unary>
 py::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
   static PyGetSetDef properties[] = {
@@ -248,6 +266,7 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
       {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_getset, properties},
       {Py_tp_traverse, reinterpret_cast<void*>(visit_operators)},

@@ -378,6 +378,13 @@ void bind_arrays(py::module_& module) {
              argument("writable"), argument_or_none("owner"));
   module.def("full", &full, argument("device"), argument_or_none("shape"), argument_or_none("value"),
              argument_or_none("dtype"));
+  module.def("default_dtype", [] { return numpy_dtype(fe_default_dtype()); });
+  module.def(
+      "set_default_dtype",
+      [](const py::object& dtype, bool thread) {
+        check(fe_set_default_dtype(dtype.is_none() ? fe_dtype{0} : dtype_of(dtype), thread ? 1 : 0));
+      },
+      argument_or_none("dtype"), argument("thread"));
   module.def("number_dtype", &number_dtype, argument("op"), argument_or_none("number"), argument("others"));
   module.def("submit", &submit_all, argument("arrays"));
 }

@@ -1,6 +1,7 @@
 // Calls of traced functions: finds the compiled graph for the arguments' signature and computes the results. If all
 // arguments are arrays, no Python code runs.
 #include "array_objects.h"
+#include "closed_over.h"
 #include "graphs.h"
 #include "python_references.h"
 #include "text.h"
@@ -154,34 +155,6 @@ struct TracedCall {
   char is_plain;                  // whether run_plain may answer calls without keywords
 };
 
-// Whether the names in `_watched` still refer to the same arrays: tuples of a closure's cell or a dict of global
-// variables, the name, the array, and its handle or None.
-bool arrays_are_unchanged(PyObject* traced) {
-  static PyObject* const attribute = PyUnicode_InternFromString("_watched");
-  const auto owner = py::reinterpret_steal<py::object>(PyObject_GetAttr(traced, attribute));
-  PyObject* const watched = owner.ptr();
-  if (watched == nullptr) throw py::error_already_set();
-  if (watched == Py_None) return true;
-  static PyObject* const handle_name = PyUnicode_InternFromString("_handle");
-  for (Py_ssize_t i = 0; i < PyTuple_Size(watched); ++i) {
-    PyObject* const entry = PyTuple_GetItem(watched, i);
-    PyObject *const place = PyTuple_GetItem(entry, 0), *const name = PyTuple_GetItem(entry, 1);
-    PyObject *const array = PyTuple_GetItem(entry, 2), *const handle = PyTuple_GetItem(entry, 3);
-    const auto value = py::reinterpret_steal<py::object>(PyDict_Check(place) ? PyObject_GetItem(place, name)
-                                                                             : PyObject_GetAttr(place, name));
-    bool is_same = value.ptr() == array;
-    if (is_same && handle != Py_None) {
-      const auto now = py::reinterpret_steal<py::object>(PyObject_GetAttr(array, handle_name));
-      is_same = now.ptr() == handle;
-    }
-    if (!is_same) {
-      PyErr_Clear();  // the name is gone
-      return false;
-    }
-  }
-  return true;
-}
-
 PyTypeObject* calls_type = nullptr;
 
 Calls* calls_in(PyObject* object) {
@@ -202,11 +175,13 @@ int clear_calls(PyObject* self) {
 }
 
 PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  static const fe_dtype float32 = fe_dtype_by_name("float32");
   return returned([&]() -> py::object {
     const auto& traced = *reinterpret_cast<const TracedCall*>(self);
     const auto given = py::reinterpret_borrow<py::tuple>(arguments);
     const bool has_keywords = keywords != nullptr && PyDict_Size(keywords) > 0;
-    if (traced.is_plain != 0 && !has_keywords && arrays_are_unchanged(self)) {
+    // The structures of calls with another default dtype have other numbers, which only Python code knows.
+    if (traced.is_plain != 0 && !has_keywords && fe_default_dtype() == float32 && reads_are_unchanged(self)) {
       const auto keeps_calls = py::reinterpret_borrow<py::object>(traced.calls);
       Calls* const calls = calls_in(traced.calls);
       if (calls == nullptr) raise(FE_INVALID_ARGUMENT, "graph: it was not initialised");
@@ -269,6 +244,7 @@ void bind_calls(py::module_& module) {
                                   }));
   calls_type = reinterpret_cast<PyTypeObject*>(calls.ptr());
   module.attr("TracedCall") = traced_call_type();
+  module.def("sample_of", &sample_of, argument("array"));
   calls.def(py::init<std::size_t>(), argument("capacity"))
       .def(
           "run",

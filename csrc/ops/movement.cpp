@@ -7,12 +7,15 @@ OP(copy).doc("The same elements, C-contiguous.").input("x", stored).result(same_
 
 OP(take)
     .doc("Elements of x at indices along an axis; a negative index counts from the end, one out of bounds is an error.")
-    .input("x", any)
+    .input("x", stored)
     .input("indices", index)
     .integer_attribute("axis", 0)
     .result([](Inference& i) {
       const Shape &x = i.input(0).shape, &indices = i.input(1).shape;
       const int axis = i.axis("axis", x.rank());
+      if (is_block(i.input(0).dtype) && axis + 1 == x.rank())
+        i.fail("the dtype {} has no single elements of the last axis: {}", ferrule::name_of(i.input(0).dtype),
+               i.call());
       Shape out;
       for (int k = 0; k < axis; ++k) out.push_back(x[k]);
       for (int64_t size : indices) out.push_back(size);
@@ -39,13 +42,15 @@ OP(take_along_axis)
 
 OP(concat)
     .doc("Arrays joined along an axis.")
-    .variadic("arrays", any)
+    .variadic("arrays", stored)
     .integer_attribute("axis", 0)
     .result([](Inference& i) {
       Shape out = i.input(0).shape;
       const int axis = i.axis("axis", out.rank());
       for (std::size_t k = 1; k < i.input_count(); ++k) {
         const Shape& shape = i.input(k).shape;
+        if (i.input(k).dtype != i.input(0).dtype && (is_block(i.input(k).dtype) || is_block(i.input(0).dtype)))
+          i.fail("blocks are joined with blocks of their dtype: {}", i.call());
         bool same = shape.rank() == out.rank();
         for (int d = 0; same && d < out.rank(); ++d) same = d == axis || shape[d] == out[d];
         if (!same)

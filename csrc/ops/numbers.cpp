@@ -3,11 +3,15 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <utility>
 
 namespace ferrule::ops {
 namespace {
+
+constinit std::atomic<DType> default_of_process = DType::float32;
+constinit thread_local DType default_of_thread = DType::none;
 
 bool is_complex_wide(DType dtype) { return dtype == DType::float64 || dtype == DType::complex128; }
 
@@ -60,10 +64,14 @@ std::string text_of(const Number& number) {
 DType dtype_of_number(const char* op, const Number& number, std::span<const DType> others) {
   if (std::holds_alternative<bool>(number)) return DType::boolean;
   const bool is_wide = std::ranges::any_of(others, is_complex_wide);
-  if (std::holds_alternative<std::complex<double>>(number)) return is_wide ? DType::complex128 : DType::complex64;
+  if (std::holds_alternative<std::complex<double>>(number)) {
+    const bool has_width =
+        std::ranges::any_of(others, [](DType dtype) { return is_complex(dtype) || class_of(dtype) == FE_CLASS_FLOAT; });
+    return is_wide || (!has_width && default_dtype() == DType::float64) ? DType::complex128 : DType::complex64;
+  }
   if (std::ranges::any_of(others, is_complex)) return is_wide ? DType::float64 : DType::float32;
   if (const DType widest = widest_floating(others); widest != DType::none) return widest;
-  if (std::holds_alternative<double>(number)) return DType::float32;
+  if (std::holds_alternative<double>(number)) return default_dtype();
   const DType dtype = common_integer(others);
   const auto* const integer = std::get_if<int64_t>(&number);
   const auto* const large = std::get_if<uint64_t>(&number);
@@ -71,5 +79,13 @@ DType dtype_of_number(const char* op, const Number& number, std::span<const DTyp
     fail_argument("{}: {} does not fit into {}", op, text_of(number), name_of(dtype));
   return dtype;
 }
+
+DType default_dtype() {
+  return default_of_thread != DType::none ? default_of_thread : default_of_process.load(std::memory_order_relaxed);
+}
+
+void set_default_dtype(DType dtype) { default_of_process.store(dtype, std::memory_order_relaxed); }
+
+void set_default_dtype_of_thread(DType dtype) { default_of_thread = dtype; }
 
 }  // namespace ferrule::ops

@@ -27,8 +27,15 @@ struct OperandNumber {
 
 // The dtype of a number among tensors with other dtypes, of which block dtypes are ignored. A bool is bool. Any other
 // number is as wide as the widest floating or complex dtype among them (float32 if several are equally wide). Without
-// one, a real number is float32, a complex one complex64, and an integer has the common dtype of their integers, or
-// int64. Throws Error(invalid_argument), with a message that begins with `op`, for an integer that does not fit.
+// one, a real number has the default dtype, a complex one the complex dtype of its width, and an integer the common
+// dtype of their integers, or int64. Throws Error(invalid_argument), with a message that begins with `op`, for an
+// integer that does not fit.
 DType dtype_of_number(const char* op, const Number& number, std::span<const DType> others);
+
+// The dtype of real numbers beside no floating dtype: that of the calling thread if it has one, else of the process.
+DType default_dtype();
+// float32 or float64; none, for a thread: the process's.
+void set_default_dtype(DType dtype);
+void set_default_dtype_of_thread(DType dtype);
 
 }  // namespace ferrule::ops

@@ -34,7 +34,7 @@ OP(reshape)
 OP(permute_dims)
     .doc("x with its axes in another order.")
     .view()
-    .input("x", any)
+    .input("x", stored)
     .attribute("axes", AttributeType::integers)
     .result([](Inference& i) {
       auto& axes = std::get<std::vector<int64_t>>(i.attributes()[0]);
@@ -50,6 +50,9 @@ OP(permute_dims)
         out.push_back(shape[static_cast<int>(axis)]);
       }
       if (out.rank() != shape.rank()) i.fail("needs all {} axes of {}, not {}", shape.rank(), i.call(), axes.size());
+      if (is_block(i.input(0).dtype) && !axes.empty() && axes.back() + 1 != shape.rank())
+        i.fail("the last axis of the dtype {} holds its blocks and stays the last: {}",
+               ferrule::name_of(i.input(0).dtype), i.call());
       i.output({i.input(0).dtype, out});
     });
 

@@ -15,6 +15,7 @@ except ImportError as _error:
     raise ImportError(_explanation, name="ferrule._ferrule") from _error
 from ferrule.array.array import Array
 from ferrule.array.evaluation import eval, synchronize, trim
+from ferrule.dtypes.default_dtypes import default_dtype, set_default_dtype
 from ferrule.errors import (
     AbiMismatchError,
     CancelledError,
@@ -76,6 +77,7 @@ from ferrule.functions.movement import (
     take_along_axis,
 )
 from ferrule.functions.reduction import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, std, sum, var
+from ferrule.functions.rounding import round
 from ferrule.functions.selection import where
 from ferrule.loading.device_lookup import best_device, default_device, device, devices, set_default_device
 from ferrule.loading.devices import Backend, Device, backends
@@ -199,6 +201,7 @@ _LATER = {
     "hstack": "ferrule.functions.joining",
     "interp": "ferrule.functions.statistics",
     "isclose": "ferrule.functions.closeness",
+    "lib": "",  # for xarray; it is no public name
     "linalg": "",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
@@ -338,6 +341,7 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "default_device",
+    "default_dtype",
     "default_roots",
     "device",
     "devices",
@@ -439,9 +443,11 @@ __all__ = [
     "reshape",
     "result_type",
     "roll",
+    "round",
     "scaled_dot_product_attention",
     "searchsorted",
     "set_default_device",
+    "set_default_dtype",
     "set_log_level",
     "set_thread_count",
     "shutdown",

@@ -62,6 +62,30 @@ static void choose_dtypes(void) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &yes, NULL, 0, NULL));
 }
 
+static void set_defaults(void) {
+  const fe_number i = {FE_NUMBER_COMPLEX128, 0, 0, 1};
+  const fe_dtype float32 = fe_dtype_by_name("float32"), float64 = fe_dtype_by_name("float64");
+  EXPECT(fe_default_dtype() == float32);
+  MUST(fe_set_default_dtype(float64, 0));
+  EXPECT(fe_default_dtype() == float64);
+  EXPECT(strcmp(dtype_beside(of_real(1), NULL, NULL), "float64") == 0);
+  EXPECT(strcmp(dtype_beside(of_real(1), "int8", NULL), "float64") == 0);
+  EXPECT(strcmp(dtype_beside(of_real(1), "float16", NULL), "float16") == 0);
+  EXPECT(strcmp(dtype_beside(of_real(1), "complex64", NULL), "float32") == 0);
+  EXPECT(strcmp(dtype_beside(i, NULL, NULL), "complex128") == 0);
+  EXPECT(strcmp(dtype_beside(i, "int64", NULL), "complex128") == 0);
+  EXPECT(strcmp(dtype_beside(i, "float16", NULL), "complex64") == 0);
+  EXPECT(strcmp(dtype_beside(i, "complex64", NULL), "complex64") == 0);
+  MUST(fe_set_default_dtype(float32, 1));
+  EXPECT(fe_default_dtype() == float32);
+  MUST(fe_set_default_dtype(0, 1));
+  EXPECT(fe_default_dtype() == float64);
+  MUST(fe_set_default_dtype(float32, 0));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_set_default_dtype(0, 0));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_set_default_dtype(fe_dtype_by_name("float16"), 0));
+  EXPECT(fe_default_dtype() == float32);
+}
+
 static void apply_to_arrays(fe_device *device) {
   static const int64_t three[] = {3};
   static float data[] = {1, 2, 3};
@@ -137,6 +161,7 @@ int main(void) {
   MUST(fe_load_all(NULL, NULL));
   MUST(fe_device_by_kind(FE_DEVICE_CPU, &device));
   choose_dtypes();
+  set_defaults();
   apply_to_arrays(device);
   apply_in_graphs(device);
   fe_device_release(device);

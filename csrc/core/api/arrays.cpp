@@ -208,6 +208,18 @@ fe_error* fe_number_dtype(const char* op, const fe_number* number, const fe_dtyp
   });
 }
 
+fe_error* fe_set_default_dtype(fe_dtype dtype, int this_thread) {
+  return guarded([&] {
+    const bool is_none = this_thread != 0 && dtype == 0;
+    const DType wanted = is_none ? DType::none : dtype_from("set_default_dtype", dtype);
+    if (!is_none && wanted != DType::float32 && wanted != DType::float64)
+      fail_argument("set_default_dtype: takes float32 or float64, not {}", ferrule::name_of(wanted));
+    this_thread != 0 ? ops::set_default_dtype_of_thread(wanted) : ops::set_default_dtype(wanted);
+  });
+}
+
+fe_dtype fe_default_dtype(void) { return static_cast<fe_dtype>(ops::default_dtype()); }
+
 fe_error* fe_array_apply(const char* op, fe_array* const* inputs, const fe_number* numbers, size_t count,
                          const fe_attribute* attributes, size_t attribute_count, fe_array** outputs,
                          size_t output_count) {

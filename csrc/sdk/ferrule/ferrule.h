@@ -484,11 +484,16 @@ typedef struct fe_number {
   double imaginary;
 } fe_number;
 /* The dtype of a number among operands with the dtypes `others` (`count` may be 0). A bool is bool. Another number gets
- * the widest floating dtype of `others`, float32 if several are equally wide; without one, a real number is float32 and
- * an integer has the common dtype of their integers, or int64. A complex number is complex128 beside 64-bit reals, else
- * complex64. FE_INVALID_ARGUMENT, with a message that begins with `op`, if an integer does not fit its dtype. */
+ * the widest floating dtype of `others`, float32 if several are equally wide; without one, a real number has the
+ * default dtype and an integer the common dtype of their integers, or int64. A complex number is complex128 beside
+ * 64-bit reals, else complex64; without floating dtypes it is as wide as the default dtype. FE_INVALID_ARGUMENT, with a
+ * message that begins with `op`, if an integer does not fit its dtype. */
 FE_API fe_error *fe_number_dtype(const char *op, const fe_number *number, const fe_dtype *others, size_t count,
                                  fe_dtype *out);
+/* Sets the default dtype: float32 (as at the start) or float64. `this_thread`: 1 for the calling thread only, where it
+ * precedes that of the process and 0 removes it; else 0. */
+FE_API fe_error *fe_set_default_dtype(fe_dtype dtype, int this_thread);
+FE_API fe_dtype fe_default_dtype(void);
 /* Records op(inputs) for lazy evaluation and returns one array per output.
  * - `numbers`: NULL, or `count` numbers. Unless the kind of numbers[i] is NONE or STANDS, it is operand i, in the dtype
  *   of fe_number_dtype, and inputs[i] is ignored. At least one operand is an array. A number does not promote arrays of

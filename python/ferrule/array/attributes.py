@@ -160,3 +160,8 @@ def axes_of(caller: str, axis: Shape | None, rank: int, name: str = "axis") -> t
     if len({*axes}) < len(axes):
         raise InvalidArgumentError(f"{caller}: an axis is named twice in {name}={axis}")
     return axes
+
+
+def refuse_out(caller: str, out: object) -> None:
+    if out is not None:
+        raise InvalidArgumentError(f"{caller}: out= cannot be given, because arrays never change; use the result")

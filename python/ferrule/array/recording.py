@@ -15,6 +15,7 @@ from ferrule.array.host_memory import from_host
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.symbols import Recorder, Symbol
 from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
 from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule.loading.device_lookup import default_handle
 
@@ -214,8 +215,8 @@ def _operand(caller: str, value: object, others: Sequence[object], dtype: np.dty
     if isinstance(value, Array):
         return array_of_number(value, dtype) if is_number(value) else value
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        if dtype is None and isinstance(value, float):
-            dtype = np.dtype("float32")
+        if dtype is None and not isinstance(value, int):
+            dtype = default_dtype() if isinstance(value, float) else default_complex_dtype()
         if dtype is not None and dtype.isbuiltin != 1 and isinstance(value, int):
             value = float(value)  # ml_dtypes takes no ints beyond int64
         with np.errstate(over="ignore"):  # large floats are infinite, as they are beside arrays

@@ -1,6 +1,6 @@
 """Discrete Fourier transforms.
 
-The names and signatures are those of the Python array API standard. Integers are converted to float32.
+The names and signatures are those of the Python array API standard. Integers are converted to the default dtype.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def fft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1
     Parameters
     ----------
     x : Array
-        The numbers; integers are converted to float32.
+        The numbers; integers are converted to the default dtype.
     n : int, optional
         The length of the transform: x is cut, or zeros are appended. By default that of the axis.
     axis : int
@@ -52,7 +52,7 @@ def ifft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     Parameters
     ----------
     x : Array
-        The numbers; integers are converted to float32.
+        The numbers; integers are converted to the default dtype.
     n : int, optional
         The length of the transform: x is cut, or zeros are appended. By default that of the axis.
     axis : int
@@ -94,7 +94,7 @@ def fftn(
     Parameters
     ----------
     x : Array
-        The numbers; integers are converted to float32.
+        The numbers; integers are converted to the default dtype.
     s : sequence of int, optional
         The lengths of the transforms: x is cut, or zeros are appended. By default those of the axes. -1 leaves the
         length of an axis as it is.
@@ -139,7 +139,7 @@ def ifftn(
     Parameters
     ----------
     x : Array
-        The numbers; integers are converted to float32.
+        The numbers; integers are converted to the default dtype.
     s : sequence of int, optional
         The lengths of the transforms: x is cut, or zeros are appended. By default those of the axes. -1 leaves the
         length of an axis as it is.

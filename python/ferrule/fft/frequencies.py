@@ -13,6 +13,7 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import is_floating, numpy_dtype
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.arrangement import roll
 from ferrule.functions.asarray import asarray
@@ -32,7 +33,7 @@ def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: D
     d : float
         The distance of two samples; the frequencies are in cycles per unit of it.
     dtype : dtype or str, optional
-        A real floating-point dtype; by default float32.
+        A real floating-point dtype; by default the default dtype.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -69,7 +70,7 @@ def rfftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: 
     d : float
         The distance of two samples; the frequencies are in cycles per unit of it.
     dtype : dtype or str, optional
-        A real floating-point dtype; by default float32.
+        A real floating-point dtype; by default the default dtype.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -101,7 +102,7 @@ def _arguments(caller: str, n: SupportsIndex, d: float, dtype: Any) -> tuple[int
     distance = one_finite(d, caller, "d")
     if distance == 0:
         raise InvalidArgumentError(f"{caller}: d must not be zero")
-    kind = numpy_dtype(caller, np.float32 if dtype is None else dtype)
+    kind = numpy_dtype(caller, default_dtype() if dtype is None else dtype)
     if not is_floating(kind):
         raise DTypeError(f"{caller}: the dtype must be real and floating-point, not {kind}")
     return count, distance, kind

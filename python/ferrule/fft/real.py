@@ -17,7 +17,7 @@ def rfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     Parameters
     ----------
     x : Array
-        Real numbers; integers are converted to float32.
+        Real numbers; integers are converted to the default dtype.
     n : int, optional
         The length of the transform: x is cut, or zeros are appended. By default that of the axis.
     axis : int
@@ -94,7 +94,7 @@ def rfftn(
     Parameters
     ----------
     x : Array
-        Real numbers; integers are converted to float32.
+        Real numbers; integers are converted to the default dtype.
     s : sequence of int, optional
         The lengths of the transforms: x is cut, or zeros are appended. By default those of the axes. -1 leaves the
         length of an axis as it is.
@@ -211,7 +211,7 @@ def ihfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = 
     Parameters
     ----------
     x : Array
-        Real numbers; integers are converted to float32.
+        Real numbers; integers are converted to the default dtype.
     n : int, optional
         The length of the transform: x is cut, or zeros are appended. By default that of the axis.
     axis : int

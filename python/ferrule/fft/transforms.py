@@ -10,7 +10,8 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import axes_of, one_integer, one_of, sizes
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex
+from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import pad
@@ -40,11 +41,11 @@ def _factor(caller: str, norm: object, lengths: Sequence[int], divides: str) -> 
 
 
 def _numbers(caller: str, x: object) -> Array:
-    """Return x as an array of float32, float64 or complex numbers: narrower floats and integers become float32."""
+    """Return x in float32, float64 or a complex dtype: narrower floats in float32, integers in the default dtype."""
     array = as_operand(caller, x)
     if is_complex(array.dtype) or array.dtype.name in ("float32", "float64"):
         return array
-    return cast(array, "float32")
+    return cast(array, "float32" if is_floating(array.dtype) else default_dtype())
 
 
 def _as_complex(x: Array) -> Array:

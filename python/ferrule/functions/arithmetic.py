@@ -16,8 +16,8 @@ def divide(x1: object, x2: object, /) -> Array:
     Parameters
     ----------
     x1, x2 : array_like
-        Arrays that broadcast with each other, or a number and an array. Integers and bools are divided as float32, or
-        in the dtype of the other operand if that is floating-point.
+        Arrays that broadcast with each other, or a number and an array. Integers and bools are divided in the
+        default dtype, or in the dtype of the other operand if that is floating-point.
 
     Returns
     -------

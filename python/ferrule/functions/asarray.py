@@ -15,6 +15,7 @@ from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.numbers import shown
 from ferrule.array.recording import another_object, number_dtype, number_like
 from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
+from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
 from ferrule.errors import (
     DTypeError,
     InvalidArgumentError,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 else:
     dlpack = later("ferrule.io.dlpack")
 
-# From the dtypes that NumPy gives to Python numbers, to those that ferrule gives them.
-_NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
-
 
 @names_itself
 def asarray(
@@ -51,7 +49,8 @@ def asarray(
         An array of ferrule, NumPy or a library with `__dlpack__`, a buffer, an object with `__array__` or
         `__array_interface__`, a Python number, or nested lists or tuples.
     dtype : dtype or str, optional
-        The dtype of the result; by default that of `obj`. Python numbers become int64, float32, complex64 or bool.
+        The dtype of the result; by default that of `obj`. Python numbers become int64, bool, the default dtype
+        (float32) or its complex one.
     device : Device or str, optional
         The device of the result; by default that of a ferrule array, otherwise the default device.
     copy : bool, optional
@@ -248,8 +247,10 @@ def _of_numbers(obj: object, dtype: Any) -> NDArray[Any]:
     if dtype is None:
         if host.dtype.kind == "f" and host.size and np.abs(host).max() >= 2.0**63 and _are_integers_of_uint64(obj):
             return np.array(obj, dtype="uint64")
+        if host.dtype.name not in ("float64", "complex128") or _holds_wide(obj):
+            return host
         with np.errstate(over="ignore"):
-            return host.astype(_NARROWER[host.dtype]) if host.dtype in _NARROWER and not _holds_wide(obj) else host
+            return host.astype(default_dtype() if host.dtype.kind == "f" else default_complex_dtype(), copy=False)
     if host.dtype == dtype or host.dtype.kind in "cSU":
         return _converted(host, dtype)
     return _array_of_numpy(obj, dtype)  # of the numbers themselves, so that none is rounded twice

@@ -1,7 +1,7 @@
 """New arrays.
 
-Without a dtype, Python numbers become int64, float32, complex64 or bool. Without a device, arrays are on the default
-device.
+Without a dtype, Python numbers become int64, bool, the default dtype (float32) or its complex one. Without a device,
+arrays are on the default device.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.recording import check_range
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import as_dtype, is_complex, numpy_dtype
+from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
 from ferrule.errors import (
     DTypeError,
     Error,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 _LAZY = 65536  # elements from which on arange is computed only when it is needed
-# The dtypes that Python numbers get.
-_OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
 
 
 @names_itself
@@ -52,7 +51,7 @@ def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device
     fill_value : number
         The value, which must be representable in the dtype.
     dtype : dtype or str, optional
-        The dtype; by default bool, int64, float32 or complex64, by the type of the value.
+        The dtype; by default bool, int64, the default dtype or its complex one, by the type of the value.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -84,7 +83,7 @@ def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device
     if not isinstance(fill_value, (bool, int, float, complex)):
         raise InvalidArgumentError(f"{caller}: the value is a number, not {fill_value!r}")
     if dtype is None:
-        dtype = next(own for kind, own in _OF_NUMBERS.items() if isinstance(fill_value, kind))
+        dtype = _dtype_of(fill_value)
     wanted = _shape_of(caller, shape)
     element = as_dtype(dtype, caller)
     if isinstance(fill_value, complex) and not is_complex(element):
@@ -105,6 +104,12 @@ def _full(caller: str, shape: Shape, fill_value: Any, dtype: Any, device: Device
         raise NumberOverflowError(f"{caller}: {shown(fill_value)} does not fit into {element}") from None
 
 
+def _dtype_of(number: complex) -> Any:
+    if isinstance(number, int):
+        return np.bool_ if isinstance(number, bool) else np.int64
+    return default_dtype() if isinstance(number, float) else default_complex_dtype()
+
+
 def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:
     wanted = sizes(shape, caller)
     if any(size < 0 for size in wanted):
@@ -122,7 +127,7 @@ def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     shape : int or sequence of int
         The shape.
     dtype : dtype or str, optional
-        The dtype; by default float32.
+        The dtype; by default the default dtype.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -153,7 +158,7 @@ def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | N
     shape : int or sequence of int
         The shape.
     dtype : dtype or str, optional
-        The dtype; by default float32.
+        The dtype; by default the default dtype.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -184,7 +189,7 @@ def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     shape : int or sequence of int
         The shape.
     dtype : dtype or str, optional
-        The dtype; by default float32.
+        The dtype; by default the default dtype.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -210,7 +215,7 @@ def _filled(
     caller: str, shape: Shape, more: tuple[object, ...], number: int, dtype: Any, device: Device | str | None
 ) -> Array:
     refuse_more(more, caller, f"pass the shape as one tuple, {caller}((2, 3)), and the dtype by its name: dtype=...")
-    return _full(caller, shape, number, np.float32 if dtype is None else dtype, device)
+    return _full(caller, shape, number, default_dtype() if dtype is None else dtype, device)
 
 
 @names_itself
@@ -351,7 +356,7 @@ def arange(
     step : number
         The distance between two numbers.
     dtype : dtype or str, optional
-        The dtype; by default float32 if an argument is a float, otherwise int64.
+        The dtype; by default the default dtype if an argument is a float, otherwise int64.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -383,7 +388,7 @@ def arange(
     if step == 0:
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
-        dtype = np.float32 if any(isinstance(number, float) for number in numbers) else np.int64
+        dtype = default_dtype() if any(isinstance(number, float) for number in numbers) else np.int64
     element = numpy_dtype("arange", dtype)
     if element.kind == "b":
         raise DTypeError("arange: dtype bool has no steps")
@@ -468,7 +473,8 @@ def linspace(
     num : int
         The number of elements.
     dtype : dtype or str, optional
-        The dtype; by default float32, or complex64 if a number is complex. For an integer dtype, the numbers are
+        The dtype; by default the default dtype, or its complex one if a number is complex. For an integer dtype, the
+        numbers are
         rounded down.
     device : Device or str, optional
         The device; by default the default device.
@@ -494,7 +500,9 @@ def linspace(
     """
     first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
     has_complex = isinstance(first, complex) or isinstance(last, complex)
-    element = numpy_dtype("linspace", dtype if dtype is not None else np.complex64 if has_complex else np.float32)
+    if dtype is None:
+        dtype = default_complex_dtype() if has_complex else default_dtype()
+    element = numpy_dtype("linspace", dtype)
     if has_complex and not is_complex(element):
         raise DTypeError(f"linspace: the numbers from {first} to {last} are complex, but the dtype is {element}")
     count, with_last = _count("linspace", "num", num), flag(endpoint, "linspace", "endpoint")
@@ -543,7 +551,7 @@ def eye(
     k : int
         The diagonal: 0 is the main one, positive numbers are above it, negative ones below.
     dtype : dtype or str, optional
-        The dtype; by default float32.
+        The dtype; by default the default dtype.
     device : Device or str, optional
         The device; by default the default device.
 
@@ -565,14 +573,14 @@ def eye(
     rows = _count("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _count("eye", "n_cols", n_cols)
     diagonal = max(-rows, min(one_integer(k, "eye", "k"), columns))
-    element = numpy_dtype("eye", np.float32 if dtype is None else dtype)
+    element = numpy_dtype("eye", default_dtype() if dtype is None else dtype)
     with enough_memory(f"eye: shape {(rows, columns)}"):
         host = np.eye(rows, columns, k=diagonal, dtype=element)
     return _owned(host, device)
 
 
 @names_itself
-def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
+def host_empty(shape: Shape, dtype: Any = None, device: Device | str | None = None) -> NDArray[Any]:
     """Make an uninitialized NumPy array from which a device copies at full speed.
 
     Parameters
@@ -580,7 +588,7 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     shape : int or sequence of int
         The shape.
     dtype : dtype or str, optional
-        The dtype; by default float32.
+        The dtype; by default the default dtype.
     device : Device or str, optional
         The device that will copy or borrow the memory; by default the default device.
 
@@ -608,7 +616,8 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     >>> fe.asarray(host).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    wanted, element = sizes(shape, "host_empty"), numpy_dtype("host_empty", dtype)
+    wanted = sizes(shape, "host_empty")
+    element = numpy_dtype("host_empty", default_dtype() if dtype is None else dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape ({', '.join(map(shown, wanted))}) has a negative size")
     check_ndim("host_empty", len(wanted))

@@ -12,7 +12,8 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
-from ferrule.errors import InvalidArgumentError
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import is_half, widened
 from ferrule.functions.linear_algebra import matmul
@@ -73,6 +74,12 @@ def einsum(subscripts: Any, /, *operands: Any) -> Array:
     if not operands:
         raise InvalidArgumentError("einsum: there are no operands")
     arrays = [as_companion("einsum", x, *operands) for x in operands]
+    for place, x in enumerate(arrays):
+        if is_block(x.dtype):
+            raise DTypeError(
+                f"einsum: operand {place} is {x.dtype}{x.shape}, but needs a plain dtype; convert it with "
+                "x.astype('float32')"
+            )
     terms, result = _parsed(subscripts, [x.ndim for x in arrays])
     sizes = _sizes_of(subscripts, terms, arrays)
     for label in result:

@@ -10,9 +10,10 @@ from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axes_of, one_integer, one_real
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
-from ferrule.dtypes.classification import is_complex, is_floating, is_inexact
+from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import resulting
 from ferrule.functions.movement import concat, reshape
 
 
@@ -25,7 +26,7 @@ def gradient(
     Parameters
     ----------
     x : Array
-        The values. Integers are differentiated in float32.
+        The values. Integers are differentiated in the default dtype.
     spacing : number or Array of shape (n,), optional
         The distance between neighbours, 1 by default, or the n coordinates along an axis of length n: one for all axes,
         or one for each.
@@ -53,8 +54,7 @@ def gradient(
     [0.0, 2.0, 6.0]
     """
     x = as_operand("gradient", x)
-    if not is_inexact(x.dtype):
-        x = cast(x, "float32")
+    x = cast(x, resulting(x.dtype))
     order = one_integer(edge_order, "gradient", "edge_order")
     if order not in (1, 2):
         raise InvalidArgumentError(f"gradient: edge_order must be 1 or 2, not {order}")

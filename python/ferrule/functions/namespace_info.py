@@ -8,6 +8,7 @@ import numpy as np
 
 from ferrule.array.host_memory import MAX_DIMENSIONS
 from ferrule.dtypes.classification import as_dtype
+from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.type_information import isdtype
 from ferrule.loading import device_lookup
@@ -18,12 +19,6 @@ _STANDARD = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float32", "float64", "complex64", "complex128"),
 )
-_DEFAULTS: dict[str, np.dtype[Any]] = {
-    "real floating": np.dtype("float32"),
-    "complex floating": np.dtype("complex64"),
-    "integral": np.dtype("int64"),
-    "indexing": np.dtype("int64"),
-}
 
 
 class NamespaceInfo:
@@ -109,7 +104,13 @@ class NamespaceInfo:
         """
         if device is not None:
             device_lookup.device(device)
-        return dict(_DEFAULTS)
+        integral = np.dtype("int64")
+        return {
+            "real floating": default_dtype(),
+            "complex floating": default_complex_dtype(),
+            "integral": integral,
+            "indexing": integral,
+        }
 
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None

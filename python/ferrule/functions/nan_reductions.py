@@ -296,7 +296,7 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     Returns
     -------
     Array
-        The medians; of integers in float32, and NaN where all are NaN.
+        The medians; of integers in the default dtype, and NaN where all are NaN.
 
     Raises
     ------

@@ -11,11 +11,10 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axis_of, one_integer
+from ferrule.array.attributes import axis_of, refuse_out
 from ferrule.array.recording import as_operand
-from ferrule.dtypes.classification import is_inexact
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import complex_parts, conversion, creation, movement, ops, views
+from ferrule.functions import complex_parts, creation, movement, rounding, views
 
 
 class NumPyMethods(Array):
@@ -84,14 +83,8 @@ class NumPyMethods(Array):
         [1.2000000476837158, -2.5]
         """
         refuse_out("round", out)
-        places = one_integer(decimals, "round", "decimals")
-        x = as_operand("round", self)
-        if not is_inexact(x.dtype):
-            return _rounded_to_tens(x, 10**-places) if places < 0 else x._another("round")
-        if places == 0:
-            return ops.round(x)
-        scale = 10.0 ** abs(places)
-        return ops.round(x * scale) / scale if places > 0 else ops.round(x / scale) * scale
+        rounded = rounding.round(self, decimals)
+        return rounded if rounded is not self else self._another("round")
 
     def take(self, indices: Any, axis: SupportsIndex | None = None, *, out: None = None, mode: str = "raise") -> Array:
         """Return elements at indices along an axis, see `ferrule.take`.
@@ -340,22 +333,3 @@ class NumPyMethods(Array):
         if order not in ("C", "A", "K"):
             raise InvalidArgumentError(f"copy: order is C, A or K, not {order!r}")
         return self._copied("copy()")
-
-
-def _rounded_to_tens(x: Array, unit: int) -> Array:
-    """Return integers rounded to a multiple of a power of ten, ties to even multiples; beyond the dtype they wrap."""
-    if unit > np.iinfo(np.int64).max:
-        return creation.zeros_like(x)
-    wide = conversion.cast(x, "uint64" if x.dtype.name == "uint64" else "int64")
-    count = wide // unit
-    below = wide - count * unit
-    above = unit - below
-    is_tie = recording.apply("equal", (below, above), {})
-    is_odd = recording.apply("equal", (count % 2, 1), {})
-    is_up = recording.apply("greater", (below, above), {}) | (is_tie & is_odd)
-    return conversion.cast((count + conversion.cast(is_up, wide.dtype)) * unit, x.dtype)
-
-
-def refuse_out(caller: str, out: object) -> None:
-    if out is not None:
-        raise InvalidArgumentError(f"{caller}: out= cannot be given, because arrays never change; use the result")

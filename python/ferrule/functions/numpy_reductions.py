@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import one_real
+from ferrule.array.attributes import one_real, refuse_out
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import conversion, ops, reduction
 from ferrule.functions.intermediate_dtypes import resulting, widened
-from ferrule.functions.numpy_methods import refuse_out
 from ferrule.functions.selected_elements import mean_of, selected, variance_of
 from ferrule.functions.type_information import result_type
 

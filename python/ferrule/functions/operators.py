@@ -11,6 +11,7 @@ from ferrule.array.array import Array, is_number
 from ferrule.array.recording import apply_all, no_array
 from ferrule.array.symbols import Recorder, Symbol
 from ferrule.dtypes.classification import is_inexact
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import DTypeError
 from ferrule.functions import conversion, linear_algebra
 
@@ -66,9 +67,9 @@ def divide(left: object, right: object) -> Array:
 
 
 def _as_float(array: Array, other: object) -> Array:
-    """Cast integers to float32 for a division, unless the other operand is floating-point: then its dtype applies."""
+    """Cast integers to the default dtype for a division, unless the other operand has a floating-point one."""
     if is_inexact(array.dtype):
         return array
     if isinstance(other, (Array, np.ndarray, np.generic)) and is_inexact(other.dtype):
         return array
-    return conversion.astype(array, "float32")
+    return conversion.astype(array, default_dtype())

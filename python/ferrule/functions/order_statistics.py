@@ -51,8 +51,8 @@ def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The medians; of integers in float32, and NaN where an element is NaN, or where there are no elements. The mean
-        of two elements is rounded once.
+        The medians; of integers in the default dtype, and NaN where an element is NaN, or where there are no elements.
+        The mean of two elements is rounded once.
 
     Raises
     ------
@@ -102,9 +102,9 @@ def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", 
     Returns
     -------
     Array
-        The quantiles. The first axes are those of `q`. NaN where an element is NaN. Of integers they are float32, with
-        "lower", "higher" and "nearest" integers. They are rounded once. A quantile in the place of an element
-        is that element; between an infinity and another element it is infinite or NaN, as NumPy's.
+        The quantiles. The first axes are those of `q`. NaN where an element is NaN. Of integers they have the default
+        dtype, with "lower", "higher" and "nearest" integers. They are rounded once. A quantile in the place of an
+        element is that element; between an infinity and another element it is infinite or NaN, as NumPy's.
 
     Raises
     ------

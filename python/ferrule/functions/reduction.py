@@ -6,7 +6,7 @@ from typing import Any
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axes_of, flag, one_integer, one_real, sizes
+from ferrule.array.attributes import axes_of, flag, one_integer, one_real, refuse_out, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand, number_like
 from ferrule.dtypes.classification import is_block, is_floating, is_inexact, numpy_dtype
@@ -113,7 +113,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The means; of integers in float32, computed in float64 if the integers have 32 or 64 bits, and rounded once.
+        The means; of integers in the default dtype, computed in float64 if they have 32 or 64 bits, and rounded once.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     x = as_operand("mean", x)
     if is_inexact(x.dtype):  # an op as a whole is computed in float32 and rounded once
         return _reduce("mean", x, axis, keepdims)
-    return cast(_reduce("mean", widened(x), axis, keepdims), "float32")
+    return cast(_reduce("mean", widened(x), axis, keepdims), resulting(x.dtype))
 
 
 @names_itself
@@ -151,7 +151,8 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     Returns
     -------
     Array
-        The variances; of integers in float32, computed in float64 if the integers have 32 or 64 bits, and rounded once.
+        The variances; of integers in the default dtype, computed in float64 if they have 32 or 64 bits, and rounded
+        once.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     x, correction = as_operand("var", x), one_real(correction, "var", "correction")
     if is_floating(x.dtype):
         return _reduce("var", x, axis, keepdims, correction=correction)
-    return cast(_reduce("var", widened(x), axis, keepdims, correction=correction), "float32")
+    return cast(_reduce("var", widened(x), axis, keepdims, correction=correction), resulting(x.dtype))
 
 
 @names_itself
@@ -187,8 +188,8 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     Returns
     -------
     Array
-        The standard deviations; of integers in float32. The variance of half-precision arrays is kept in float32, and
-        that of integers of 32 and 64 bits in float64, so the result is rounded once.
+        The standard deviations; of integers in the default dtype. The variance of half-precision arrays is kept in
+        float32, and that of integers of 32 and 64 bits in float64, so the result is rounded once.
 
     Raises
     ------
@@ -275,7 +276,7 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any 
 
 
 @names_itself
-def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False, out: None = None) -> Array:
     """Whether all elements over axes are true, that is, not zero.
 
     Parameters
@@ -287,6 +288,9 @@ def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
+    out : None
+        For NumPy, whose function passes it on by way of other libraries. Arrays never change, so it cannot be given.
+
     Returns
     -------
     Array
@@ -295,18 +299,19 @@ def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     InvalidArgumentError
-        An axis is out of range.
+        `out` is given, or an axis is out of range.
 
     Examples
     --------
     >>> fe.all(fe.asarray([[1, 0], [3, 4]]), axis=1).tolist()
     [False, True]
     """
+    refuse_out("all", out)
     return _reduce("all", _as_bools("all", x), axis, keepdims)
 
 
 @names_itself
-def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False, out: None = None) -> Array:
     """Whether any element over axes is true, that is, not zero.
 
     Parameters
@@ -318,6 +323,9 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
+    out : None
+        For NumPy, whose function passes it on by way of other libraries. Arrays never change, so it cannot be given.
+
     Returns
     -------
     Array
@@ -326,13 +334,14 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     InvalidArgumentError
-        An axis is out of range.
+        `out` is given, or an axis is out of range.
 
     Examples
     --------
     >>> fe.any(fe.asarray([[0, 0], [3, 4]]), axis=1).tolist()
     [False, True]
     """
+    refuse_out("any", out)
     return _reduce("any", _as_bools("any", x), axis, keepdims)
 
 

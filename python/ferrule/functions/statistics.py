@@ -44,8 +44,8 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
     Returns
     -------
     Array
-        sum(weights * x) / sum(weights); of integers in float32. It is rounded once: sums of half-precision arrays are
-        kept in float32, and those of integers of 32 and 64 bits in float64.
+        sum(weights * x) / sum(weights); of integers in the default dtype. It is rounded once: sums of half-precision
+        arrays are kept in float32, and those of integers of 32 and 64 bits in float64.
 
     Raises
     ------
@@ -135,8 +135,8 @@ def interp(
     Returns
     -------
     Array
-        The interpolated values, in the shape of x; of integers in float32, computed in float64 if there are integers of
-        32 or 64 bits.
+        The interpolated values, in the shape of x; of integers in the default dtype, computed in float64 if there are
+        integers of 32 or 64 bits.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def interp(
             f"interp: xp and fp are vectors of one length, of at least 1, not {arrays[1].shape} and {arrays[2].shape}"
         )
     double = np.dtype("float64")
-    dtype = np.dtype("float64" if double in [part.dtype for part in arrays] else "float32")
+    dtype = double if double in [resulting(part.dtype) for part in arrays] else np.dtype("float32")
     wide = double if double in [intermediate(part.dtype) for part in arrays] else dtype
     at, places, values = (cast(part, wide) for part in arrays)
     if period is not None:

@@ -1,50 +1,203 @@
-"""The arrays and numbers that a traced function closes over: constants of its graphs until a name refers to others."""
+"""What a traced function reads from outside: constants of its graphs until a name, an item or an attribute changes."""
 
 from __future__ import annotations
 
-from types import CellType, FunctionType, MethodType
-from typing import Any
+from collections.abc import Callable, Iterator
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ferrule import _ferrule
 from ferrule.array.array import Array
-from ferrule.graphs.static_keys import Function, globals_read_by
+from ferrule.array.symbols import Symbol
+from ferrule.graphs.changing_values import gives_changing_values
+from ferrule.graphs.code_paths import Path, paths_in
+from ferrule.graphs.static_keys import Function, is_installed
 
-# Where a name is found, the name, and the array and its value: (cell, "cell_contents", x, x._handle), or for a global
-# variable (the globals, its name, x, x._handle). The value of a NumPy array is None: only the object is compared.
-Name = tuple[Any, str, Any, Any]
-# Numbers and texts are compared by value; the last part of their name is this.
+# Numbers and texts are compared by value.
 _VALUES = (int, float, complex, str, np.generic)
+_CONTAINERS = (dict, list, tuple)
+_MOST = 20_000  # objects that are searched for arrays, and parts of one
+_DEEPEST = 32  # of objects in objects
+_MOST_NUMBERS = 256  # of a list, tuple or dict that are compared in each call
 
 
-def arrays_read_by(function: Any) -> tuple[Name, ...]:
-    """Return the names by which a function, and those of its module that it calls, read arrays outside of them."""
-    names: list[Name] = []
-    _collect(function, names, set(), getattr(function, "__module__", None))
-    return tuple(names)
+class Read(NamedTuple):
+    """A place that a function reads, and what is there. The extension reads the first four parts.
+
+    `place`: a cell, an object with attributes, a dict or list, or the global variables. `name`: "cell_contents", the
+    attribute, the key or index, or None for the length. `known`: of an array its handle, of a number or text _VALUES,
+    of NumPy's memory that can be written to some of its bytes, and otherwise None: then only the object is compared.
+    """
+
+    place: Any
+    name: Any
+    value: Any
+    known: Any
+    label: str
+    is_inside: bool  # an item, an attribute or memory, and not what a name refers to
 
 
-def _collect(function: Any, names: list[Name], seen: set[int], module: str | None) -> None:
-    while isinstance(function, (Function, MethodType)):
-        function = function.__func__ if isinstance(function, MethodType) else getattr(function, "_function", None)
-    if not isinstance(function, FunctionType) or id(function) in seen or function.__module__ != module:
-        return
-    seen.add(id(function))
-    found: list[tuple[Any, str, Any]] = []
-    for cell in function.__closure__ or ():
-        value = _contents_of(cell)
-        found.append((cell, "cell_contents", value))
-    variables = function.__globals__
-    found += [(variables, name, variables[name]) for name in globals_read_by(function.__code__) if name in variables]
-    for place, name, value in found:
-        if isinstance(value, Array):
-            names.append((place, name, value, value._handle))
-        elif isinstance(value, np.ndarray):
-            names.append((place, name, value, None))
-        elif isinstance(value, _VALUES):
-            names.append((place, name, value, _VALUES))
+Call = Callable[[Path, Any, Any], None]  # of a path, its object, and the function whose code has it
+
+
+class _Reader:
+    """Collects what a function reads, and those of its module that it calls."""
+
+    def __init__(self, module: str | None, called: Call) -> None:
+        self.reads: dict[tuple[int, str], Read] = {}
+        self.roots: list[tuple[Any, str]] = []
+        self._module = module
+        self._called = called
+        self._seen: set[int] = set()
+
+    def read(self, function: Any) -> None:
+        itself: Any = None
+        while isinstance(function, (Function, MethodType)):
+            if isinstance(function, MethodType):
+                function, itself = function.__func__, function.__self__
+            else:
+                function = getattr(function, "_function", None)
+        if not isinstance(function, FunctionType) or id(function) in self._seen or function.__module__ != self._module:
+            return
+        self._seen.add(id(function))
+        code = function.__code__
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        for name, cell in cells.items():
+            self._root(cell, "cell_contents", name)
+        for path in paths_in(code):
+            if path.is_global:
+                if path.name in function.__globals__:
+                    value = self._root(function.__globals__, path.name, path.name)
+                    self._follow(path, value, function)
+            elif path.name in cells:
+                self._follow(path, _contents_of(cells[path.name]), function)
+            elif itself is not None and code.co_varnames[:1] == (path.name,):
+                self._add_root(itself, path.name)
+                self._follow(path, itself, function)
+
+    def _root(self, place: Any, name: str, label: str) -> Any:
+        value = _contents_of(place) if isinstance(place, CellType) else place[name]
+        if isinstance(value, (FunctionType, Function, MethodType)):
+            self.read(value)
         else:
-            _collect(value, names, seen, module)
+            self._note(place, name, value, label, is_inside=False)
+            self._add_root(value, label)
+        return value
+
+    def _add_root(self, value: Any, label: str) -> None:
+        if _may_hold(value):
+            self.roots.append((value, label))
+
+    def _follow(self, path: Path, value: Any, function: FunctionType) -> None:
+        label = path.name
+        for kind, name in path.steps:
+            found = _item(value, name) if kind == "item" else _attribute(value, name)
+            if found is None:
+                break
+            place, value = found
+            label += f"[{name!r}]" if kind == "item" else f".{name}"
+            if place is not None:
+                self._note(place, name, value, label, is_inside=True)
+        self._called(path, value, function)
+        if isinstance(value, (FunctionType, Function, MethodType)):
+            self.read(value)
+        elif isinstance(value, _CONTAINERS):
+            self._note(value, None, len(value), f"len({label})", is_inside=True)
+            for name, item in _items_of(value) if len(value) <= _MOST_NUMBERS else ():
+                if isinstance(item, _VALUES):
+                    self._note(value, name, item, f"{label}[{name!r}]", is_inside=True)
+
+    def _note(self, place: Any, name: Any, value: Any, label: str, is_inside: bool) -> None:
+        if isinstance(value, Array):
+            known: Any = value._handle
+        elif isinstance(value, np.ndarray):
+            known = _ferrule.sample_of(value) if value.flags.writeable else None
+        elif isinstance(value, _VALUES):
+            known = _VALUES
+        elif _may_hold(value):
+            known = None
+        else:
+            return
+        self.reads[id(place), repr(name)] = Read(place, name, value, known, label, is_inside)
+
+
+def read_by(function: Any, called: Call) -> tuple[tuple[Read, ...], list[tuple[Any, str]]]:
+    """Return what a function reads, and the objects of its names, which may hold arrays anywhere.
+
+    What each path in the code leads to is passed to `called`.
+    """
+    reader = _Reader(getattr(function, "__module__", None), called)
+    reader.read(function)
+    return tuple(reader.reads.values()), reader.roots
+
+
+def arrays_in(roots: list[tuple[Any, str]], is_used: Callable[[Array], bool]) -> Iterator[Read]:
+    """Yield the places of the arrays in the objects, in their items and attributes, that are used.
+
+    Those of the objects on the way to an array are among them.
+    """
+    seen: set[int] = set()
+    left: list[tuple[Any, str, tuple[Read, ...]]] = [(holder, label, ()) for holder, label in roots]
+    while left and len(seen) < _MOST:
+        holder, label, way = left.pop()
+        if id(holder) in seen or (isinstance(holder, _CONTAINERS) and len(holder) > _MOST):
+            continue
+        seen.add(id(holder))
+        is_container = isinstance(holder, _CONTAINERS)
+        place = holder if is_container else vars(holder)
+        for name, value in _items_of(place):
+            inner = f"{label}[{name!r}]" if is_container else f"{label}.{name}"
+            if isinstance(value, Array):
+                if not isinstance(value._handle, Symbol) and is_used(value):
+                    yield from way
+                    yield Read(place, name, value, value._handle, inner, is_inside=True)
+            elif _may_hold(value) and len(way) < _DEEPEST:
+                left.append((value, inner, (*way, Read(place, name, value, None, inner, is_inside=True))))
+
+
+def _may_hold(value: Any) -> bool:
+    """Whether the object is a container, or has attributes of its own, that may be arrays."""
+    if isinstance(value, _CONTAINERS):
+        return True
+    known = (Array, np.ndarray, np.generic, np.dtype, type, ModuleType, FunctionType, Function, MethodType)
+    return not isinstance(value, known) and isinstance(getattr(value, "__dict__", None), dict)
+
+
+def _items_of(holder: Any) -> Iterator[tuple[Any, Any]]:
+    return iter(list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder)))
+
+
+def _item(holder: Any, name: Any) -> tuple[Any, Any] | None:
+    """Return the place of an item and its value; None if there is none."""
+    if not isinstance(holder, _CONTAINERS):
+        return None
+    try:
+        return holder, dict.__getitem__(holder, name) if isinstance(holder, dict) else holder[name]
+    except (LookupError, TypeError):
+        return None
+
+
+def _attribute(holder: Any, name: str) -> tuple[Any, Any] | None:
+    """Return the place of an attribute and its value; the place is None if it is not expected to change.
+
+    Properties are not called: the result is None.
+    """
+    own = getattr(holder, "__dict__", None)
+    if isinstance(own, dict) and name in own:
+        is_fixed = isinstance(holder, ModuleType) and is_installed(holder.__name__)
+        return None if is_fixed else own, own[name]
+    for kind in () if isinstance(holder, _CONTAINERS) else type(holder).__mro__:
+        if name in vars(kind):
+            value = vars(kind)[name]
+            if isinstance(value, (MemberDescriptorType, *_VALUES, *_CONTAINERS, Array, np.ndarray)):
+                return (holder, getattr(holder, name)) if hasattr(holder, name) else None
+            if isinstance(value, FunctionType):
+                return None, MethodType(value, holder)
+    if isinstance(holder, type) or gives_changing_values(holder):
+        return holder if isinstance(holder, type) else None, getattr(holder, name, None)
+    return None
 
 
 def _contents_of(cell: CellType) -> Any:
@@ -54,13 +207,47 @@ def _contents_of(cell: CellType) -> Any:
         return None
 
 
-def are_unchanged(names: tuple[Name, ...]) -> bool:
-    """Whether all names refer to the same arrays with the same values as before."""
-    for place, name, array, handle in names:
-        value: Any = place.get(name) if isinstance(place, dict) else _contents_of(place)
-        if handle is _VALUES:
-            if value is not array and (type(value) is not type(array) or value != array):
-                return False
-        elif value is not array or (handle is not None and array._handle is not handle):
-            return False
-    return True
+def changed_among(reads: tuple[Read, ...]) -> Read | None:
+    """Return the first place whose value is another one than it was."""
+    for read in reads:
+        if has_changed(read):
+            return read
+    return None
+
+
+def value_at(read: Read) -> Any:
+    """Return what is in a place now."""
+    place, name = read.place, read.name
+    if name is None:
+        return len(place)
+    if isinstance(place, dict):
+        return dict.get(place, name)
+    if isinstance(place, (list, tuple)):
+        return place[name] if -len(place) <= name < len(place) else None
+    return _contents_of(place) if isinstance(place, CellType) else getattr(place, name, None)
+
+
+def has_changed(read: Read) -> bool:
+    now = value_at(read)
+    if read.known is _VALUES:
+        return now is not read.value and (type(now) is not type(read.value) or now != read.value)
+    if read.name is None:
+        return bool(now != read.value)
+    if now is not read.value:
+        return True
+    if isinstance(read.known, bytes):
+        return has_other_bytes(read)
+    return read.known is not None and now._handle is not read.known
+
+
+def has_other_bytes(read: Read) -> bool:
+    """Whether somebody wrote to NumPy's memory."""
+    return isinstance(read.known, bytes) and _ferrule.sample_of(read.value) != read.known
+
+
+def put_back(read: Read) -> None:
+    """Put the value of before into a place."""
+    if isinstance(read.place, (dict, list)):
+        read.place[read.name] = read.value
+    else:
+        setattr(read.place, read.name, read.value)

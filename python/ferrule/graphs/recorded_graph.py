@@ -16,6 +16,7 @@ from ferrule.array.numbers import Number, Numbers, conversion
 from ferrule.array.recording import no_array, number_dtype
 from ferrule.array.symbols import Symbol, users_line
 from ferrule.dtypes.classification import as_dtype, is_block
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray, from_packed
 from ferrule.graphs import saved_graphs
@@ -60,7 +61,7 @@ class RecordedGraph(LockHolder):
 
     # ---- building
     def input(
-        self, shape: Shape, dtype: Any = "float32", name: str | None = None, strides: Sequence[int] | None = None
+        self, shape: Shape, dtype: Any = None, name: str | None = None, strides: Sequence[int] | None = None
     ) -> Array:
         """Add an input.
 
@@ -68,8 +69,8 @@ class RecordedGraph(LockHolder):
         ----------
         shape : int or sequence of int
             The shape.
-        dtype : dtype or str
-            The dtype.
+        dtype : dtype or str, optional
+            The dtype; by default the default dtype.
         name : str, optional
             The name in `text` and `dot`; by default x0, x1, ...
         strides : sequence of int, optional
@@ -91,7 +92,7 @@ class RecordedGraph(LockHolder):
         >>> g.input((2, 3), name="image")
         Array(traced, shape=(2, 3), dtype=float32, device=cpu:0)
         """
-        wanted, element = sizes(shape, "input"), as_dtype(dtype)
+        wanted, element = sizes(shape, "input"), default_dtype() if dtype is None else as_dtype(dtype)
         steps = None if strides is None else list(strides)
         with self._lock:
             self._open("input")
@@ -345,7 +346,7 @@ class RecordedGraph(LockHolder):
 
     def _number(self, place: int, name: str | None = None) -> Array:
         kind = type(self._numbers.values[place])
-        dtype = np.dtype("float32" if kind is float else "int64" if kind is int else "bool")
+        dtype = default_dtype() if kind is float else np.dtype("int64" if kind is int else "bool")
         return Array._of(Symbol(self, place, dtype, (), weak=True, name=name))
 
     def _number_of(self, operation: str, *values: object) -> Array:

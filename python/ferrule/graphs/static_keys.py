@@ -170,7 +170,7 @@ def _globals_of(function: FunctionType) -> Iterator[Any]:
 
     Of functions and classes among them, only those of the function's own module count.
     """
-    if _is_installed(function.__module__):
+    if is_installed(function.__module__):
         return
     for name in globals_read_by(function.__code__):
         value = function.__globals__.get(name)
@@ -179,7 +179,7 @@ def _globals_of(function: FunctionType) -> Iterator[Any]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_installed(module: str | None) -> bool:
+def is_installed(module: str | None) -> bool:
     """Whether the file of a module is in one of Python's library folders."""
     folders = Path(getattr(sys.modules.get(module or ""), "__file__", None) or "").parents
     return any(Path(prefix, lib) in folders for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64"))

@@ -8,7 +8,7 @@ import itertools
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -17,10 +17,25 @@ from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.numbers import Numbers
 from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray
-from ferrule.graphs.closed_over import Name, are_unchanged, arrays_read_by
+from ferrule.graphs.changing_values import is_changing
+from ferrule.graphs.closed_over import (
+    Read,
+    arrays_in,
+    changed_among,
+    has_changed,
+    has_other_bytes,
+    put_back,
+    read_by,
+    value_at,
+)
+from ferrule.graphs.code_paths import Path
+from ferrule.graphs.eager_comparison import difference_of
 from ferrule.graphs.graph import Graph
+from ferrule.graphs.options import donated_places, static_arguments, static_options
+from ferrule.graphs.pickling import Place, attribute_function
 from ferrule.graphs.static_keys import Function, MayHoldArraysError
 from ferrule.graphs.structure import (
     Arguments,
@@ -67,7 +82,7 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
     <ferrule.graph of double>
     """
 
-    _watched: tuple[Name, ...] | None = None  # for the extension: None where `_read` is empty
+    _watched: tuple[Read, ...] | None = None  # for the extension: None where `_read` is empty
 
     if TYPE_CHECKING:  # the extension has the call; this is its signature
 
@@ -82,6 +97,7 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         fuse: bool,
         donate: tuple[int, ...] = (),
         static: tuple[int | str, ...] = (),
+        check: bool = False,
     ) -> None:
         if not callable(function):
             raise TracingError(f"graph: takes a function, and {function!r} is not callable")
@@ -93,15 +109,17 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         self._function = function
         self._fallback, self._fuse = fallback, fuse
         self._device = on
-        self._donate = _places(donate)
+        self._donate = donated_places(donate)
         self._size = cache_size
         self._structures: dict[Structure, int] = {}
         # Numbers are never reused: a thread may hold one from before `_structures` was cleared.
         self._unused_numbers = itertools.count()
         self._calls = _ferrule.Calls(cache_size)
-        self._static = _static_arguments(function, static)
-        self._read: tuple[Name, ...] = ()
-        self._is_plain = not self._donate and not self._static
+        self._static = static_arguments(function, static)
+        self._check = check
+        self._read: tuple[Read, ...] = ()
+        self._warned_of: set[str] = set()
+        self._is_plain = not self._donate and not self._static and not check
 
     def _explain(self, error: BaseException, args: tuple[Any, ...]) -> None:
         """Raise a more specific error for a failed call whose arguments are all arrays, if there is one."""
@@ -113,11 +131,27 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         structure, arguments = self._take_apart(args, kwargs)
-        if self._watched and not are_unchanged(self._read):
-            self._calls.clear()  # its graphs have the arrays of before as constants
+        changed = changed_among(self._read)
+        if changed is not None:
+            self._calls.clear()  # its graphs have the values of before as constants
+            self._read, self._watched = (), None
+            if changed.is_inside or has_other_bytes(changed):
+                self._warn_once(
+                    "changes",
+                    f"{self!r}: {changed.label} has changed since the function was traced, so it is traced again, as "
+                    "after each change; pass as an argument what changes between calls",
+                )
         if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             # Called while another function is traced, or while a graph is built by hand: inlined into that graph.
             return self._run(structure, arguments.arrays, arguments.numbers)
+        if self._check:
+            return self._checked(structure, arguments, args, kwargs)
+        return self._computed(structure, arguments, args, kwargs)
+
+    def _computed(
+        self, structure: Structure, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Return the result of the graph of the call, which is traced if there is none."""
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
@@ -145,6 +179,22 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         numbers = graph._numbers if has_number(finish) else Numbers()
         finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
         return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
+
+    def _checked(
+        self, structure: Structure, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Return the result of the graph, after comparing it with that of an eager run."""
+        copies = [array._snapshot() for array in arguments.arrays]
+        given, named = self._put_together(structure, copies, arguments.numbers)
+        wanted = self._function(*given, **named)
+        got = self._computed(structure, arguments, args, kwargs)
+        difference = difference_of(got, wanted)
+        if difference is not None:
+            raise TracingError(
+                f"{self!r}: {difference}. A graph repeats what the function did while it was traced: it has no "
+                "effects, and keeps the values that the function read then"
+            )
+        return got
 
     def _donated(self, structure: Structure, count: int) -> list[bool]:
         """Return for each array of a call whether it is donated."""
@@ -214,8 +264,14 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         return [*names[:count], *map(str, range(len(names), count)), *keywords]
 
     def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
-        """Return a number for the structure; for n arrays and nothing else it is -n, as in the extension."""
-        if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
+        """Return a number for the structure and the default dtype.
+
+        For n arrays and nothing else, and float32, it is -n, as in the extension.
+        """
+        dtype = default_dtype()
+        if dtype != "float32":
+            structure = (structure, dtype)
+        elif not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
             return -count
         number = self._structures.get(structure)
         if number is None:
@@ -240,8 +296,7 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             for array, is_dense in zip(arguments.arrays, dense, strict=True)
         ]
         graph._assigned = []
-        self._read = arrays_read_by(self._function)
-        self._watched = self._read or None
+        read, roots = read_by(self._function, self._warn_of_changing_values)
         outputs: list[Array] = []
         value: Any = None
         outer, on_thread.graph = on_thread.graph, graph
@@ -261,22 +316,57 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             on_thread.graph = outer
             _give_back(graph._assigned, value)
         graph._close()
+        self._watch(read, roots, graph)
         return graph, finish
+
+    def _watch(self, read: tuple[Read, ...], roots: list[tuple[Any, str]], graph: Graph) -> None:
+        """Note what calls compare before they use a graph: what it read, unless the trace itself changed that."""
+        used = arrays_in(roots, lambda array: array._handle.identity in graph._constants)  # type: ignore[union-attr]
+        for one in read:
+            value = value_at(one)
+            if isinstance(value, Array) and isinstance(value._handle, Symbol):
+                put_back(one)
+                _warn_of_assignment(one.label)
+        known = {(id(one.place), repr(one.name)): one for one in (*self._read, *read, *used) if not has_changed(one)}
+        self._read = tuple(known.values())
+        self._watched = self._read or None
+
+    def _warn_of_changing_values(self, path: Path, value: Any, function: FunctionType) -> None:
+        if is_changing(value, path.is_called_plainly):
+            called = ".".join([path.name, *(str(name) for _, name in path.steps)])
+            self._warn_once(
+                called,
+                f"{self!r}: the function calls {called}() while it is traced, and all calls of the graph use that "
+                "value; pass the value as an argument, or use ferrule.random with a key that is an argument",
+                (function.__code__.co_filename, path.line),
+            )
+
+    def _warn_once(self, about: str, text: str, place: tuple[str, int] | None = None) -> None:
+        if about in self._warned_of:
+            return
+        self._warned_of.add(about)
+        if place is not None:
+            warnings.warn_explicit(text, UserWarning, *place)
+        else:
+            warnings.warn(text, UserWarning, stacklevel=users_frame()[1])
 
     def _run(self, structure: Structure, arrays: Sequence[Array], numbers: Sequence[Any]) -> Any:
         """Call the function with these arguments, and warn of each array among them that it assigned to."""
         given = [array._handle for array in arrays]
-        each_array, each_number = iter(arrays), iter(numbers)
-        args = [put_together(child, each_array, each_number) for child in structure[0][1:]]
-        kwargs = {
-            name: put_together(child, each_array, each_number)
-            for name, child in zip(structure[1], structure[2:], strict=True)
-        }
+        args, kwargs = self._put_together(structure, arrays, numbers)
         value = self._function(*args, **kwargs)
         for array, handle, label in zip(arrays, given, self._labels(structure, "array"), strict=True):
             if array._handle is not handle and not is_among(array, value):
                 _warn_of_assignment(f"argument {label}")
         return value
+
+    def _put_together(
+        self, structure: Structure, arrays: Sequence[Array], numbers: Sequence[Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        each_array, each_number = iter(arrays), iter(numbers)
+        args = [put_together(child, each_array, each_number) for child in structure[0][1:]]
+        named = zip(structure[1], structure[2:], strict=True)
+        return args, {name: put_together(child, each_array, each_number) for name, child in named}
 
     def _labels(self, structure: Structure, *kinds: str) -> list[str]:
         """Return the names of the parts of the arguments that have these kinds."""
@@ -315,20 +405,30 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        """Pickle the function without its graphs: a decorated one by name, others by function and options."""
-        if self._is_found_by_name():
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        """Pickle the function without its graphs, by function and options; a decorated one as functions are pickled."""
+        is_decorated = self._is_found_by_name()
+        if is_decorated and protocol < 4:  # these protocols have no names of attributes
             return self.__qualname__  # type: ignore[no-any-return, attr-defined]
         on = None if self._device is None else str(self._device)
-        # The function comes with the state, as it may be a method of an object that has this one.
-        return (
-            object.__new__,
-            (TracedFunction,),
-            (self._function, self._size, on, self._fallback, self._fuse, self._donate, (*self._static,)),
-        )
+        options = (self._size, on, self._fallback, self._fuse, self._donate, (*self._static,), self._check)
+        # The function comes with the state, as it may be a method of an object that has this one, or call this one.
+        if is_decorated:
+            return self._itself, (), (self._undecorated, True, *options)
+        return object.__new__, (TracedFunction,), (self._function, False, *options)
+
+    @functools.cached_property
+    def _itself(self) -> Callable[[], Any]:
+        return attribute_function(self, "_itself", Place(self))
+
+    @functools.cached_property
+    def _undecorated(self) -> Callable[[], Any]:
+        return attribute_function(self, "_undecorated", self._function)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
+        function, is_decorated, *options = state
+        if "_function" not in vars(self):  # otherwise the function was found by its name
+            self.__init__(function() if is_decorated else function, *options)  # type: ignore[misc]
 
     def _is_found_by_name(self) -> bool:
         found: Any = sys.modules.get(getattr(self, "__module__", ""))
@@ -373,49 +473,6 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         return str(getattr(self._function, "__qualname__", self._function))
 
 
-def _places(donate: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the sorted places of the arguments that are donated."""
-    places = (donate,) if type(donate) is int else donate
-    if not isinstance(places, (tuple, list)) or any(type(place) is not int or place < 0 for place in places):
-        raise InvalidArgumentError(f"graph: donate is the places of positional arguments, from 0 on, not {donate!r}")
-    return tuple(sorted({*places}))
-
-
-def _static_arguments(function: Callable[..., Any], given: Sequence[int | str]) -> frozenset[int | str]:
-    """Return the places and the names of the static arguments; one given by name has both, if it may be passed so."""
-    try:
-        parameters = [*inspect.signature(function).parameters.values()]
-    except (TypeError, ValueError):
-        return frozenset(given)
-    by_place = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    by_name = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    has_more = {p.kind for p in parameters}
-    found: set[int | str] = set()
-    for one in given:
-        if isinstance(one, str):
-            if one not in by_name and one not in by_place and inspect.Parameter.VAR_KEYWORD not in has_more:
-                raise InvalidArgumentError(f"graph: static_argnames: the function has no argument {one!r}")
-            found |= {one, by_place.index(one)} if one in by_place else {one}
-        else:
-            if one >= len(by_place) and inspect.Parameter.VAR_POSITIONAL not in has_more:
-                raise InvalidArgumentError(
-                    f"graph: static_argnums: there is no argument {one}; the function has {len(by_place)} by position"
-                )
-            found |= {one, by_place[one]} if one < len(by_place) else {one}
-    return frozenset(found)
-
-
-def _static(nums: int | Sequence[int], names: str | Sequence[str]) -> tuple[int | str, ...]:
-    """Return the options static_argnums and static_argnames as one tuple."""
-    places = (nums,) if type(nums) is int else nums
-    if not isinstance(places, (tuple, list)) or any(type(place) is not int or place < 0 for place in places):
-        raise InvalidArgumentError(f"graph: static_argnums is places of arguments, from 0 on, not {nums!r}")
-    words = (names,) if isinstance(names, str) else names
-    if not isinstance(words, (tuple, list)) or not all(isinstance(word, str) for word in words):
-        raise InvalidArgumentError(f"graph: static_argnames is names of arguments, not {names!r}")
-    return (*places, *words)
-
-
 def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Sequence[Any]) -> Any:
     return fill(structure, results, numbers.values_of(operands))
 
@@ -455,6 +512,7 @@ def graph(
     donate: int | Sequence[int] = (),
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    check: bool = False,
 ) -> Callable[[Callable[P, R]], TracedFunction[P, R]]: ...
 
 
@@ -470,6 +528,7 @@ def graph(
     donate: int | Sequence[int] = (),
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    check: bool = False,
 ) -> TracedFunction[P, R]: ...
 
 
@@ -484,6 +543,7 @@ def graph(
     donate: int | Sequence[int] = (),
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    check: bool = False,
 ) -> TracedFunction[P, R] | Callable[[Callable[P, R]], TracedFunction[P, R]]:
     """Make a function compute as a graph, which is traced and compiled once for each signature; also a decorator.
 
@@ -513,6 +573,9 @@ def graph(
         which may then be shapes, axes and conditions.
     static_argnames : str or tuple of str
         The same by name. A parameter is static however it is passed.
+    check : bool
+        For debugging: each call also runs `function` eagerly, and raises `TracingError` if the results differ by more
+        than rounding: the function has an effect or reads a value that the graph does not know of.
 
     Returns
     -------
@@ -523,7 +586,8 @@ def graph(
     ------
     TracingError
         `function` is not callable. A call raises it if an argument may hold arrays, if the function needs the value of
-        an array, or if it returns an object other than a tuple, list or dict that may hold arrays.
+        an array, if it returns an object other than a tuple, list or dict that may hold arrays, or if `check` finds a
+        difference.
     InvalidArgumentError
         An option is invalid.
 
@@ -550,7 +614,9 @@ def graph(
     >>> scaled.cache_info().currsize
     1
     """
-    static = _static(static_argnums, static_argnames)
+    static = static_options(static_argnums, static_argnames)
     if function is None:
-        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate), static)
-    return TracedFunction(function, cache_size, device, fallback, fuse, _places(donate), static)
+        return lambda decorated: TracedFunction(
+            decorated, cache_size, device, fallback, fuse, donated_places(donate), static, check
+        )
+    return TracedFunction(function, cache_size, device, fallback, fuse, donated_places(donate), static, check)

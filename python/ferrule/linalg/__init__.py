@@ -1,7 +1,7 @@
 """Linear algebra: decompositions, equations, norms and products of matrices, the last two axes of arrays.
 
-The names and signatures are those of the Python array API standard. Integers are converted to float32 where the result
-is not an integer.
+The names and signatures are those of the Python array API standard. Integers are converted to the default dtype where
+the result is not an integer.
 """
 
 from __future__ import annotations

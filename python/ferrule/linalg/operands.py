@@ -5,15 +5,16 @@ from __future__ import annotations
 from ferrule.array.array import Array
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_complex, is_inexact
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import matrix_transpose
 
 
 def floating(caller: str, x: object, *others: object) -> Array:
-    """Return x as an array of floating-point or complex numbers; integers and bool become float32."""
+    """Return x as an array of floating-point or complex numbers; integers and bool get the default dtype."""
     array = as_operand(caller, x, *others)
-    return array if is_inexact(array.dtype) else cast(array, "float32")
+    return array if is_inexact(array.dtype) else cast(array, default_dtype())
 
 
 def matrices(caller: str, x: object) -> Array:

@@ -17,6 +17,7 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_operand, number_like, number_of
 from ferrule.dtypes.classification import as_dtype, is_floating
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import broadcast_to, reshape, stack
@@ -113,7 +114,7 @@ def _scaled(words: list[Array], count: int) -> Array:
 
 @names_itself
 def uniform(
-    key: Array, shape: Shape = (), low: float | Array = 0.0, high: float | Array = 1.0, dtype: Any = "float32"
+    key: Array, shape: Shape = (), low: float | Array = 0.0, high: float | Array = 1.0, dtype: Any = None
 ) -> Array:
     """Random numbers, uniform from `low` to below `high`.
 
@@ -126,8 +127,8 @@ def uniform(
     low, high : number or Array
         The bounds; `high` is excluded. Arrays broadcast to the shape; rounding may then give `high`, and their values
         are not checked.
-    dtype : dtype or str
-        float32, float64, float16 or bfloat16.
+    dtype : dtype or str, optional
+        float32, float64, float16 or bfloat16; by default the default dtype.
 
     Returns
     -------
@@ -189,7 +190,7 @@ def _between_numbers(unit: Array, low: float | Array, high: float | Array) -> Ar
 
 @names_itself
 def normal(
-    key: Array, shape: Shape = (), mean: float | Array = 0.0, std: float | Array = 1.0, dtype: Any = "float32"
+    key: Array, shape: Shape = (), mean: float | Array = 0.0, std: float | Array = 1.0, dtype: Any = None
 ) -> Array:
     """Random numbers of a normal distribution.
 
@@ -201,8 +202,8 @@ def normal(
         The shape of the result.
     mean, std : number or Array
         The mean and the standard deviation. Arrays broadcast to the shape; their values are not checked.
-    dtype : dtype or str
-        float32, float64, float16 or bfloat16.
+    dtype : dtype or str, optional
+        float32, float64, float16 or bfloat16; by default the default dtype.
 
     Returns
     -------
@@ -243,7 +244,7 @@ def normal(
 
 
 @names_itself
-def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype: Any = "float32") -> Array:
+def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype: Any = None) -> Array:
     """Random numbers of an exponential distribution.
 
     Parameters
@@ -254,8 +255,8 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
         The shape of the result.
     scale : number or Array
         The mean. An array broadcasts to the shape; its values are not checked.
-    dtype : dtype or str
-        float32, float64, float16 or bfloat16.
+    dtype : dtype or str, optional
+        float32, float64, float16 or bfloat16; by default the default dtype.
 
     Returns
     -------
@@ -283,7 +284,7 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
 
 @names_itself
 def gumbel(
-    key: Array, shape: Shape = (), location: float | Array = 0.0, scale: float | Array = 1.0, dtype: Any = "float32"
+    key: Array, shape: Shape = (), location: float | Array = 0.0, scale: float | Array = 1.0, dtype: Any = None
 ) -> Array:
     """Random numbers of a Gumbel distribution: `argmax(logits + gumbel)` chooses with probabilities softmax(logits).
 
@@ -295,8 +296,8 @@ def gumbel(
         The shape of the result.
     location, scale : number or Array
         The mode and the scale. Arrays broadcast to the shape; their values are not checked.
-    dtype : dtype or str
-        float32, float64, float16 or bfloat16.
+    dtype : dtype or str, optional
+        float32, float64, float16 or bfloat16; by default the default dtype.
 
     Returns
     -------
@@ -362,7 +363,7 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
 
 
 def _floating(caller: str, dtype: Any) -> np.dtype[Any]:
-    target = as_dtype(dtype)
+    target = default_dtype() if dtype is None else as_dtype(dtype)
     if not is_floating(target) or target.name not in _DIGITS:
         raise DTypeError(f"{caller}: dtype is one of {', '.join(_DIGITS)}, not {target}")
     return target

@@ -13,6 +13,7 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import arange
@@ -59,7 +60,7 @@ def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shap
     logits = as_operand("categorical", logits, key)
     place = axis_of("categorical", axis, logits.ndim)
     if not is_floating(logits.dtype):
-        logits = cast(logits, "float32")
+        logits = cast(logits, default_dtype())
     rest = (*logits.shape[:place], *logits.shape[place + 1 :])
     lengths = rest if shape is None else sizes_of("categorical", shape)
     more = lengths[: len(lengths) - len(rest)]

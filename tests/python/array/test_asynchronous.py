@@ -428,7 +428,7 @@ def test_asarray_without_a_copy_shares_the_memory_of_the_cpu() -> None:
     computed = fe.asarray(BASE, device="cpu", copy=True) + 1
     assert np.shares_memory(np.asarray(computed, copy=False), np.asarray(computed))
     assert np.array_equal(np.asarray(computed, dtype="float32", copy=False), BASE + 1)
-    with pytest.raises(ValueError, match=r"numpy\.asarray: float32 to float64 needs a copy"):
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
         np.asarray(computed, dtype="float64", copy=False)
 
 

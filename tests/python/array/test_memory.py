@@ -138,6 +138,8 @@ def test_export_without_a_copy_is_refused_for_device_memory(monkeypatch: pytest.
     with pytest.raises(ValueError, match=r"cpu.*needs a copy, which copy=False forbids") as caught:
         np.asarray(x, copy=False)
     assert isinstance(caught.value, fe.InvalidArgumentError)
+    with pytest.raises(fe.InvalidArgumentError, match="copy=False forbids"):
+        memoryview(x)  # type: ignore[arg-type]
     assert np.asarray(x).tolist() == np.array(x, copy=True).tolist() == [1, 1, 1]
 
 

@@ -393,6 +393,42 @@ def test_tensors_of_a_mapped_file_are_borrowed_at_any_offset(tmp_path: Path, dty
     same_bits(fe.to_packed(x[1:, 256:]), packed[1:, packed.shape[1] // 2 :])
 
 
+# ---- rows, which an embedding table is read by
+
+
+ROWS: dict[str, Callable[[Any, Any], Any]] = {
+    "take": lambda f, x: f.take(x, f.asarray([2, 0, 2]), axis=0),
+    "take of matrices": lambda f, x: f.take(x, f.asarray([[1, 0], [0, 1]]), axis=1),
+    "index arrays": lambda f, x: x[f.asarray([1, 2])],
+    "permute_dims": lambda f, x: f.permute_dims(x, (1, 0, 2)),
+    "copied permute_dims": lambda f, x: f.permute_dims(x, (1, 0, 2))[:, 1:],
+    "concat": lambda f, x: f.concat([x, x[:1]], axis=0),
+    "concat of blocks": lambda f, x: f.concat([x, x], axis=2),
+    "concat of views": lambda f, x: f.concat([f.permute_dims(x, (1, 0, 2)), x[:2]], axis=1),
+    "stack": lambda f, x: f.stack([x, x]),
+    "flip": lambda f, x: f.flip(x, axis=0),
+    "roll": lambda f, x: f.roll(x, 1, axis=0),
+}
+
+
+@each("name", ROWS)
+def test_rows_of_blocks_are_moved(name: str, dtype: fe.BlockDType) -> None:
+    move = ROWS[name]
+    packed = random_blocks(dtype, (3, 2, 512))
+    wanted = move(np, packed)
+    x = fe.from_packed(packed, dtype)
+    for got in (move(fe, x), fe.graph(lambda x: move(fe, x))(x)):
+        assert got.dtype == dtype
+        same_bits(fe.to_packed(got), wanted)
+        same_bits(np.asarray(got.astype("float32")), np.asarray(fe.from_packed(wanted, dtype).astype("float32")))
+
+
+def test_an_index_of_a_row_out_of_bounds_is_an_error(dtype: fe.BlockDType) -> None:
+    x = fe.from_packed(random_blocks(dtype, (3, 512)), dtype)
+    with pytest.raises(fe.Error, match="index 3 is out of bounds for axis 0 with size 3"):
+        fe.eval(fe.take(x, fe.asarray([0, 3]), axis=0))
+
+
 # ---- unsupported operations
 
 
@@ -406,10 +442,11 @@ def test_tensors_of_a_mapped_file_are_borrowed_at_any_offset(tmp_path: Path, dty
         lambda x: x @ x,
         lambda x: fe.sum(x),
         lambda x: fe.softmax(x),
-        lambda x: fe.concat([x, x]),
+        lambda x: fe.concat([x, x.astype("float32")]),
         lambda x: fe.permute_dims(x, (1, 0)),
+        lambda x: fe.einsum("ij,kj->ik", fe.ones((2, 512)), x),
         lambda x: fe.broadcast_to(x, (2, 2, 512)),
-        lambda x: fe.take(x, fe.asarray([0]), axis=0),
+        lambda x: fe.take(x, fe.asarray([0]), axis=1),
         lambda x: fe.where(fe.asarray(True), x, x),
         lambda x: fe.pad(x, 1),
         lambda x: x.astype("float16"),

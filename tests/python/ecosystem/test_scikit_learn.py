@@ -15,6 +15,7 @@ from tests.python.each import each
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn import metrics, preprocessing  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.decomposition import PCA  # noqa: E402
 from sklearn.linear_model import LogisticRegression, Ridge  # noqa: E402
 from sklearn.mixture import GaussianMixture  # noqa: E402
@@ -54,6 +55,23 @@ MODELS: dict[str, Any] = {
 def test_models_give_arrays_with_the_values_of_numpy_arrays(name: str, agree: Callable[..., None]) -> None:
     call, *arguments = MODELS[name]
     agree(call, *arguments, rtol=1e-5, atol=1e-7)
+
+
+@each("method", ["temperature", "isotonic"])
+def test_calibration_computes_with_the_default_dtype_float64(method: str, agree: Callable[..., None]) -> None:
+    def chances(x: Any, y: Any) -> Any:
+        return CalibratedClassifierCV(LogisticRegression(), method=method, cv=2).fit(x, y).predict_proba(x)
+
+    fe.set_default_dtype("float64")
+    try:
+        agree(chances, X, CLASSES, rtol=1e-5)
+    finally:
+        fe.set_default_dtype(None)
+
+
+def test_kernels_of_writable_memory_raise_without_dispatch() -> None:
+    with sklearn.config_context(array_api_dispatch=False), pytest.raises(ValueError, match="read-only"):
+        metrics.pairwise.chi2_kernel(fe.asarray(X * X))
 
 
 def test_scores_are_numbers() -> None:

@@ -40,6 +40,11 @@ CALLS: dict[str, Callable[..., Any]] = {
     "dot": lambda x, y: xr.dot(x, y, dim="y"),
     "pad": lambda x, y: x.pad(x=1),
     "weighted mean": lambda x, y: x.weighted(abs(y)).mean("y"),
+    "idxmax of numeric labels": lambda x, y: x.idxmax("x"),
+    "rolling mean": lambda x, y: x.rolling(x=2, center=True).mean(),
+    "rolling of two axes": lambda x, y: x.rolling(x=2, y=3, min_periods=1).max(),
+    "rolling construct": lambda x, y: x.rolling(y=3).construct("window", fill_value=0.0),
+    "cumulative": lambda x, y: x.cumulative("x").sum(),
     "Dataset sum": lambda x, y: xr.Dataset({"p": x, "q": y}).sum(dim="x"),
 }
 
@@ -70,6 +75,29 @@ def test_assignment_changes_the_values_of_one_object() -> None:
     wanted.loc[{"y": "c"}] = 8.0
     np.testing.assert_array_equal(y.values, wanted.values)
     np.testing.assert_array_equal(x.values, A)
+
+
+def test_polyfit_gives_the_coefficients_of_numpy_arrays() -> None:
+    for given in (A, GAPS):
+        wanted = labelled(given).polyfit("x", 2).polyfit_coefficients
+        got = labelled(fe.asarray(given, device="cpu")).polyfit("x", 2).polyfit_coefficients
+        np.testing.assert_allclose(got.values, wanted.values)
+
+
+def test_a_covariance_has_all_digits_with_the_default_dtype_float64() -> None:
+    wanted = xr.cov(labelled(A), labelled(B)).item()
+    fe.set_default_dtype("float64")
+    try:
+        got = xr.cov(labelled(fe.asarray(A, device="cpu")), labelled(fe.asarray(B, device="cpu"))).item()
+    finally:
+        fe.set_default_dtype(None)
+    assert got == pytest.approx(wanted, rel=1e-14)
+
+
+def test_pointwise_selection_is_refused() -> None:
+    places = xr.DataArray([0, 1], dims="point")
+    with pytest.raises(TypeError, match="Vectorized indexing is not supported"):
+        labelled(fe.asarray(A, device="cpu")).isel(x=places, y=places)
 
 
 def test_repr_shows_the_values() -> None:

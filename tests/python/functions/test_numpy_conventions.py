@@ -68,6 +68,41 @@ def test_bytes_and_sizes_are_those_of_the_memory() -> None:
     assert sys.getsizeof(fe.from_packed(packed, "q8_0")) >= 68
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float32", "complex64", "bool", "float16"])
+def test_memoryview_and_bytearray_have_the_memory(dtype: str) -> None:
+    host = np.arange(6).reshape(2, 3).astype(dtype)
+    for values in (host, host.T, host[:, ::-1], host[:0], host[0, 0]):
+        x: Any = fe.asarray(values, device="cpu")
+        view = memoryview(x)
+        assert (view.shape, view.tobytes()) == (values.shape, values.tobytes())
+        assert view.readonly or not values.size
+        if values.ndim:  # of a single integer, bytearray() makes so many zeros
+            assert bytearray(x) == bytearray(values)
+    computed: Any = fe.asarray(host, device="cpu") == 3
+    assert bytearray(computed) == (host == 3).tobytes()
+
+
+def test_memory_without_a_format_is_an_error() -> None:
+    with pytest.raises(ValueError, match="cannot include dtype 'E'"):
+        bytearray(FE.ones(3, dtype="bfloat16"))
+    with pytest.raises(fe.DTypeError, match="NumPy has no dtype q8_0"):
+        memoryview(FE.ones(32).astype("q8_0"))
+    with pytest.raises(fe.TracingError, match="needs the value"):
+        FE.graph(lambda x: memoryview(x)[0])(fe.ones(3))
+
+
+def test_round_takes_decimals() -> None:
+    host = np.array([1.25, -2.345, 1e30, 0.5, np.inf, np.nan])
+    x = fe.asarray(host)
+    for decimals in (0, 1, 2, -1, np.int64(2)):
+        for got in (fe.round(x, decimals), fe.round(x, decimals=decimals), x.round(decimals)):
+            np.testing.assert_array_equal(np.asarray(got), np.round(host, int(decimals)))
+    assert fe.round(fe.asarray([15, 25, 31]), -1).tolist() == [20, 20, 30]
+    assert fe.graph(lambda x: fe.round(x, 1))(x)[0].item() == 1.2
+    with pytest.raises(fe.InvalidArgumentError, match="round: decimals"):
+        FE.round(x, 1.5)
+
+
 def test_objects_with_an_array_interface_are_arrays() -> None:
     class Image:
         __array_interface__ = np.arange(6, dtype="uint8").reshape(2, 3).__array_interface__ | {"data": bytes(range(6))}

@@ -39,7 +39,7 @@ FAULTS = [
     ("forgets_minus_infinity", "sum-float32", "ranges", "failed", "infinities of both signs"),
     ("counts_in_32_bits", "sum-uint64", "accumulators", "failed", "18446744073709551615 repeated"),
     ("shares_memory", "add-float32", "concurrent", "failed", "other threads that execute it, and alone"),
-    ("ignores_strides", "add-float32", "layouts", "failed", "strides"),
+    ("ignores_strides", "add-float32", "layouts", "failed", "layout     permuted\n  strides    (1, 5), (1, 5)"),
     ("writes_past", "add-float32", "guards", "failed", "byte 1 after its end"),
     ("writes_before", "add-float32", "guards", "failed", "byte 1 before its start"),
     ("writes_input", "add-float32", "guards", "failed", "input 0"),

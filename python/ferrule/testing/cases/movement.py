@@ -56,6 +56,12 @@ def out_of_bounds(case: Case) -> Iterator[Failing]:
         yield Failing(problem, [x, places], f"index {wrong} of an axis of 4")
 
 
+def rows_out_of_bounds(case: Case) -> Iterator[Failing]:
+    x, places = case.inputs(Problem(((4, 3), (5,)), {"axis": 0}), np.random.default_rng(0))
+    places[3] = 4
+    yield Failing(Problem(((4, 3), (5,)), {"axis": 0}), [x, places], "index 4 of an axis of 4")
+
+
 def scattered(x: Values, indices: Values, values: Values, axis: int, joined: int) -> Values:
     shape = x.shape
     axis %= x.ndim
@@ -147,6 +153,20 @@ def cases_of_blocks(name: str) -> list[Case]:
             partial(dynamic_cut, elements),
             domains=(ANY, INDEX),
             fill=starts_of_rows,
+        ),
+        Case("concat", (name,), name, blocks.concatenations(), concat),
+        *(
+            Case(
+                "take",
+                (name, i),
+                name,
+                blocks.takes(),
+                take,
+                domains=(ANY, INDEX),
+                fill=indices,
+                errors=rows_out_of_bounds,
+            )
+            for i in ("int32", "int64")
         ),
     ]
 

@@ -48,6 +48,7 @@ def cases_of_blocks(name: str) -> list[Case]:
     return [
         Case("slice", (name,), name, blocks.cuts(elements), partial(cut_blocks, elements)),
         Case("reshape", (name,), name, blocks.reshapes(elements), partial(reshape_blocks, elements)),
+        Case("permute_dims", (name,), name, blocks.permutations(), permute_dims),
     ]
 
 

@@ -56,7 +56,7 @@ def _between_fences(attempt: Attempt, problem: Problem, inputs: list[Values], wa
 
         def lay(values: Values, known: list[Any] = copies) -> Laid:
             place = next(copy for copy in known if copy is values)
-            return Laid(place, place)
+            return Laid(place)
 
         note = f"at the {'end' if at_end else 'begin'} of its memory: a byte further is a segmentation fault"
         lays = [lay if x.size else contiguous for x in inputs]

@@ -1,6 +1,7 @@
 // Elements at indices along an axis. Negative indices count from the end. An index out of bounds is an error.
 #include "../strided_copy.h"
 #include "../op_attributes.h"
+#include "../quantized_blocks.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -87,8 +88,9 @@ fe_error* take_elements(const Call& call, CheckedIndices<I>& indices, int64_t ou
   });
 }
 
+// `elements`: of an item, which is an element or a block.
 template <class I>
-fe_error* take(const Call& call) {
+fe_error* take(const Call& call, int64_t elements) {
   const Operand& x = call.in[0];
   const int64_t axis = attributes_of<fe_take_attributes>(call).axis, size = x.shape[axis];
   const int64_t count = count_of(call.in[1]);
@@ -96,7 +98,7 @@ fe_error* take(const Call& call) {
   int64_t outer = 1, inner = 1;
   for (int32_t i = 0; i < axis; ++i) outer *= x.shape[i];
   for (int32_t i = static_cast<int32_t>(axis) + 1; i < x.rank; ++i) inner *= x.shape[i];
-  const int64_t item = x.item_size, row = inner * item;
+  const int64_t item = x.item_size, row = inner / elements * item;
   if (outer == 0 || inner == 0) return nullptr;
   CheckedIndices<I> indices(call, "take", axis);
   if (inner == 1) {
@@ -112,6 +114,10 @@ fe_error* take(const Call& call) {
       memcpy(call.out[0].data + i * row, x.data + (i / count * size + at) * row, static_cast<size_t>(row));
     }
   });
+}
+
+fe_error* take_items(const Call& call, int64_t elements) {
+  return call.in[1].dtype == DType::i32 ? take<int32_t>(call, elements) : take<int64_t>(call, elements);
 }
 
 bool accepts(const Call& call) {
@@ -163,7 +169,12 @@ KERNEL(take_along_axis, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS},
 }
 
 KERNEL(take, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts) {
-  return call.in[1].dtype == DType::i32 ? take<int32_t>(call) : take<int64_t>(call);
+  return take_items(call, 1);
+}
+
+KERNEL(take_blocks, .op = "take", .dtypes = block_dtypes, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS},
+       .accepts = accepts) {
+  return with_block(call.in[0].dtype, [&](auto block) { return take_items(call, decltype(block)::elements); });
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -14,6 +14,7 @@ struct Parameters {
 Plan plan_concat(const PlannedNode& node, const Capabilities&) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand out = node.output(0);
+  if (out.dtype_info().block_elements != 1) return refusal("it joins no blocks");
   const auto axis = static_cast<size_t>(node.attributes<fe_concat_attributes>().axis);
   const auto inner = static_cast<uint64_t>(product_of(out.shape().subspan(axis + 1)));
   Plan plan = plan_named("concat");

@@ -23,6 +23,7 @@ Plan plan_take(const PlannedNode& node, const Capabilities&) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
+  if (x.dtype_info().block_elements != 1) return refusal("it takes no blocks");
   if (!are_indices(indices)) return refusal("the indices are neither int32 nor int64");
   Plan plan = plan_named("take");
   const std::string definitions = item_definition(out) + index_definition(indices);

@@ -17,6 +17,7 @@ static_assert(offsetof(Parameters, to) == sizeof(Layout) + 32);
 Plan plan_concat(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand out = node.output(0);
+  if (out.dtype_info().block_elements != 1) return refusal("it joins no blocks");
   const auto axis = static_cast<size_t>(node.attributes<fe_concat_attributes>().axis);
   int64_t inner = 1;
   for (size_t k = axis + 1; k < out.shape().size(); ++k) inner *= out.shape()[k];

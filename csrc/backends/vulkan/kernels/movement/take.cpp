@@ -18,6 +18,7 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
+  if (x.dtype_info().block_elements != 1) return refusal("it takes no blocks");
   if (!indices.is("int32") && !indices.is("int64")) return refusal("the indices are neither int32 nor int64");
   Plan plan = plan_named(by_item_size("take", out));
   if (out.count() == 0) return plan;

@@ -1,0 +1,69 @@
+"""Rounding to a number of decimals."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+import numpy as np
+
+from ferrule.array.array import Array
+from ferrule.array.attributes import one_integer
+from ferrule.array.caller_names import names_itself
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_inexact
+from ferrule.functions import ops
+from ferrule.functions.conversion import cast
+from ferrule.functions.creation import zeros_like
+
+
+@names_itself
+def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
+    """The nearest number with so many decimals, ties to even.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    decimals : int
+        The number of decimals. Negative ones round to tens, hundreds and so on.
+
+    Returns
+    -------
+    Array
+        The rounded elements, in the dtype and shape of x. As in NumPy, floating-point elements are multiplied by a
+        power of ten, rounded and divided.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `decimals` is not an integer.
+
+    Examples
+    --------
+    >>> fe.round(fe.asarray([0.5, 1.5, 2.4])).tolist()
+    [0.0, 2.0, 2.0]
+    >>> fe.round(fe.asarray([15, 25, 31]), -1).tolist()
+    [20, 20, 30]
+    """
+    places = one_integer(decimals, "round", "decimals")
+    x = as_operand("round", x)
+    if not is_inexact(x.dtype):
+        return _to_tens(x, 10**-places) if places < 0 else ops.round(x)
+    if places == 0:
+        return ops.round(x)
+    scale = 10.0 ** abs(places)
+    return ops.round(x * scale) / scale if places > 0 else ops.round(x / scale) * scale
+
+
+def _to_tens(x: Array, unit: int) -> Array:
+    """Return integers rounded to a multiple of a power of ten, ties to even multiples; beyond the dtype they wrap."""
+    if unit > np.iinfo(np.int64).max:
+        return zeros_like(x)
+    wide = cast(x, "uint64" if x.dtype.name == "uint64" else "int64")
+    count = wide // unit
+    below = wide - count * unit
+    above = unit - below
+    is_tie = apply("equal", (below, above), {})
+    is_odd = apply("equal", (count % 2, 1), {})
+    is_up = apply("greater", (below, above), {}) | (is_tie & is_odd)
+    return cast((count + cast(is_up, wide.dtype)) * unit, x.dtype)

@@ -1,0 +1,208 @@
+"""What a traced function reads from outside changes between calls: it is traced again, with one warning."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import time
+import warnings
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+from tests.python.each import each
+
+X = np.ones(2, "float32")
+
+
+class Layer:
+    scale = 1.0
+
+    def __init__(self, w: float) -> None:
+        self.w = fe.full((2,), w)
+
+
+class Slotted:
+    __slots__ = ("rate",)
+
+    def __init__(self) -> None:
+        self.rate = 2.0
+
+
+class Model:
+    def __init__(self) -> None:
+        self.state: dict[str, Any] = {"k": fe.full((2,), 2.0), "n": 3, "by": {"inner": 1.0}}
+        self.layers: Any = [Layer(1.0), Layer(2.0)]
+        self.rates = [1.0, 2.0]
+        self.pair = (Layer(5.0), 7)
+        self.slots = Slotted()
+        self.host = np.ones(2, "float32")
+        self.large = np.ones((40, 50), "float32").T
+        self.unused = 0
+
+    def item(self, x: Any) -> Any:
+        return x * self.state["k"] * self.state["n"] * self.state["by"]["inner"]
+
+    def loop(self, x: Any) -> Any:
+        for layer in self.layers:
+            x = x + layer.w
+        return x
+
+    def numbers(self, x: Any) -> Any:
+        return x * sum(self.rates)
+
+    def attribute(self, x: Any) -> Any:
+        return self.helper(x) * self.slots.rate * Layer.scale + self.pair[0].w
+
+    def helper(self, x: Any) -> Any:
+        return x + self.layers[1].w
+
+    def memory(self, x: Any) -> Any:
+        return x * self.host + self.large[0, 0]
+
+
+def set_item(key: str, value: Any) -> Callable[[Model], None]:
+    return lambda model: model.state.__setitem__(key, value)
+
+
+def scale_all(model: Model) -> None:
+    model.large *= 3
+
+
+CHANGES: dict[str, tuple[str, Callable[[Model], Any], str]] = {
+    "array in a dict": ("item", set_item("k", fe.full((2,), 5.0)), "self.state['k']"),
+    "number in a dict": ("item", set_item("n", 4), "self.state['n']"),
+    "dict in a dict": ("item", set_item("by", {"inner": 2.0}), "self.state['by']"),
+    "item of a list": ("loop", lambda model: model.layers.__setitem__(0, Layer(9.0)), "self.layers[0]"),
+    "length of a list": ("loop", lambda model: model.layers.append(Layer(9.0)), "len(self.layers)"),
+    "attribute in a loop": ("loop", lambda model: setattr(model.layers[1], "w", fe.zeros(2)), "self.layers[1].w"),
+    "written array": ("loop", lambda model: model.layers[1].w.__setitem__(0, 7), "self.layers[1].w"),
+    "number in a list": ("numbers", lambda model: model.rates.__setitem__(1, 9.0), "self.rates[1]"),
+    "attribute": ("attribute", lambda model: setattr(model, "layers", [None, Layer(3.0)]), "self.layers"),
+    "slot": ("attribute", lambda model: setattr(model.slots, "rate", 4.0), "self.slots.rate"),
+    "array in a tuple": ("attribute", lambda model: setattr(model.pair[0], "w", fe.ones(2)), "self.pair[0].w"),
+    "NumPy memory": ("memory", lambda model: model.host.__setitem__(1, 4), "self.host"),
+    "large NumPy memory": ("memory", scale_all, "self.large"),
+}
+
+
+@each("name", CHANGES)
+def test_changed_contents_are_used_after_one_warning(name: str) -> None:
+    method, change, label = CHANGES[name]
+    model = Model()
+    traced = fe.graph(getattr(model, method))
+    traced(X)
+    model.unused += 1
+    traced(X)
+    assert traced.cache_info().misses == 1
+    change(model)
+    with pytest.warns(UserWarning, match="has changed since the function was traced") as warned:
+        got = traced(X)
+    assert label in str(warned[0].message)
+    assert warned[0].filename == __file__
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(getattr(model, method)(fe.asarray(X))))
+    traced(X)
+    assert traced.cache_info().misses == 2
+    model.state["n"] = model.rates[0] = model.slots.rate = 11
+    model.host[0] = 12
+    traced(X)  # no second warning
+
+
+def test_changed_class_attribute_and_global_dict_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced = fe.graph(Model().attribute)
+    traced(X)
+    monkeypatch.setattr(Layer, "scale", 2.0)
+    with pytest.warns(UserWarning, match=r"Layer\.scale"):
+        assert traced(X).tolist() == [17, 17]
+
+
+def test_a_function_that_counts_its_traces_is_traced_once() -> None:
+    counts = {"n": 0}
+    calls: list[int] = []
+
+    @fe.graph
+    def traced(x: Any) -> Any:
+        counts["n"] += 1
+        calls.append(len(calls))
+        return x + counts["n"]
+
+    for _ in range(3):
+        assert traced(X).tolist() == [2, 2]
+    assert (counts["n"], calls) == (1, [0])
+
+
+def test_an_attribute_that_is_assigned_to_in_the_graph_keeps_its_value() -> None:
+    layer = Layer(1.0)
+
+    def added(x: Any) -> Any:
+        layer.w = layer.w + x
+        return layer.w
+
+    with pytest.warns(UserWarning, match=r"layer\.w was assigned to inside the graph"):
+        assert fe.graph(added)(X).tolist() == [2, 2]
+    assert layer.w.tolist() == [1, 1]
+
+
+GENERATOR = np.random.default_rng(0)
+CLOCKS: dict[str, Callable[[Any], Any]] = {
+    "np.random.rand": lambda x: x * np.random.rand(),
+    "np.random.default_rng": lambda x: x * np.random.default_rng().normal(),
+    "GENERATOR.normal": lambda x: x * GENERATOR.normal(),
+    "random.random": lambda x: x * random.random(),
+    "random.choice": lambda x: x * random.choice([1, 2]),
+    "time.time": lambda x: x * time.time(),
+    "perf_counter": lambda x: x * perf_counter(),
+    "datetime.datetime.now": lambda x: x * datetime.datetime.now().second,
+}
+
+
+@each("name", CLOCKS)
+def test_a_clock_or_a_generator_gives_one_warning_at_its_line(name: str) -> None:
+    traced = fe.graph(CLOCKS[name])
+    with pytest.warns(UserWarning, match=rf"calls {name}\(\) while it is traced") as warned:
+        traced(X)
+    assert (warned[0].filename, warned[0].lineno) == (__file__, CLOCKS[name].__code__.co_firstlineno)
+    traced(X[:1])  # traced again, without another warning
+
+
+def test_seeded_generators_and_sleeping_give_no_warning() -> None:
+    def steady(x: Any) -> Any:
+        time.sleep(0)
+        return x * np.random.default_rng(0).normal()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fe.graph(steady)(X)
+
+
+def test_check_compares_each_call_with_an_eager_run() -> None:
+    def structured(x: Any, n: int) -> Any:
+        return {"mean": x.mean() * n, "all": [x + n, x > 0]}, n * 2, None
+
+    traced = fe.graph(structured, check=True)
+    assert traced(X, 3)[1] == 6
+    assert traced(X * np.float32("nan"), 4)[1] == 8
+    assert fe.graph(structured, check=True, static_argnames="n")(X, 3)[1] == 6
+
+    counted: list[Any] = []
+
+    def stateful(x: Any) -> Any:
+        counted.append(x)
+        return x * len(counted)
+
+    with pytest.raises(fe.TracingError, match=r"the result, float32\(2,\), differs from that of an eager run"):
+        fe.graph(stateful, check=True)(X)
+
+    hidden = {"rate": 1.0}
+    by_name = fe.graph(lambda x: x * vars(type("Of", (), hidden))["rate"], check=True)
+    assert by_name(X).tolist() == [1, 1]
+
+
+def test_check_leaves_the_donated_array_to_the_graph() -> None:
+    traced = fe.graph(lambda cache, row: fe.update_slice(cache, row, (0, 0)), donate=0, check=True)
+    got = traced(fe.zeros((2, 2)), fe.ones((1, 2)))
+    assert got.tolist() == [[1, 1], [0, 0]]
