@@ -10,7 +10,7 @@ from ferrule import _ferrule
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import DTypeError
 
-_COMPLEX = {"float32": np.dtype("complex64"), "float64": np.dtype("complex128")}
+_COMPLEX: dict[str, np.dtype[Any]] = {"float32": np.dtype("complex64"), "float64": np.dtype("complex128")}
 
 
 def default_dtype() -> np.dtype[Any]:
