@@ -85,6 +85,7 @@ from ferrule.process import startup as _startup
 
 if TYPE_CHECKING:
     from ferrule import fft, io, linalg, random, testing
+    from ferrule import lib as lib
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.functions.arrangement import diff, roll, tril, triu, unstack

@@ -1,3 +1,7 @@
 """The part of `numpy.lib` that xarray looks for in the namespace of an array."""
 
-from ferrule.lib import stride_tricks as stride_tricks
+from __future__ import annotations
+
+from ferrule.lib import stride_tricks
+
+__all__ = ["stride_tricks"]

@@ -29,8 +29,9 @@ def expected_kernels(case: Case) -> list[str]:
     if case.op in VIEWS:
         return []
     if first in BLOCKS or case.result in BLOCKS:
-        moved = {"copy": "copy_blocks", "dynamic_slice": "dynamic_slice_blocks"}
-        return [moved.get(case.op, "quantize" if case.result in BLOCKS else "dequantize")]
+        if case.op in {"concat", "copy", "dynamic_slice", "take"}:
+            return [f"{case.op}_blocks"]
+        return ["quantize" if case.result in BLOCKS else "dequantize"]
     if case.op == "matmul" and integer:
         return ["integer_matmul"]
     if case.op == "matmul" and first in COMPLEX:

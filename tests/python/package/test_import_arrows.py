@@ -43,6 +43,7 @@ ORDER = (
     "einops",
     "random",
     "fft",
+    "lib",
     "linalg",
     "graphs",
     "profiling",
