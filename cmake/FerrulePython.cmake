@@ -59,6 +59,7 @@ add_library(_ferrule MODULE ${binding_sources})
 target_link_libraries(_ferrule PRIVATE ferrule)
 target_include_directories(_ferrule SYSTEM PRIVATE ${python_headers} ${FERRULE_NUMPY_HEADERS} ${pybind11_headers})
 target_link_options(_ferrule PRIVATE $<$<CONFIG:Release>:-s>)
+target_compile_definitions(_ferrule PRIVATE FERRULE_VERSION="${PROJECT_VERSION}")
 if(CMAKE_SYSTEM_NAME STREQUAL Linux)
   # Hidden visibility does not hide instantiated templates of the C++ library.
   target_link_options(_ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/extension.map)

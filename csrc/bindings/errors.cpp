@@ -1,6 +1,7 @@
 #include "errors.h"
 
 #include "bound_classes.h"
+#include "interruption.h"
 
 namespace ferrule::python {
 namespace {
@@ -23,7 +24,9 @@ py::object exception(fe_code code, const char* message) {
 }  // namespace
 
 py::object exception_of(fe_error* error) {
-  py::object instance = exception(fe_error_code(error), fe_error_message(error));
+  py::object instance;
+  if (fe_error_code(error) == FE_CANCELLED) instance = Interruption::take_raised();
+  if (!instance) instance = exception(fe_error_code(error), fe_error_message(error));
   fe_error_release(error);
   return instance;
 }

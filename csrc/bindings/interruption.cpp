@@ -10,6 +10,12 @@ namespace {
 
 std::atomic<unsigned long> main_thread{0};
 
+// Used on the main thread only, and never destroyed.
+Interruption& of_process() {
+  static Interruption& interruption = *new Interruption(true);
+  return interruption;
+}
+
 }  // namespace
 
 bool Interruption::is_main_thread() {
@@ -39,9 +45,19 @@ void Interruption::check(fe_error* error) {
   throw raised;  // NOLINT(misc-throw-by-value-catch-by-reference)
 }
 
+int Interruption::poll_for_process(void*) { return is_main_thread() ? poll(&of_process()) : 0; }
+
+py::object Interruption::take_raised() {
+  if (!is_main_thread() || !of_process().raised_) return {};
+  py::object raised = of_process().raised_->value();
+  of_process().raised_.reset();
+  return raised;
+}
+
 void bind_interruption(py::module_& module) {
   module.def(
       "set_main_thread", [](unsigned long identifier) { main_thread = identifier; }, argument("identifier"));
+  check(fe_set_cancel(Interruption::poll_for_process, nullptr));
 }
 
 }  // namespace ferrule::python

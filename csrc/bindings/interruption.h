@@ -11,12 +11,16 @@ namespace ferrule::python {
 
 class Interruption {
  public:
-  Interruption() : main_thread_(is_main_thread()) {}
+  explicit Interruption(bool main_thread = is_main_thread()) : main_thread_(main_thread) {}
   // An fe_cancel_function; `self` is an Interruption. Acquires the GIL at most every 20 ms, and only on the main
   // thread, where Python handles signals.
   static int poll(void* self);
   // Raises the exception of a signal that poll found, else the error. Needs the GIL.
   void check(fe_error* error);
+  // As poll, for computations that are given no Interruption: recording may compute.
+  static int poll_for_process(void* unused);
+  // The exception of a signal that poll_for_process found; a null object if there is none. Needs the GIL.
+  static py::object take_raised();
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -58,10 +58,11 @@ Backend load(const Text& path, const Text& options) {
   return Backend(backend);
 }
 
-Backend reload(const Text& name) {
+Backend reload(const Text& name, bool force) {
   fe_backend_ref* backend = nullptr;
   drain();
-  check(without_gil_reading_environment([&] { return fe_reload(name.c_str(), &backend); }));
+  check(without_gil_reading_environment(
+      [&] { return force ? fe_reload_by_force(name.c_str(), &backend) : fe_reload(name.c_str(), &backend); }));
   drain();
   return Backend(backend);
 }
@@ -85,7 +86,7 @@ void bind_loading(py::module_& module) {
       .def("explain", &LoadReport::explain, argument("name"), argument("versions"));
   module.def("load_all", &load_all, argument("options"));
   module.def("load", &load, argument("path"), argument("options"));
-  module.def("reload", &reload, argument("name"));
+  module.def("reload", &reload, argument("name"), argument("force"));
   module.def("unload", &unload, argument("name"));
   module.def("shutdown", [] {
     drain();

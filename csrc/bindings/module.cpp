@@ -5,6 +5,10 @@
 #include "python_references.h"
 #include "values.h"
 
+#include <ferrule/ferrule.h>
+
+#include <string_view>
+
 // pybind11's own start waits forever in a subinterpreter before Python 3.12, which refuses the module there: the thread
 // has two thread states, and PyGILState_Ensure waits for the other. So the start is a function that PyInit__ferrule
 // calls.
@@ -33,7 +37,12 @@ PYBIND11_MODULE(_ferrule, module) {
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__ferrule();
 extern "C" PYBIND11_EXPORT PyObject* PyInit__ferrule() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return start_ferrule();
-  PyErr_SetString(PyExc_ImportError, "ferrule works in the main interpreter only, and this is a subinterpreter");
+  if (PyInterpreterState_Get() != PyInterpreterState_Main())
+    PyErr_SetString(PyExc_ImportError, "ferrule works in the main interpreter only, and this is a subinterpreter");
+  else if (std::string_view(fe_version()) != FERRULE_VERSION)
+    PyErr_Format(PyExc_ImportError, "it is of version %s, and the libferrule of this process is of version %s",
+                 FERRULE_VERSION, fe_version());
+  else
+    return start_ferrule();
   return nullptr;
 }

@@ -1,5 +1,6 @@
 // ferrule-manifest <module> [options]: writes <module's stem>.json beside a module. Run it as the last build step: a
 // module that is changed afterwards does not match its manifest and is refused.
+#include "module_file/code_hash.h"
 #include "module_file/module_name.h"
 #include "module_file/own_libraries.h"
 #include "module_file/read_image.h"
@@ -203,6 +204,7 @@ nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   manifest["device_kinds"] = arguments.lists.at("--device-kind");
   manifest["abi"] = {{"major", abi.major}, {"minor", abi.minor}, {"layout_hashes", hashes}};
   manifest["sha256"] = *sha256;
+  if (const auto code = ferrule::module_file::code_hash_of(file)) manifest["code_sha256"] = *code;
   manifest["size"] = file.size();
   manifest["libraries"] = libraries_of(arguments, image);
   manifest["rank"] = arguments.rank;

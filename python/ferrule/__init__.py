@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as _np
 
+from ferrule import own_library as _own_library
+
 try:
+    _own_library.open_library(__path__[0])
     from ferrule import _ferrule
-except ImportError as _error:
+except (ImportError, OSError) as _error:
     _explanation = _import_module("ferrule.missing_extension").explanation(__path__[0], _error)
     raise ImportError(_explanation, name="ferrule._ferrule") from _error
 from ferrule.array.array import Array

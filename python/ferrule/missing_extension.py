@@ -7,14 +7,14 @@ import os
 import sys
 
 
-def explanation(package: str, error: ImportError) -> str:
+def explanation(package: str, error: ImportError | OSError) -> str:
     """Say why the package in this folder has no extension for this Python, and what to do.
 
     Parameters
     ----------
     package : str
         The folder of ferrule; for a package inside a zip file, its path and a path within it.
-    error : ImportError
+    error : ImportError or OSError
         What Python said.
 
     Returns
@@ -45,7 +45,7 @@ def explanation(package: str, error: ImportError) -> str:
             f"{importlib.machinery.EXTENSION_SUFFIXES[0]}. Install ferrule with the pip of this Python"
         )
     chosen = next(name for name in map("_ferrule{}".format, importlib.machinery.EXTENSION_SUFFIXES) if name in found)
-    reason = _reason(os.path.join(package, chosen))
+    reason = _reason(os.path.join(package, chosen)) or _other_library(package)
     return f"ferrule's extension in {package!r} cannot be opened: {f'{reason} ({error})' if reason else error}"
 
 
@@ -68,3 +68,18 @@ def _reason(extension: str) -> str:
         if f"-{own_library}" in suffix and name_of_other in data and name_of_own not in data:
             return f"it is for Linux with the C library {other}, and this Python uses {own_library}. {again}"
     return ""
+
+
+def _other_library(package: str) -> str:
+    """Name another libferrule that this process has open or finds first; "" if there is none."""
+    found = [os.path.join(folder, "libferrule.so") for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":")]
+    try:
+        with open("/proc/self/maps") as maps:
+            found[:0] = [line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "/libferrule.so" in line]
+    except OSError:  # another system than Linux
+        pass
+    own = os.path.realpath(os.path.join(package, "libferrule.so"))
+    others = [path for path in found if os.path.isfile(path) and os.path.realpath(path) != own]
+    return (
+        f"it needs the libferrule beside it, and finds {others[0]}, which another program installed" if others else ""
+    )

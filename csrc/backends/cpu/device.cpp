@@ -52,7 +52,7 @@ class Backend : public sdk::Backend {
     device.kind = FE_DEVICE_CPU;
     device.flags = FE_DEVICE_FLAG_HOST_MEMORY;
     device.name = processor_name();
-    device.description = std::string("variant ") + table().variant;
+    device.description = description();
     device.total_memory = host_memory().total;
     device.borrow_alignment = 1;
     return {device};

@@ -17,6 +17,9 @@ const KernelTable& table();
 std::span<const fe_feature> features();
 const char* features_text();
 
+// "variant zen4 (AVX-512 BF16)": variants are named after the first processors that can run them, of any maker.
+const char* description();
+
 // The elementwise kernel of an op, which has block functions; null if there is none.
 const Kernel* find_elementwise(std::string_view op);
 

@@ -269,6 +269,10 @@ fe_error* fe_array_copy(fe_array* array, fe_array** out) {
   });
 }
 
+fe_error* fe_set_cancel(fe_cancel_function cancel, void* argument) {
+  return guarded([&] { Cancel::set_for_process({cancel, argument}); });
+}
+
 fe_error* fe_submit(fe_array* const* arrays, size_t count, fe_cancel_function cancel, void* argument) {
   return guarded([&] {
     if (count > 0) given(arrays, "eval", "arrays");

@@ -9,6 +9,17 @@
 
 using namespace ferrule;
 
+namespace {
+
+void reload_as(const char* function, const char* name, bool by_force, fe_backend_ref** out) {
+  given(name, function, "name");
+  clear_compile_cache();
+  auto backend = reload(name, by_force);
+  if (out) *out = new fe_backend_ref{std::move(backend)};
+}
+
+}  // namespace
+
 extern "C" {
 
 fe_error* fe_load_all(const char* options_json, fe_load_report** report) {
@@ -39,12 +50,11 @@ fe_error* fe_unload(const char* name) {
 }
 
 fe_error* fe_reload(const char* name, fe_backend_ref** out) {
-  return guarded([&] {
-    given(name, "reload", "name");
-    clear_compile_cache();
-    auto backend = reload(name);
-    if (out) *out = new fe_backend_ref{std::move(backend)};
-  });
+  return guarded([&] { reload_as("reload", name, false, out); });
+}
+
+fe_error* fe_reload_by_force(const char* name, fe_backend_ref** out) {
+  return guarded([&] { reload_as("reload_by_force", name, true, out); });
 }
 
 fe_error* fe_register(const fe_static_module* module, fe_backend_ref** out) {

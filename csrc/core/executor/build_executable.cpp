@@ -19,11 +19,11 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
   options.on_fallback = fallback;
   options.fuse = fuse;
   const DeviceUse compiling = device->use("a graph that is being compiled");
-  // Nodes that the device does not support run on the first CPU that is loaded.
-  const std::shared_ptr<Device> cpu = Registry::instance().first_cpu();
-  DeviceUse compiling_on_cpu;
-  if (cpu && cpu != device) {
-    compiling_on_cpu = cpu->use("a graph that is being compiled");
+  // Nodes that the device does not support run on the first CPU that does: another backend than `cpu` may have few ops.
+  std::vector<DeviceUse> compiling_on_cpus;
+  for (const std::shared_ptr<Device>& cpu : Registry::instance().cpus()) {
+    if (cpu == device) continue;
+    compiling_on_cpus.push_back(cpu->use("a graph that is being compiled"));
     options.fallback.push_back(cpu.get());
   }
   options.evaluate = [&](const Graph& constants) {

@@ -3,6 +3,7 @@
 #include "core/copy/transfer.h"
 #include "core/error.h"
 #include "core/memory/queue.h"
+#include "core/threads/pool.h"
 
 #include <fmt/format.h>
 
@@ -239,6 +240,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
     NodeTimeRecorder traced(labels);
     if (labels) execution.trace = NodeTimeRecorder::record_node_time;
     execution.trace_argument = &traced;
+    const Cancellable kernels(options_.cancel);
     device.check(device.table().execute(compiled.executable, nullptr, &execution));
     return;
   }

@@ -370,6 +370,7 @@ void evaluate_together(std::span<const ArrayPointer> arrays, const RunOptions& o
 }  // namespace
 
 void evaluate(std::span<const ArrayPointer> arrays, RunOptions options) {
+  if (options.cancel.function == nullptr) options.cancel = Cancel::of_process();
   const auto is_with_first = [&](const ArrayPointer& array) { return array->device() == arrays[0]->device(); };
   if (std::all_of(arrays.begin(), arrays.end(), is_with_first)) return evaluate_together(arrays, options);
   // Arrays of several devices are several graphs.

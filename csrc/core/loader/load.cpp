@@ -316,7 +316,7 @@ std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy, const 
   return open_one(candidate, policy);
 }
 
-std::shared_ptr<Backend> reload(std::string_view name) {
+std::shared_ptr<Backend> reload(std::string_view name, bool by_force) {
   const std::scoped_lock lock(Registry::instance().changes());
   const auto backend = Registry::instance().find_backend(name);
   if (!backend) fail(FE_NOT_FOUND, "reload: no backend named '{}' is loaded", name);
@@ -331,7 +331,8 @@ std::shared_ptr<Backend> reload(std::string_view name) {
          "reload: {} was rewritten in place while it was loaded; a module is replaced by writing a new file and moving "
          "it there. Start the program again",
          path_to_text(path));
-  Registry::instance().unload(backend->name());
+  if (by_force && Registry::instance().unload_or_abandon(backend->name())) return open_one(candidate, default_policy());
+  if (!by_force) Registry::instance().unload(backend->name());
   if (const std::string reason = reason_left_mapped(path_to_text(path)); !reason.empty())
     fail(FE_UNSUPPORTED, "reload: {} was unloaded, but its new bytes cannot be loaded into this process: {}",
          path_to_text(path), reason);

@@ -28,7 +28,7 @@ std::shared_ptr<Backend> load(const std::filesystem::path& path, const Policy& p
 
 // Unloads a backend and loads the file that is at its path now. The new file is read and checked first; when it is
 // refused, the old backend stays loaded. Throws like load and unload; unsupported when the old module stays mapped or
-// its file was rewritten in place.
-std::shared_ptr<Backend> reload(std::string_view name);
+// its file was rewritten in place. `by_force`: also when the old backend is in use (Registry::unload_or_abandon).
+std::shared_ptr<Backend> reload(std::string_view name, bool by_force = false);
 
 }  // namespace ferrule

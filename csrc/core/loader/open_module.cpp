@@ -16,6 +16,7 @@
 #include "core/registry/device_kind.h"
 #include "core/registry/module_calls.h"
 #include "core/registry/registry.h"
+#include "module_file/code_hash.h"
 #include "module_file/file_bytes.h"
 #include "module_file/sha256.h"
 #include "module_file/path_text.h"
@@ -55,16 +56,26 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
 }
 
 // The hash of `file`, which is open at the candidate's path now and must be the file that was read.
-std::string checked_hash(const Candidate& candidate, module_file::FileBytes& file) {
+// A file whose code is that of the manifest is taken, too: `strip` and `patchelf` change the others of an installation.
+std::string checked_hash(Candidate& candidate, module_file::FileBytes& file) {
   if (!file.is_open()) throw CandidateRefusal{LoadState::error, FE_IO, file.problem()};
   if (file.identity() != candidate.identity) refuse_replaced();
   const auto hash = hash_of(file, candidate.real);
   if (file.identity() != candidate.identity) refuse_replaced();
   if (!hash) throw CandidateRefusal{LoadState::error, FE_IO, "the file cannot be read"};
-  if (candidate.manifest && *hash != candidate.manifest->sha256)
-    throw CandidateRefusal{
-        LoadState::error, FE_IO,
-        "its SHA-256 is not the one in its manifest: the file was changed after the manifest was written"};
+  if (candidate.manifest && *hash != candidate.manifest->sha256) {
+    const std::string& code = candidate.manifest->code_sha256;
+    if (code.empty() || module_file::code_hash_of(file) != code)
+      throw CandidateRefusal{
+          LoadState::error, FE_IO,
+          "its SHA-256 is not the one in its manifest: the file was changed after the manifest was written"};
+    candidate.row.notes.emplace_back(
+        "the file was changed after its manifest was written, as by strip or patchelf; its code was not");
+  } else if (candidate.manifest && candidate.manifest->size != candidate.identity.size) {
+    throw CandidateRefusal{LoadState::error, FE_IO,
+                           fmt::format("the file has {} bytes, its manifest says {}, with the SHA-256 of the file",
+                                       candidate.identity.size, candidate.manifest->size)};
+  }
   return *hash;
 }
 
@@ -114,6 +125,7 @@ void note_other_kinds(Candidate& candidate, Backend& backend) {
 }
 
 bool is_loaded(const std::filesystem::path& file) {
+  if (Registry::instance().is_abandoned(file)) return true;
   const auto backends = Registry::instance().backends();
   return std::any_of(backends.begin(), backends.end(),
                      [&](const auto& backend) { return !backend->is_static() && backend->source().path == file; });

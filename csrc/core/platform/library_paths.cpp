@@ -66,33 +66,48 @@ fs::path executable_file() {
 #endif
 }
 
-fs::path find_library_file() {
+// The file of libferrule by the path that the system opened it by.
+fs::path opened_library_file() {
 #if defined(_WIN32)
   HMODULE module = nullptr;
   GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                     reinterpret_cast<LPCWSTR>(&find_library_file), &module);
-  return real_path_of(file_of(module));
+                     reinterpret_cast<LPCWSTR>(&opened_library_file), &module);
+  return file_of(module);
 #else
-  const void* here = reinterpret_cast<const void*>(&find_library_file);
+  const void* here = reinterpret_cast<const void*>(&opened_library_file);
 #if defined(__linux__)
   if (is_in_program(here)) return executable_file();
 #endif
   Dl_info info{};
   if (dladdr(here, &info) == 0 || info.dli_fname == nullptr) return {};
-  return real_path_of(info.dli_fname);
+  return info.dli_fname;
 #endif
+}
+
+struct LibraryFile {
+  fs::path opened, real;
+};
+
+const LibraryFile& library() {
+  // Found once: a name relative to the current directory would be wrong after a chdir.
+  static constinit Once<LibraryFile> file;
+  return file.get([] {
+    const fs::path opened = opened_library_file();
+    std::error_code problem;
+    return LibraryFile{fs::absolute(opened, problem), real_path_of(opened)};
+  });
 }
 
 }  // namespace
 
 fs::path executable_dir() { return executable_file().parent_path(); }
 
-fs::path library_file() {
-  // Found once: a name relative to the current directory would be wrong after a chdir.
-  static constinit Once<fs::path> file;
-  return file.get(find_library_file);
-}
+fs::path library_file() { return library().real; }
 
-fs::path library_dir() { return library_file().parent_path(); }
+std::vector<fs::path> library_dirs() {
+  const fs::path opened = library().opened.parent_path(), real = library().real.parent_path();
+  if (real.empty()) return {};
+  return opened == real ? std::vector{real} : std::vector{opened, real};
+}
 
 }  // namespace ferrule

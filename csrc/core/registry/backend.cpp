@@ -45,7 +45,11 @@ std::shared_ptr<Backend> Backend::start(ModuleSource source) {
 
 Backend::Backend(ModuleSource source) : source_(std::move(source)) {}
 
-Backend::~Backend() = default;
+Backend::~Backend() {
+  if (abandoned_in_generation_ != fork_generation()) return;
+  table_.close(table_.self);
+  unmap_module(source_);
+}
 
 std::string Backend::full_name() const { return variant().empty() ? name() : name() + "-" + variant(); }
 
@@ -200,15 +204,33 @@ bool Backend::belongs_to_parent() const {
   return std::any_of(all.begin(), all.end(), [](const auto& device) { return device->belongs_to_parent(); });
 }
 
-void Backend::close() {
-  const std::scoped_lock changing(changing_);
-  const HoldsForks holds_forks;
+void Backend::check_is_ours() const {
   if (is_closed()) fail(FE_NOT_FOUND, "backend {} is no longer loaded", name());
   if (belongs_to_parent())
     fail(FE_UNSUPPORTED,
          "backend {} cannot be unloaded here: a device of it was opened before this process was forked, and is the "
          "parent's",
          name());
+}
+
+void Backend::abandon() {
+  const std::scoped_lock changing(changing_);
+  check_is_ours();
+  const std::vector<std::shared_ptr<Device>> devices = all_devices();
+  closed_.store(true, std::memory_order_release);
+  abandoned_in_generation_ = fork_generation();
+  {
+    const std::scoped_lock lock(mutex_);
+    devices_.clear();
+    retired_.clear();
+  }
+  for (const auto& device : devices) device->retire("its backend was reloaded by force");
+}
+
+void Backend::close() {
+  const std::scoped_lock changing(changing_);
+  const HoldsForks holds_forks;
+  check_is_ours();
   if (holds_ > 0)
     fail_argument("backend {} cannot be unloaded: a handle of it holds a function that it offers by name", name());
   const std::vector<std::shared_ptr<Device>> devices = all_devices();

@@ -83,8 +83,12 @@ class Backend : public std::enable_shared_from_this<Backend> {
   // lists the objects, when arrays, other objects or a function of proc() are in use; not_found when it is closed
   // already; unsupported in the child of a fork when one of its devices belongs to the parent.
   void close();
+  // Retires the devices: what uses them finds that they are lost. The module is closed and unmapped as by close() when
+  // the last of it is gone. Throws unsupported as close() does.
+  void abandon();
 
  private:
+  void check_is_ours() const;
   void initialise();
   void take_name_of_table();
   void check_table() const;
@@ -98,6 +102,7 @@ class Backend : public std::enable_shared_from_this<Backend> {
   std::string version_;
   fe_backend table_{};
   std::atomic<bool> closed_{false};
+  std::optional<uint32_t> abandoned_in_generation_;  // of forks
   std::atomic<bool> stale_{true};
   std::atomic<uint32_t> holds_{0};  // increased only under changing_
   LongMutex changing_;              // held while devices are listed, procs are looked up, and the backend is closed

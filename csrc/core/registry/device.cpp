@@ -213,6 +213,7 @@ void Device::lose(std::string_view reason) noexcept {
 
 void Device::check_is_there() const {
   std::string loss;
+  const char* advice = "; a refresh looks for the device again";
   {
     const std::scoped_lock lock(mutex_);
     if (!lost_.load(std::memory_order_relaxed)) {
@@ -223,8 +224,9 @@ void Device::check_is_there() const {
       fail(FE_NOT_FOUND, "device {} no longer exists: its backend {} was unloaded", name_, backend_->name());
     }
     loss = loss_;
+    if (backend_->is_closed()) advice = "";
   }
-  fail(FE_DEVICE_LOST, "device {} was lost ({}) with its contents; a refresh looks for the device again", name_, loss);
+  fail(FE_DEVICE_LOST, "device {} was lost ({}) with its contents{}", name_, loss, advice);
 }
 
 std::size_t Device::next_attachment() {

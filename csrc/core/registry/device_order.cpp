@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/registry/backend.h"
+#include "core/registry/device_kind.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,15 +11,16 @@ namespace ferrule {
 
 BackendOrder BackendOrder::from_environment() { return BackendOrder(environment_names("FERRULE_PREFER")); }
 
-std::tuple<std::size_t, int64_t, std::string_view> BackendOrder::place(const Backend& backend) const noexcept {
+std::tuple<std::size_t, int64_t, bool, std::string_view> BackendOrder::place(const Device& device) const noexcept {
+  const Backend& backend = *device.backend();
   const auto found = std::find(preferred_.begin(), preferred_.end(), backend.name());
   return {static_cast<std::size_t>(found - preferred_.begin()), -static_cast<int64_t>(backend.preference()),
-          backend.name()};
+          backend.name() != name_of(device.kind()), backend.name()};
 }
 
 void sort_devices(std::vector<std::shared_ptr<Device>>& devices, const BackendOrder& order) {
   const auto key = [&](const Device& device) {
-    return std::make_tuple(device.kind(), order.place(*device.backend()), device.index());
+    return std::make_tuple(device.kind(), order.place(device), device.index());
   };
   std::stable_sort(devices.begin(), devices.end(), [&](const auto& a, const auto& b) { return key(*a) < key(*b); });
 }

@@ -13,7 +13,8 @@
 
 namespace ferrule {
 
-// The order of backends: as FERRULE_PREFER lists them, then by preference (the highest first), then by name.
+// The order of backends: as FERRULE_PREFER lists them, then by preference (the highest first), then
+// one that is named like the kind of the device, then by name.
 class BackendOrder {
  public:
   // `preferred` has names in lower case, the most preferred first.
@@ -21,8 +22,8 @@ class BackendOrder {
   static BackendOrder from_environment();
 
   const std::vector<std::string>& preferred() const noexcept { return preferred_; }
-  // The sort key of a backend; lower is preferred. It refers to the backend's name.
-  std::tuple<std::size_t, int64_t, std::string_view> place(const Backend& backend) const noexcept;
+  // The sort key of a device's backend; lower is preferred. It refers to the backend's name.
+  std::tuple<std::size_t, int64_t, bool, std::string_view> place(const Device& device) const noexcept;
 
  private:
   std::vector<std::string> preferred_;

@@ -33,9 +33,9 @@ Listing Registry::listing() const {
     for (auto& view : backend->devices()) views.push_back(std::move(view));
   Listing listing = list_devices(std::move(views), BackendOrder::from_environment());
   names_.assign(begun, listing);
-  const std::shared_ptr<Device> cpu = listing.first(FE_DEVICE_CPU);
+  const std::vector<std::shared_ptr<Device>> cpus = listing.all(FE_DEVICE_CPU);
   const std::scoped_lock lock(mutex_);
-  if (first_cpu_.changes <= changes) first_cpu_ = {changes, cpu != nullptr, cpu};
+  if (cpus_.changes <= changes) cpus_ = {changes, {cpus.begin(), cpus.end()}};
   return listing;
 }
 

@@ -18,8 +18,9 @@ struct Manifest {
   std::string version;  // the module's version, for display
   std::vector<std::string> device_kinds;
   module_file::AbiVersion abi;
-  std::string sha256;  // 64 hexadecimal digits, lower case
-  uint64_t size = 0;   // the size of the module's file in bytes
+  std::string sha256;       // 64 hexadecimal digits, lower case
+  std::string code_sha256;  // of its code and constants (module_file/code_hash.h); "" where the format has none
+  uint64_t size = 0;        // the size of the module's file in bytes
   // The SHA-256 of each library that comes with it, by its path relative to the module's folder.
   std::map<std::string, std::string> libraries;
   int rank = 0;        // orders the variants of one name in one root: the highest is opened

@@ -52,6 +52,13 @@ std::shared_ptr<Device> Listing::first(fe_device_kind kind) const {
   return nullptr;
 }
 
+std::vector<std::shared_ptr<Device>> Listing::all(fe_device_kind kind) const {
+  std::vector<std::shared_ptr<Device>> found;
+  for (const PhysicalDevice& device : devices)
+    if (device.front()->kind() == kind) found.push_back(device.front());
+  return found;
+}
+
 PhysicalDevice Listing::device_of(const std::shared_ptr<Device>& view) const {
   for (const PhysicalDevice& device : devices)
     if (std::find(device.begin(), device.end(), view) != device.end()) return device;
@@ -66,8 +73,7 @@ std::vector<std::shared_ptr<Device>> Listing::matching(const DeviceName& name) c
       return view->backend()->name() == name.word && view->index() == name.index.value_or(view->index());
     });
   } else if (const auto kind = device_kind(name.word)) {
-    for (const PhysicalDevice& device : devices)
-      if (device.front()->kind() == *kind) all.push_back(device.front());
+    all = this->all(*kind);
     if (name.index) all = *name.index < all.size() ? PhysicalDevice{all[*name.index]} : PhysicalDevice{};
   }
   return all;
@@ -88,7 +94,7 @@ Listing list_devices(std::vector<std::shared_ptr<Device>> views, const BackendOr
     for (const std::size_t view : group) device.push_back(views[view]);
     // sort_devices would order by kind, but the backends may report different kinds; the preferred one decides.
     std::sort(device.begin(), device.end(),
-              [&](const auto& a, const auto& b) { return order.place(*a->backend()) < order.place(*b->backend()); });
+              [&](const auto& a, const auto& b) { return order.place(*a) < order.place(*b); });
     preferred.push_back(device.front());
     by_preferred.emplace(device.front().get(), std::move(device));
   }

@@ -20,6 +20,8 @@ struct Listing {
   std::vector<std::shared_ptr<Device>> preferred() const;
   // The first preferred view of a kind; null if there is none.
   std::shared_ptr<Device> first(fe_device_kind kind) const;
+  // All of them, in order.
+  std::vector<std::shared_ptr<Device>> all(fe_device_kind kind) const;
   // The physical device of a view. A view that is not listed, such as one of an unloaded backend, is returned alone.
   PhysicalDevice device_of(const std::shared_ptr<Device>& view) const;
   // The devices that a name means, in order: those of a backend, else those of a kind.

@@ -180,16 +180,17 @@ std::shared_ptr<Backend> Registry::find_backend(std::string_view name) const {
   return nullptr;
 }
 
-std::shared_ptr<Device> Registry::first_cpu() const {
-  std::shared_ptr<Device> cpu;
+std::vector<std::shared_ptr<Device>> Registry::cpus() const {
+  std::vector<std::shared_ptr<Device>> cpus;
+  bool is_known = false;
   {
     const std::scoped_lock lock(mutex_);
-    if (first_cpu_.changes == device_changes_) {
-      if (!first_cpu_.exists) return nullptr;
-      cpu = first_cpu_.device.lock();
-    }
+    is_known = cpus_.changes == device_changes_;
+    for (const auto& device : cpus_.devices) cpus.push_back(device.lock());
   }
-  return cpu && !cpu->backend()->is_closed() ? cpu : listing().first(FE_DEVICE_CPU);
+  const auto is_gone = [](const auto& cpu) { return !cpu || cpu->backend()->is_closed(); };
+  if (is_known && std::none_of(cpus.begin(), cpus.end(), is_gone)) return cpus;
+  return listing().all(FE_DEVICE_CPU);
 }
 
 void Registry::unload(std::string_view name) {
@@ -198,12 +199,46 @@ void Registry::unload(std::string_view name) {
   if (!backend) fail(FE_NOT_FOUND, "unload: no backend named '{}' is loaded", name);
   backend->close();
   log_info("unloaded backend {}", backend->full_name());
+  remove(backend);
+}
+
+void Registry::remove(const std::shared_ptr<Backend>& backend) {
   {
     const std::scoped_lock lock(mutex_);
     std::erase(backends_, backend);
     ++device_changes_;
   }
   name_devices();
+}
+
+bool Registry::unload_or_abandon(std::string_view name) {
+  const std::scoped_lock changing(changes_);
+  const std::shared_ptr<Backend> backend = find_backend(name);
+  try {
+    unload(name);
+    return false;
+  } catch (const Error& error) {
+    if (error.code() != FE_INVALID_ARGUMENT || !backend) throw;
+  }
+  backend->abandon();
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(abandoned_, [](const auto& other) { return other.expired(); });
+    abandoned_.push_back(backend);
+  }
+  remove(backend);
+  return true;
+}
+
+bool Registry::is_abandoned(const std::filesystem::path& file) const {
+  const std::vector<std::weak_ptr<Backend>> all = [&] {
+    const std::scoped_lock lock(mutex_);
+    return abandoned_;
+  }();
+  return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+    const std::shared_ptr<Backend> backend = other.lock();  // this may be the last owner, which closes it
+    return backend && backend->source().path == file;
+  });
 }
 
 void Registry::shutdown() {

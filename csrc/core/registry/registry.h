@@ -10,6 +10,7 @@
 #include <ferrule/ferrule.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,14 +70,17 @@ class Registry {
   std::vector<std::shared_ptr<Backend>> backends_of(const std::shared_ptr<Device>& device) const;
   // The first device of a kind; throws not_found.
   std::shared_ptr<Device> by_kind(fe_device_kind kind) const;
-  // The first device of the kind cpu; null when there is none. Lists the devices only if they may have changed since
-  // the last listing.
-  std::shared_ptr<Device> first_cpu() const;
+  // The devices of the kind cpu, in order. Lists the devices only if they may have changed since the last listing.
+  std::vector<std::shared_ptr<Device>> cpus() const;
   // The first gpu, else integrated_gpu, else cpu; throws not_found when there is none of these.
   std::shared_ptr<Device> best() const;
 
   // Closes a backend. Throws not_found; and invalid_argument, which lists the objects, when it is in use.
   void unload(std::string_view name);
+  // The same, but a backend that is in use only leaves the list (Backend::abandon). Returns whether that happened.
+  bool unload_or_abandon(std::string_view name);
+  // Whether such a backend still has this file open.
+  bool is_abandoned(const std::filesystem::path& file) const;
   // Closes all backends and ends the threads. Throws when a backend is in use; the others are closed then.
   void shutdown();
   // Records that a module's backend has new devices. Modules may call it at any time, also during their init.
@@ -90,19 +94,20 @@ class Registry {
 
  private:
   std::shared_ptr<Backend> add(ModuleSource source, fe_score_function score_of);
+  void remove(const std::shared_ptr<Backend>& backend);
   LongMutex changes_;
   mutable BriefMutex mutex_;  // guards the members below
   // The child of a fork may find a closed backend here that no thread will remove.
   std::vector<std::shared_ptr<Backend>> backends_;
+  std::vector<std::weak_ptr<Backend>> abandoned_;
   std::vector<StaticRefusal> refusals_;
   LastLoad last_load_;
   uint64_t device_changes_ = 0;  // how often the list of devices may have changed
-  struct FirstCpu {
+  struct Cpus {
     std::optional<uint64_t> changes;  // device_changes_ when the devices were listed; empty: they were not
-    bool exists = false;
-    std::weak_ptr<Device> device = {};
+    std::vector<std::weak_ptr<Device>> devices = {};
   };
-  mutable FirstCpu first_cpu_;  // of the last listing
+  mutable Cpus cpus_;  // of the last listing
   mutable DeviceNames names_;
   std::vector<std::shared_ptr<Backend>> open_backends() const;
   // "there is gpu:0 (seen by cuda, vulkan), cpu:0", or why there is no device.

@@ -53,6 +53,8 @@ std::atomic<uint32_t> wanted_count{0};
 
 thread_local uint32_t depth = 0;  // number of nested ranges that this thread is in
 thread_local uint32_t current_thread = 0;
+thread_local const Cancel* current_cancel = nullptr;
+thread_local const Job* current_job = nullptr;  // that it is in a range of
 
 struct Pool {
   explicit Pool(uint32_t fork_generation) : generation(fork_generation) {}
@@ -75,32 +77,55 @@ Pool& pool() {
   return *made.release();
 }
 
-// Marks the calling thread as inside a range, with its number, while the range function runs.
+// Marks the calling thread as inside a range of a job, with its number there, while the range function runs.
 struct Inside {
-  explicit Inside(uint32_t thread) : outer(current_thread) {
+  explicit Inside(uint32_t thread, const Job* job = current_job)
+      : outer_thread(current_thread), outer_job(current_job) {
     ++depth;
     current_thread = thread;
+    current_job = job;
   }
   ~Inside() {
     --depth;
-    current_thread = outer;
+    current_thread = outer_thread;
+    current_job = outer_job;
   }
-  uint32_t outer;
+  uint32_t outer_thread;
+  const Job* outer_job;
 };
 
 struct Call {
   fe_range_function fn;
   void* argument;
+  const Job* job = current_job;
 };
 
 fe_error* run_range(void* argument, int64_t begin, int64_t end, uint32_t thread) {
   const Call& call = *static_cast<Call*>(argument);
-  const Inside inside(thread);
+  const Inside inside(thread, call.job);
   return call.fn(call.argument, begin, end, thread);
+}
+
+// Whether the caller wants to cancel. What it runs to find out, such as a Python signal handler, counts as inside a
+// range: it must not use the pool, which is busy.
+bool is_cancelled(const Cancel& cancel) {
+  const Inside inside(current_thread);
+  return cancel.is_wanted();
 }
 
 // Runs [0, n) as one range. A nested call keeps its thread's number, which no other running range has.
 fe_error* run_serially(int64_t n, Call& call) { return run_range(&call, 0, n, depth > 0 ? current_thread : 0); }
+
+// A call inside a range ends, too, when another range of the outer call has failed.
+fe_error* run_alone(int64_t n, int64_t grain, Call& call) {
+  if (current_job != nullptr && current_job->error() != nullptr)
+    return make_error(FE_CANCELLED, "the computation was cancelled");
+  if (current_cancel == nullptr || n <= grain) return run_serially(n, call);
+  Job job;
+  job.reset(n, grain, 1, run_range, &call, current_cancel);
+  job.work_as_caller(is_cancelled);
+  return job.error();
+}
 
 #if !defined(_WIN32)
 // Joins the threads when libferrule is closed, because they must not outlive the code that they run. A busy pool is
@@ -126,24 +151,30 @@ fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_functi
   const int64_t grains = n / grain + (n % grain != 0);
   uint32_t participants = limit == 0 ? thread_count() : std::min(limit, thread_count());
   if (grains < participants) participants = static_cast<uint32_t>(grains);
-  if (participants == 1 || depth > 0) return run_serially(n, call);
+  if (participants == 1 || depth > 0) return run_alone(n, grain, call);
 
   try {
     Pool& shared = pool();
     const std::unique_lock lock(shared.mutex, std::try_to_lock);
-    if (!lock.owns_lock()) return run_serially(n, call);
+    if (!lock.owns_lock()) return run_alone(n, grain, call);
     const uint32_t count = thread_count();
     if (!shared.workers || shared.size != count) {
       shared.workers = std::make_unique<Workers>(count - 1, count <= available_cpus());
       shared.size = count;
     }
-    shared.job.reset(n, grain, participants, run_range, &call);
-    shared.workers->run(shared.job, participants - 1);
+    call.job = &shared.job;
+    shared.job.reset(n, grain, participants, run_range, &call, current_cancel);
+    shared.workers->run(shared.job, participants - 1, [&] { shared.job.work_as_caller(is_cancelled); });
     return shared.job.error();
   } catch (...) {
-    return run_serially(n, call);  // out of memory for threads: nothing has run yet
+    return run_alone(n, grain, call);  // out of memory for threads: nothing has run yet
   }
 }
+
+Cancellable::Cancellable(const Cancel& cancel) noexcept : outer_(current_cancel) {
+  current_cancel = cancel.function != nullptr ? &cancel : nullptr;
+}
+Cancellable::~Cancellable() { current_cancel = outer_; }
 
 uint32_t thread_count() noexcept {
   uint32_t count = wanted_count.load(std::memory_order_relaxed);

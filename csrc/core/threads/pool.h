@@ -1,6 +1,7 @@
 // The thread pool of the process.
 #pragma once
 
+#include "core/cancel.h"
 #include "core/error.h"
 
 #include <ferrule/backend.h>
@@ -15,6 +16,19 @@ namespace ferrule {
 // same time, and is below the number of participating threads. Returns the first error; ranges that have not begun by
 // then are skipped. A call from inside a range, or while another thread's call uses the pool, runs serially.
 fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) noexcept;
+
+// While it exists, each parallel_for that its thread calls ends with the error `cancelled` soon after `cancel` wants
+// it: the calling thread asks between ranges, which take about 20 ms at most if a grain does.
+class Cancellable {
+ public:
+  explicit Cancellable(const Cancel& cancel) noexcept;
+  ~Cancellable();
+  Cancellable(const Cancellable&) = delete;
+  Cancellable& operator=(const Cancellable&) = delete;
+
+ private:
+  const Cancel* const outer_;
+};
 
 // The same for function(begin, end, thread), which may throw. Throws the first error.
 template <class Function>

@@ -51,7 +51,7 @@ Workers::~Workers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::run(Job& job, uint32_t helpers) noexcept {
+void Workers::begin(Job& job, uint32_t helpers) noexcept {
   job_ = &job;
   gate_.store(open, std::memory_order_release);
   calls_.fetch_add(1, std::memory_order_release);
@@ -60,8 +60,9 @@ void Workers::run(Job& job, uint32_t helpers) noexcept {
   } else {
     for (uint32_t i = 0; i < helpers; ++i) calls_.notify_one();
   }
-  job.work();
+}
 
+void Workers::end() noexcept {
   uint32_t inside = gate_.fetch_and(~open, std::memory_order_acquire) & ~open;
   const auto is_empty = [&] { return (inside = gate_.load(std::memory_order_acquire)) == 0; };
   if (inside == 0 || (spin_ && spin_until(is_empty))) return;

@@ -20,10 +20,18 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   uint32_t count() const noexcept { return static_cast<uint32_t>(threads_.size()); }
-  // Runs the job with at most `helpers` of the threads; the calling thread works too. One caller at a time.
-  void run(Job& job, uint32_t helpers) noexcept;
+  // Runs the job with at most `helpers` of the threads, while `work` does the calling thread's part. One caller at a
+  // time.
+  template <class Work>
+  void run(Job& job, uint32_t helpers, Work work) noexcept {
+    begin(job, helpers);
+    work();
+    end();
+  }
 
  private:
+  void begin(Job& job, uint32_t helpers) noexcept;
+  void end() noexcept;
   void serve() noexcept;
   uint32_t next_call(uint32_t last) noexcept;
   bool enter() noexcept;

@@ -170,6 +170,9 @@ FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_
 FE_API fe_error *fe_unload(const char *name);
 /* Unloads the backend and loads the file at the same path again. `out` may be NULL. Errors as fe_unload and fe_load. */
 FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
+/* The same, also while objects of the backend are held: using these is FE_DEVICE_LOST from then on, and the old file is
+ * unmapped when the last of them is gone. */
+FE_API fe_error *fe_reload_by_force(const char *name, fe_backend_ref **out);
 /* Adds a module that is linked into the program but not into libferrule. `module` is read during the call; `out` may be
  * NULL. Errors: FE_ABI_MISMATCH; FE_UNSUPPORTED if its score is <= 0 or FERRULE_DISABLE or FERRULE_ONLY exclude it;
  * FE_INVALID_ARGUMENT if the name is taken; that of its init. */
@@ -517,8 +520,11 @@ FE_API fe_error *fe_array_copy(fe_array *array, fe_array **out);
 /* The array on another device. On its own device the result is a new handle of the same array; donating one such handle
  * does not donate the other. */
 FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array **out);
-/* Called on the computing thread between nodes, and while it waits for a device. Nonzero cancels with FE_CANCELLED. */
+/* Called on the computing thread between nodes, between ranges of a parallel_for, and while it waits for a device.
+ * Nonzero cancels with FE_CANCELLED. */
 typedef int (*fe_cancel_function)(void *argument);
+/* What computations ask that are given no `cancel`, such as those that recording causes; NULL: none. */
+FE_API fe_error *fe_set_cancel(fe_cancel_function cancel, void *argument);
 /* Computes arrays and waits until all are computed; returns the first error of a failed one. `cancel` may be NULL; work
  * that queues were given before it was cancelled is still done. */
 FE_API fe_error *fe_eval(fe_array *const *arrays, size_t count, fe_cancel_function cancel, void *argument);

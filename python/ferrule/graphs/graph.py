@@ -94,7 +94,7 @@ class Graph(RecordedGraph):
         >>> g = fe.Graph("cpu")
         >>> g.output(fe.exp(g.input(3)))
         >>> g.compile(fallback="error")
-        Graph(cpu:0, 1 inputs, 3 steps, 1 outputs)
+        Graph(cpu:0, inputs=1, ops=1, outputs=1)
         """
         self._compile(fallback, fuse, guard)
         return self
@@ -279,7 +279,8 @@ class Graph(RecordedGraph):
         return self.text()
 
     def __repr__(self) -> str:
-        return f"Graph({self.device}, {len(self.inputs)} inputs, {len(self._steps)} steps, {len(self.outputs)} outputs)"
+        ops = sum(step[0] == "apply" for step in self._steps)
+        return f"Graph({self.device}, inputs={len(self.inputs)}, ops={ops}, outputs={len(self.outputs)})"
 
     # ---- saving
     def to_bytes(self) -> bytes:
@@ -346,7 +347,7 @@ class Graph(RecordedGraph):
         >>> g = fe.Graph("cpu")
         >>> g.output(g.input(3) + 1)
         >>> fe.Graph.from_bytes(g.to_bytes())
-        Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
+        Graph(cpu:0, inputs=1, ops=1, outputs=1)
         """
         return cls._from_bytes(data, device, "this")
 
@@ -379,7 +380,7 @@ class Graph(RecordedGraph):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     g.save(os.path.join(folder, "model.npz"))
         ...     fe.Graph.load(os.path.join(folder, "model.npz"))
-        Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
+        Graph(cpu:0, inputs=1, ops=1, outputs=1)
         """
         data = self.to_bytes()
         with replacing(Path(path)) as file:

@@ -400,7 +400,7 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         Examples
         --------
         >>> fe.graph(lambda x: x * 2).trace(fe.ones((2, 3), device="cpu"))
-        Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
+        Graph(cpu:0, inputs=1, ops=1, outputs=1)
         """
         structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]

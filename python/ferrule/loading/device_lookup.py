@@ -53,8 +53,7 @@ def devices(unified: bool = True) -> list[Device]:
     >>> fe.device("cpu") in fe.devices()
     True
     """
-    if not load_state.has_a_file:
-        load_once()
+    load_once()
     return [Device(handle) for handle in _ferrule.devices(unified)]
 
 
@@ -192,12 +191,7 @@ def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
 
 
 def _found(find: Callable[[], _ferrule.Device]) -> _ferrule.Device:
-    """Call `find`; if it finds no device among the files loaded by path, load all backends once and call it again."""
-    if load_state.has_a_file and not load_state.is_complete:
-        try:
-            return find()
-        except NotFoundError:
-            pass
+    """Load all backends once, then call `find`. A file loaded by its path stays, and is one of them."""
     load_once()
     return find()
 

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError, IoError, NotFoundError
-from ferrule.loading import load_state
+from ferrule.loading import holders, load_state
 from ferrule.loading.devices import Backend, Device
 from ferrule.loading.json_text import json_text
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
-from ferrule.loading.search_folders import DefaultRoots, PathLike, given_roots, installed_roots
+from ferrule.loading.search_folders import DefaultRoots, PathLike, backend_dir, given_roots, installed_roots
 
 Result = TypeVar("Result")
 
@@ -87,7 +87,7 @@ def load_all(
         "select": select,
         "trust": trust,
         "reprobe": reprobe,
-        "extra_roots": installed_roots(),
+        "extra_roots": [str(backend_dir()), *installed_roots()],  # libferrule may be another one of this version
     }
     handle, error = _ferrule.load_all(json_text(options))
     global last_report
@@ -161,7 +161,7 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
             raise
         raise type(error)(f"{error}; load is for modules, and {reader} reads arrays") from None
     finally:
-        load_state.loaded_a_file()
+        load_state.changed()
     return backend
 
 
@@ -198,16 +198,20 @@ def unload(name: Backend | str) -> None:
     Traceback (most recent call last):
     ferrule.errors.NotFoundError: ...
     """
-    _after_collecting(lambda: _ferrule.unload(name if isinstance(name, str) else name.name))
+    wanted = name if isinstance(name, str) else name.name
+    _after_collecting(lambda: _ferrule.unload(wanted), wanted)
 
 
-def reload(name: Backend | str) -> Backend:
+def reload(name: Backend | str, *, force: bool = False) -> Backend:
     """Close a backend and load the file that is at its path now.
 
     Parameters
     ----------
     name : Backend or str
         The backend, or its name.
+    force : bool
+        Load it even if arrays or compiled graphs of the backend exist, such as those that a notebook keeps in `Out` and
+        `_`. What uses them from then on raises `DeviceLostError`.
 
     Returns
     -------
@@ -217,7 +221,8 @@ def reload(name: Backend | str) -> Backend:
     Raises
     ------
     InvalidArgumentError
-        Arrays or compiled graphs of the backend exist; the message lists them.
+        Arrays or compiled graphs of the backend exist, and `force` is false; the message lists them, and the variables
+        that hold them.
     NotFoundError
         There is no such backend.
 
@@ -228,7 +233,8 @@ def reload(name: Backend | str) -> Backend:
     'copy'
     >>> fe.unload("copy")
     """
-    return Backend(_after_collecting(lambda: _ferrule.reload(name if isinstance(name, str) else name.name)))
+    wanted = name if isinstance(name, str) else name.name
+    return Backend(_after_collecting(lambda: _ferrule.reload(wanted, force), wanted))
 
 
 def refresh() -> list[Device]:
@@ -272,8 +278,8 @@ def shutdown() -> None:
     _after_collecting(_ferrule.shutdown)
 
 
-def _after_collecting(close: Callable[[], Result]) -> Result:
-    """Call `close`; if objects keep it from closing, collect garbage and try again.
+def _after_collecting(close: Callable[[], Result], name: str = "") -> Result:
+    """Call `close`; if objects keep it from closing, collect garbage and try again. `name` is that of the backend.
 
     A traced function and its graphs are garbage in a reference cycle.
     """
@@ -282,6 +288,9 @@ def _after_collecting(close: Callable[[], Result]) -> Result:
         return close()
     except InvalidArgumentError:
         gc.collect()
-        return close()
+        try:
+            return close()
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"{error}{holders.advice(name)}") from None
     finally:
         load_state.changed()  # another thread may have asked for the default device meanwhile

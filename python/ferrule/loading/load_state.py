@@ -5,7 +5,6 @@ from __future__ import annotations
 from ferrule import _ferrule
 
 is_complete = False  # load_all() has run, or FERRULE_AUTOLOAD=0
-has_a_file = False  # load() was called: its backends are used without loading others
 best_device: _ferrule.Device | None = None  # the result of the last search
 chosen_device: _ferrule.Device | None = None  # by set_default_device()
 changes = 0  # calls of changed()
@@ -22,13 +21,6 @@ def set_device(device: _ferrule.Device | None) -> None:
     """Set the default device; None is the best one."""
     global chosen_device
     chosen_device = device
-
-
-def loaded_a_file() -> None:
-    """Note that a file was loaded by its path."""
-    global has_a_file
-    changed()
-    has_a_file = True
 
 
 def loaded_all() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ferrule import _ferrule
@@ -61,18 +62,20 @@ def standard_roots() -> list[str]:
 
 
 def installed_roots() -> list[str]:
-    """Return `ferrule_backends/*/` beside this package and in the folders of installed distributions.
+    """Return `ferrule_backends/*/` beside this package, in `sys.path` and in the folders of installed distributions.
 
-    A folder `ferrule_backends` that cannot be listed is returned itself.
+    The current directory is left out wherever it is in `sys.path`. A folder `ferrule_backends` that cannot be listed is
+    returned itself.
     """
     import site
 
-    places = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), *site.getsitepackages()]
+    own = os.path.abspath(__file__)
+    places = [os.path.dirname(os.path.dirname(os.path.dirname(path))) for path in (own, os.path.realpath(own))]
+    places += site.getsitepackages()
     if site.ENABLE_USER_SITE:
         places.append(site.getusersitepackages())
     roots: dict[str, None] = {}
-    for place in places:
-        folder = os.path.join(place, "ferrule_backends")
+    for folder in [*(os.path.join(place, "ferrule_backends") for place in places), *_importable_folders()]:
         if not os.path.isdir(folder):
             continue
         try:
@@ -81,6 +84,20 @@ def installed_roots() -> list[str]:
         except OSError:  # the report has it as a folder that cannot be read
             roots[folder] = None
     return list(roots)
+
+
+def _importable_folders() -> list[str]:
+    """Return the folders that `import ferrule_backends` would have as its path, except that in the current directory.
+
+    Each wheel may have a folder of its own in `sys.path`: PYTHONPATH, .pth files, Bazel, PEX and nix do that.
+    """
+    try:
+        spec = find_spec("ferrule_backends")
+        folders = list(spec.submodule_search_locations or ()) if spec else []
+        here = os.path.realpath("ferrule_backends")
+    except (ImportError, OSError, ValueError):  # a finder that cannot say; a current directory that is gone
+        return []
+    return [folder for folder in folders if os.path.realpath(folder) != here]
 
 
 def executable_dir() -> Path:

@@ -166,6 +166,78 @@ TEST(ThreadPool, ManySmallCallsWithPausesVisitEveryIndex) {
   }
 }
 
+// A caller that wants to cancel after some milliseconds.
+struct Deadline {
+  std::chrono::steady_clock::time_point at;
+  std::thread::id asked_on;
+  static int has_passed(void* self) {
+    auto& deadline = *static_cast<Deadline*>(self);
+    EXPECT_TRUE(deadline.asked_on == std::thread::id() || deadline.asked_on == std::this_thread::get_id());
+    deadline.asked_on = std::this_thread::get_id();
+    return std::chrono::steady_clock::now() > deadline.at;
+  }
+};
+
+// The error of a parallel_for of a day, cancelled after 50 ms.
+template <class Range>
+fe_code code_when_cancelled(Range range) {
+  Deadline deadline{std::chrono::steady_clock::now() + std::chrono::milliseconds(50), {}};
+  const Cancel cancel{Deadline::has_passed, &deadline};
+  const Cancellable cancellable(cancel);
+  try {
+    parallel_for(86'400'000, 1, 0, range);
+  } catch (const Error& error) {
+    EXPECT_EQ(deadline.asked_on, std::this_thread::get_id());
+    return error.code();
+  }
+  return FE_OK;
+}
+
+TEST(ThreadPool, CallerCancelsBetweenRangesOfMilliseconds) {
+  for (const uint32_t count : {1u, 3u}) {
+    const Threads threads(count);
+    std::atomic<int64_t> longest{0};
+    EXPECT_EQ(code_when_cancelled([&](int64_t begin, int64_t end, uint32_t) {
+                longest = std::max(longest.load(), end - begin);
+                std::this_thread::sleep_for(std::chrono::milliseconds(end - begin));
+              }),
+              FE_CANCELLED);
+    EXPECT_LE(longest, 320);  // 20 of them take 20 ms, and a range is at most 16 times the one before
+    expect_each_once(1000, 1);
+  }
+}
+
+// A kernel's way to ask, inside one long range.
+TEST(ThreadPool, CallInsideARangeIsCancelled) {
+  for (const uint32_t count : {1u, 3u}) {
+    const Threads threads(count);
+    EXPECT_EQ(code_when_cancelled([&](int64_t, int64_t, uint32_t) {
+                for (;;) {
+                  parallel_for(2, 1, 1, [](int64_t, int64_t, uint32_t) {});
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                }
+              }),
+              FE_CANCELLED);
+  }
+}
+
+TEST(ThreadPool, CancelFunctionMayUseThePool) {
+  const Threads threads(3);
+  const auto ask = [](void* asked) {
+    expect_each_once(1000, 1);
+    return ++*static_cast<int*>(asked) > 3 ? 1 : 0;
+  };
+  int asked = 0;
+  const Cancel cancel{ask, &asked};
+  const Cancellable cancellable(cancel);
+  EXPECT_THROW(parallel_for(1000, 1, 0,
+                            [](int64_t begin, int64_t end, uint32_t) {
+                              std::this_thread::sleep_for(std::chrono::milliseconds(end - begin));
+                            }),
+               Error);
+  EXPECT_EQ(asked, 4);
+}
+
 TEST(ThreadPool, WorkersEndAndStartAgain) {
   const Threads threads(3);
   expect_each_once(100, 1);

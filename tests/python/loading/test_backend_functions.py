@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,12 @@ def test_features_list_the_variant_and_its_cpu_features() -> None:
     assert features.pop("variant") == backend.variant
     assert set(features.values()) == {"1"}
     assert "sse42" in features
+
+
+def test_device_says_what_its_variant_needs() -> None:
+    """A variant is named after a processor, which may be another maker's than this one."""
+    device = fe.device("cpu")
+    assert re.fullmatch(rf"variant {device.backend.variant} \([\w ,.-]+\)", device.info["detail"])
 
 
 def test_backend_function_is_callable_by_its_address() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -203,7 +204,7 @@ def test_unload_closes_and_the_next_load_opens_again(
 def test_reload_uses_the_changed_file(run_python: Run, put_module: Put, tmp_path: Path) -> None:
     old = put_module(tmp_path / "modules", "t_a")
     new = put_module(tmp_path / "new", "t_a", 'TEST_VERSION="2"', "TEST_DEVICES=2")
-    run_python(
+    code = (
         f"import ferrule as fe, os; path, new = {str(old)!r}, {str(new)!r}\n"
         "def state(): [b] = fe.backends(); return b.version, [str(d) for d in fe.devices()]\n"
         "fe.load(path); assert state() == ('1', ['t_a:0'])\n"
@@ -219,6 +220,68 @@ def test_reload_uses_the_changed_file(run_python: Run, put_module: Put, tmp_path
         "try: fe.reload('t_b')\n"
         "except fe.NotFoundError as e: assert 't_b' in str(e), e\n"
         "else: raise AssertionError"
+    )
+    run_python(code, FERRULE_AUTOLOAD="0")
+
+
+KEPT = """
+import ferrule as fe, gc
+path = fe.device("cpu").backend.path
+fe.load(path, as_name="mine")
+x = fe.ones(3, device="mine") + 1
+fe.eval(x)
+graph = fe.graph(lambda x: x * 2)
+graph(x)
+Out, _ = {2: [x, 5], 3: 7}, x  # as IPython keeps the results of cells
+"""
+
+
+def test_reload_names_the_variables_that_hold_arrays(run_python: Run) -> None:
+    run_python(
+        KEPT + "try: fe.reload('mine')\n"
+        "except fe.InvalidArgumentError as e: said = str(e)\n"
+        "assert 'there still is array float32(3,)' in said and 'are in x, Out[2], _;' in said, said\n"
+        "assert said.endswith(\"reload('mine', force=True) leaves them unusable\"), said\n"
+        "try: fe.unload('mine')\n"
+        "except fe.InvalidArgumentError as e: assert 'are in x, Out[2], _;' in str(e), e\n"
+        "del x, Out, _, graph; fe.reload('mine')"
+    )
+
+
+def test_reload_by_force_leaves_old_arrays_unusable(run_python: Run) -> None:
+    run_python(
+        KEPT + "lazy, lost, old = x * 3, 0, x.device\n"
+        "new = fe.reload('mine', force=True)\n"
+        "assert [b.name for b in fe.backends()].count('mine') == 1 and not new.info['closed']\n"
+        "y = fe.ones(3, device='mine')\n"
+        "uses = [lambda: x.tolist(), lambda: fe.eval(lazy), lambda: graph(x), lambda: x + 1, lambda: repr(x),\n"
+        "        lambda: x.to_device('cpu'), lambda: fe.ones(2, device=old).tolist()]\n"
+        "for use in uses:\n"
+        "    try: print(use())\n"
+        "    except fe.DeviceLostError as e:\n"
+        "        lost += 'device mine:0 was lost (its backend was reloaded by force) with its contents' in str(e)\n"
+        "assert lost == len(uses), lost\n"
+        "assert x.shape == (3,) and graph(y).tolist() == [2, 2, 2]\n"
+        "del x, lazy, Out, _, graph, uses, use, old; gc.collect()\n"
+        "fe.reload('mine', force=True); assert (y.shape, fe.ones(2, device='mine').tolist()) == ((3,), [1, 1])\n"
+        "del y; gc.collect(); fe.reload('mine'); fe.unload('mine')"
+    )
+
+
+def test_module_that_was_reloaded_by_force_is_unmapped_after_its_last_array(
+    run_python: Run, null_module: Path, tmp_path: Path
+) -> None:
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        for suffix in (".so", ".json"):
+            shutil.copy(null_module.with_suffix(suffix), tmp_path / folder)
+    path, new = (tmp_path / folder / null_module.name for folder in ("old", "new"))
+    run_python(
+        f"import ferrule as fe, os; path = {str(path)!r}; fe.load(path); x = fe.ones(3, device='null'); fe.eval(x)\n"
+        f"os.replace({str(new)!r}, path); mapped = lambda: path in open('/proc/self/maps').read()\n"
+        "fe.reload('null', force=True); assert mapped()\n"
+        "y = fe.ones(3, device='null'); fe.eval(y); del x; assert not mapped()\n"
+        "assert fe.load_all().to_dict()['remaining'] == [] and fe.device('null').backend.path.samefile(path)"
     )
 
 

@@ -14,18 +14,18 @@ Put = Callable[..., Path]
 Notes = Callable[[], list[str]]
 
 
-def test_missing_device_is_searched_once_after_load(
-    run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
+@pytest.mark.parametrize("use", ["fe.devices()", "fe.device('t_mine')", "fe.best_device()", "fe.ones(3)"])
+def test_first_use_after_load_loads_the_rest_once(
+    run_python: Run, notes: Notes, put_module: Put, tmp_path: Path, use: str
 ) -> None:
     mine = put_module(tmp_path / "mine", "t_mine", "TEST_KIND=FE_DEVICE_GPU")
     put_module(tmp_path / "named", "t_rest")
     code = (
         f"import ferrule as fe; fe.load({str(mine)!r})\n"
-        "assert [str(d) for d in fe.devices()] == ['t_mine:0'], 'the rest is not looked for'\n"
-        "assert str(fe.device('t_mine')) == str(fe.device('gpu')) == str(fe.best_device()) == 't_mine:0'\n"
-        "assert len(fe.backends()) == 1\n"
-        "assert fe.ones(3, device='cpu').sum().item() == 3\n"
+        "assert [b.name for b in fe.backends()] == ['t_mine'], 'load itself loads one'\n"
+        f"{use}\n"
         "assert sorted(b.name for b in fe.backends()) == ['cpu', 't_mine', 't_rest']\n"
+        "assert str(fe.device('t_mine')) == str(fe.device('gpu')) == 't_mine:0'\n"
         "fe.unload('t_rest')\n"
         "try: fe.device('t_rest')\n"
         "except fe.NotFoundError: pass\n"
@@ -33,6 +33,21 @@ def test_missing_device_is_searched_once_after_load(
     )
     run_python(code, FERRULE_BACKEND_DIR=tmp_path / "named")
     assert notes().count("opened t_rest") == 1
+
+
+@pytest.mark.parametrize("name", ["a_mine", "t_mine"])
+def test_a_backend_for_the_cpu_that_is_loaded_first_does_not_take_its_place(
+    run_python: Run, put_module: Put, tmp_path: Path, name: str
+) -> None:
+    """Also where its name comes before "cpu"; FERRULE_PREFER makes it the default."""
+    mine = put_module(tmp_path / "mine", name, "TEST_KIND=FE_DEVICE_CPU")
+    code = (
+        f"import ferrule as fe; fe.load({str(mine)!r})\n"
+        "print(fe.zeros(1, device='cpu').device, fe.default_device(), fe.devices()[0], fe.exp(fe.zeros(1)).item())"
+    )
+    assert run_python(code).stdout == "cpu:0 cpu:0 cpu:0 1.0\n"
+    preferred = run_python(code.replace(", fe.exp(fe.zeros(1)).item()", ""), FERRULE_PREFER=name).stdout
+    assert preferred == f"cpu:0 {name}:0 {name}:0\n"
 
 
 @pytest.mark.parametrize(

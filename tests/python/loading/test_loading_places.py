@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,49 @@ def test_folders_of_installed_distributions_are_searched(run_python: Run, put_mo
         "import ferrule as fe; print([c.name for c in fe.load_all().loaded])"
     )
     assert run_python(code).stdout == "['cpu', 't_installed']\n"
+
+
+def test_folders_of_the_import_path_are_searched(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+    """Each wheel may be in a folder of its own: PYTHONPATH, .pth files, Bazel, PEX, nix."""
+    for place in ("a", "b", "late"):
+        put_module(tmp_path / place / "ferrule_backends" / place, f"t_{place}")
+    code = (
+        f"import sys; sys.path.append({str(tmp_path / 'late')!r})\n"
+        "import ferrule as fe; print([c.name for c in fe.load_all().loaded])"
+    )
+    path = joined(tmp_path / "a", tmp_path / "no.zip", tmp_path / "b")
+    assert run_python(code, PYTHONPATH=path, cwd=tmp_path / "a").stdout == "['cpu', 't_b', 't_late']\n"
+    assert run_python(code, PYTHONPATH=path).stdout == "['cpu', 't_a', 't_b', 't_late']\n"
+
+
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_installation_of_links_into_a_store_is_whole(
+    run_python: Run, package: Path, tmp_path: Path, is_flat: bool
+) -> None:
+    """uv links each file of a wheel to its cache, Bazel and nix to stores; nothing else lies beside a file there."""
+    site, store = tmp_path / "site", tmp_path / "store"
+
+    def link(source: Path, target: Path) -> None:
+        files = [path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        for number, path in enumerate(files):
+            place = target / path.relative_to(source)
+            kept = store / target.name / (str(number) if is_flat else path.relative_to(source))
+            for each in (place, kept):
+                each.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, kept)
+            kept.chmod(path.stat().st_mode)
+            place.symlink_to(kept)
+
+    link(package, site / "ferrule")
+    link(package / "backends", site / "ferrule_backends" / "other")
+    code = (
+        "import ferrule as fe; report = fe.load_all(probe='auto')\n"
+        "[row] = report.loaded; assert (row.name, row.probed, row.rank is None) == ('cpu', 'no', False), row\n"
+        "print(*[root.path for root in report.roots])"
+    )
+    roots = run_python(code, PYTHONPATH=site).stdout.split()
+    assert roots[0] == str(site / "ferrule" / "backends")
+    assert roots[-1] == str(site / "ferrule_backends" / "other")
 
 
 def test_backend_path_is_a_list_of_files(run_python: Run, put_module: Put, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ PLUGIN = "ferrule_pytest"
 ORDER = (
     "_ferrule",  # the extension
     "missing_extension",
+    "own_library",
     "later",
     "errors",
     "text",

@@ -122,3 +122,45 @@ ended = []
 thread = threading.Thread(target=fork); thread.start(); thread.join()
 assert ended
 """)
+
+
+# Each is one kernel of a minute or more; `borrowed` is computed while it is recorded.
+KERNELS = {
+    "sum": "fe.eval(many.sum())",
+    "sum of rows": "fe.eval(many.sum(axis=1))",
+    "argmax": "fe.eval(fe.argmax(many))",
+    "matmul": "fe.eval(many[:12_000, :12_000] @ many[:12_000, :12_000])",
+    "recording": "borrowed.sum()",
+    "long transform": "fe.eval(fe.fft.fft(fe.ones(20_000_003)))",
+    "decomposition": "fe.eval(fe.linalg.svd(fe.random.uniform(fe.random.key(1), (3000, 3000))))",
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_ctrl_c_ends_one_kernel(run_python: Any, kernel: str, threads: str) -> None:
+    """The time is that of a loaded machine; on a free one it is a tenth of a second."""
+    run_python(
+        f"""
+import os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import ferrule as fe, numpy as np
+many = fe.broadcast_to(fe.ones((1, 1)), (10**6, 10**5))
+borrowed = fe.asarray(np.broadcast_to(np.ones((1, 1), np.float32), (10**6, 10**5)))
+fe.eval(many)
+def interrupt():
+    global sent
+    sent = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(1, interrupt).start()
+try:
+    {KERNELS[kernel]}
+except KeyboardInterrupt:
+    waited = time.monotonic() - sent
+    assert waited < 3, waited
+else:
+    raise AssertionError("not interrupted")
+assert (fe.ones(3) + 1).tolist() == [2, 2, 2]
+""",
+        FERRULE_THREADS=threads,
+    )

@@ -5,6 +5,7 @@
 // their order, is added to each element of the block. So the blocks of a long row can be computed by several threads,
 // and the result depends on neither their number nor on the other rows. Half-precision elements are added and
 // multiplied in float32, and each result is rounded once; integers wrap.
+#include "cancellation.h"
 #include "complex.h"
 #include "op_attributes.h"
 #include "element_types.h"
@@ -106,16 +107,19 @@ fe_error* scan_rows(const Call& call, const Problem<T>& problem) {
   using A = Accumulated<T>;
   const int64_t length = problem.length, width = Op::in_blocks ? block : length;
   const int64_t grain = larger(1, 8192 / length);
-  return parallel(call, problem.outer, grain, [&](int64_t begin, int64_t end) {
+  return parallel_with_local(call, problem.outer, grain, [&](int64_t begin, int64_t end, char*) -> fe_error* {
     for (int64_t row = begin; row < end; ++row) {
       const T* const x = problem.from(row);
       T* const y = problem.to(row);
       A total = scan<Op, T>(x, smaller(width, length), nullptr, y);
       for (int64_t i = width; i < length; i += width) {
+        if (i % (512 * width) == 0)
+          if (fe_error* const error = cancelled(call)) return error;
         const A sum = scan<Op, T>(x + i, smaller(width, length - i), &total, y + i);
         total = Op::combine(total, sum);
       }
     }
+    return nullptr;
   });
 }
 

@@ -2,7 +2,7 @@
 # the processor features that it requires, with the names of csrc/sdk/ferrule/cpp/cpu_features.hpp. The manifest, the
 # module's score and the compiler flags of the kernels come from this list. -march names are not used, because their
 # meaning depends on the compiler. FERRULE_CPU_<variant>_RANK orders the variants that a machine can run, and is the score
-# of a module that can run.
+# of a module that can run. FERRULE_CPU_<variant>_NEEDS says for people what it has beyond the ones before it.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
   include(${CMAKE_CURRENT_LIST_DIR}/x86_64.cmake)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")

@@ -12,6 +12,13 @@ set(FERRULE_CPU_icelake_FEATURES ${FERRULE_CPU_skylakex_FEATURES} aes pclmulqdq 
 set(FERRULE_CPU_zen4_FEATURES ${FERRULE_CPU_icelake_FEATURES} avx512bf16)
 set(FERRULE_CPU_sapphirerapids_FEATURES ${FERRULE_CPU_zen4_FEATURES} avx512fp16 amxtile amxint8 amxbf16)
 
+set(FERRULE_CPU_x64_NEEDS "SSE4.2")
+set(FERRULE_CPU_haswell_NEEDS "AVX2")
+set(FERRULE_CPU_skylakex_NEEDS "AVX-512")
+set(FERRULE_CPU_icelake_NEEDS "AVX-512 VNNI")
+set(FERRULE_CPU_zen4_NEEDS "AVX-512 BF16")
+set(FERRULE_CPU_sapphirerapids_NEEDS "AMX, AVX-512 FP16")
+
 set(FERRULE_CPU_x64_RANK 1)
 set(FERRULE_CPU_haswell_RANK 3)
 set(FERRULE_CPU_skylakex_RANK 4)

@@ -22,9 +22,10 @@ namespace ferrule {
 struct EarlierVerdict;  // core/loader/probe/prober.h
 
 struct Candidate {
-  std::filesystem::path path;  // as found
-  std::filesystem::path real;  // links resolved; the file that is opened
-  std::size_t root = 0;        // index into the report's roots
+  std::filesystem::path path;           // as found
+  std::filesystem::path real;           // links resolved; the file that is opened
+  std::filesystem::path manifest_file;  // beside `path`, else beside `real`; it need not exist
+  std::size_t root = 0;                 // index into the report's roots
   std::optional<Manifest> manifest;
   module_file::Image image;
   std::vector<std::filesystem::path> neighbours;   // the libraries beside it that it depends on

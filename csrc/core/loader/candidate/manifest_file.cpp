@@ -141,6 +141,7 @@ Manifest read(const json& object) {
     if (!device_kind(kind)) fail_argument("'device_kinds' names {}, which is not a device kind", shown(kind));
   manifest.abi = abi_in(object);
   manifest.sha256 = sha256_in(object, "sha256");
+  if (object.contains("code_sha256")) manifest.code_sha256 = sha256_in(object, "code_sha256");
   manifest.size = integer_in<uint64_t>(object, "size", true);
   manifest.libraries = libraries_in(object);
   manifest.rank = integer_in<int>(object, "rank", false);

@@ -72,10 +72,9 @@ std::optional<fs::path> find_probe() {
 #else
   constexpr const char* name = "ferrule-probe";
 #endif
-  const fs::path library = library_dir();
-  if (library.empty()) return std::nullopt;
-  for (const fs::path& folder : {library / FERRULE_DEFAULT_PROBE_DIR, library})
-    if (fs::path probe = folder / name; is_program(probe)) return probe;
+  for (const fs::path& library : library_dirs())
+    for (const fs::path& folder : {library / FERRULE_DEFAULT_PROBE_DIR, library})
+      if (fs::path probe = folder / name; is_program(probe)) return probe;
   return std::nullopt;
 }
 

@@ -36,8 +36,10 @@ void warn_of_damage(const std::exception& error) {
 }
 
 std::set<std::string> hashes_of_own_modules() {
-  std::ifstream file(library_dir() / "own-modules.json", std::ios::binary);
-  if (library_dir().empty() || !file) return {};
+  std::ifstream file;
+  for (const std::filesystem::path& folder : library_dirs())
+    if (!file.is_open()) file.open(folder / "own-modules.json", std::ios::binary);
+  if (!file.is_open()) return {};
   std::ostringstream text;
   text << file.rdbuf();
   std::set<std::string> hashes;

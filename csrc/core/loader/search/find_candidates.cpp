@@ -34,11 +34,13 @@ struct Folder {
 std::vector<Folder> default_folders(const std::vector<fs::path>& extra) {
   std::vector<Folder> folders;
   for (const fs::path& path : environment_paths(folders_variable)) folders.push_back({path, folders_variable, true});
-  const fs::path library = library_dir();
+  const std::vector<fs::path> libraries = library_dirs();
   const fs::path compiled_in = FERRULE_DEFAULT_BACKEND_DIR;
-  if (compiled_in.is_absolute() || (!compiled_in.empty() && !library.empty()))
-    folders.push_back({library / compiled_in, "compiled in", false});
-  if (!library.empty()) folders.push_back({library / "backends", "beside libferrule", false});
+  if (compiled_in.is_absolute())
+    folders.push_back({compiled_in, "compiled in", false});
+  else if (!compiled_in.empty())
+    for (const fs::path& library : libraries) folders.push_back({library / compiled_in, "compiled in", false});
+  for (const fs::path& library : libraries) folders.push_back({library / "backends", "beside libferrule", false});
   for (const fs::path& path : extra) folders.push_back({path, "installed packages", false});
   return folders;
 }

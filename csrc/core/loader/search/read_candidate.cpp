@@ -17,8 +17,15 @@ namespace fs = std::filesystem;
 constexpr uint64_t largest_manifest = 1 << 20;        // bytes
 constexpr uint64_t largest_hashed_early = 64 * 1024;  // bytes; larger files are hashed only when they are to be opened
 
+// A module may be a link into a store that names files by their contents; its manifest is then beside the link.
+fs::path manifest_of(const Candidate& candidate) {
+  fs::path beside = manifest_path(candidate.path);
+  std::error_code problem;
+  return fs::exists(fs::symlink_status(beside, problem)) ? beside : manifest_path(candidate.real);
+}
+
 void read_manifest(Candidate& candidate) {
-  const fs::path path = manifest_path(candidate.real);
+  const fs::path& path = candidate.manifest_file;
   std::error_code problem;
   if (!fs::exists(fs::symlink_status(path, problem))) return;
   const auto refuse = [&](const std::string& why) {
@@ -60,7 +67,7 @@ void read_module(Candidate& candidate, module_file::FileBytes& file) {
   candidate.libraries = module_file::OwnLibraries::of(image, candidate.real.parent_path());
   if (!candidate.manifest) return;
   const Manifest& manifest = *candidate.manifest;
-  if (manifest.size != candidate.identity.size)
+  if (manifest.size != candidate.identity.size && manifest.code_sha256.empty())
     return candidate.refuse(
         LoadState::error, FE_IO,
         fmt::format("the file has {} bytes, its manifest says {}: it was changed after the manifest "
@@ -90,6 +97,7 @@ void read_candidate(Candidate& candidate, TrustCheck& trust) {
   const auto identity = file.identity();
   if (!identity) return candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, file.problem());
   candidate.identity = *identity;
+  candidate.manifest_file = manifest_of(candidate);
   trust.check_writers(candidate);
   if (candidate.is_refused) return;
   read_manifest(candidate);

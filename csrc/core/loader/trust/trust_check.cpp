@@ -74,7 +74,7 @@ void TrustCheck::check_writers(Candidate& candidate) {
   if (candidate.is_refused || trust_ == Trust::any) return;
   std::string complaint = complaint_about_path(candidate.real);
   std::error_code problem;
-  const fs::path manifest = real_paths_.of(manifest_path(candidate.real), problem);
+  const fs::path manifest = real_paths_.of(candidate.manifest_file, problem);
   if (complaint.empty() && !problem) complaint = complaint_about_path(manifest);
   refuse_or_warn(candidate, std::move(complaint));
 }
@@ -87,7 +87,8 @@ void TrustCheck::refuse_or_warn(Candidate& candidate, std::string complaint) con
 }
 
 void TrustCheck::check_manifest(Candidate& candidate) const {
-  if (candidate.is_refused || trust_ != Trust::manifest_hash || candidate.manifest) return;
+  if (candidate.is_refused || trust_ != Trust::manifest_hash) return;
+  if (candidate.manifest) return candidate.manifest->code_sha256.clear();  // the hash of the file must match
   candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED,
                    fmt::format("it has no manifest {}, and trust=\"manifest-hash\" (or FERRULE_TRUST) requires one "
                                "with its SHA-256; ferrule-manifest writes it",

@@ -25,8 +25,8 @@ namespace {
 // (the transposed left vectors) and `right` are rotated along, where they are not null. Returns false if it does not
 // converge.
 template <class R>
-bool iterate_bidiagonal(int64_t n, double* d, double* e, R* left, int64_t left_pitch, int64_t left_length, R* right,
-                        int64_t right_pitch, int64_t right_length) {
+bool iterate_bidiagonal(Team& team, int64_t n, double* d, double* e, R* left, int64_t left_pitch, int64_t left_length,
+                        R* right, int64_t right_pitch, int64_t right_length) {
   const auto turn_left = [&](int64_t i, int64_t j, double c, double s) {
     if (left != nullptr)
       rotate(left_length, left + i * left_pitch, left + j * left_pitch, static_cast<R>(c), static_cast<R>(s));
@@ -44,7 +44,7 @@ bool iterate_bidiagonal(int64_t n, double* d, double* e, R* left, int64_t left_p
   const double negligible = 0.25 * epsilon_of<double> * largest + tiny;
   int64_t end = n - 1;
   for (int64_t iteration = 0; end > 0; ++iteration) {
-    if (iteration > 60 * n + 60) return false;
+    if (iteration > 60 * n + 60 || team.is_stopped()) return false;
     const auto is_small = [&](int64_t i) {
       return absolute(e[i]) <= epsilon_of<double> * (absolute(d[i]) + absolute(d[i + 1])) + tiny;
     };

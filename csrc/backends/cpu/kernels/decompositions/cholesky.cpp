@@ -12,7 +12,7 @@ constexpr int64_t block = 32;
 template <class T>
 bool factor(Team& team, T* a, int64_t lda, int64_t n, T* work) {
   using R = RealOf<T>;
-  for (int64_t first = 0; first < n; first += block) {
+  for (int64_t first = 0; first < n && !team.is_stopped(); first += block) {
     const int64_t width = smaller(block, n - first), after = first + width;
     T* const diagonal = a + first * lda + first;
     // Row by row: L[i, j] = (A[i, j] - sum L[i, k] conj(L[j, k])) / L[j, j].

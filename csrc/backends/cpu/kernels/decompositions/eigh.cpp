@@ -45,7 +45,7 @@ void reduce(Team& team, const Memory<T>& memory, int64_t n) {
   T* const v = memory.reflections.v;
   for (int64_t first = 0; first < n - 1; first += Memory<T>::block) {
     const int64_t width = smaller(Memory<T>::block, n - 1 - first);
-    for (int64_t j = 0; j < width; ++j) {
+    for (int64_t j = 0; j < width && !team.is_stopped(); ++j) {
       const int64_t k = first + j, below = k + 1, count = n - below;
       T* const x = v + k * pitch;
       for (int64_t i = k; i < n; ++i) x[i] = conj(a[k * pitch + i]);
@@ -130,6 +130,7 @@ fe_error* eigh(const Call& call, bool vectors) {
                 memory.a[j * memory.pitch + i] = conj(element);
               }
             reduce(team, memory, n);
+            if (team.error != nullptr) return false;
             R* const values = reinterpret_cast<R*>(call.out[0].data) + matrix * n;
             if (!vectors) {
               const UnitScale scale(n, memory.d, memory.e);

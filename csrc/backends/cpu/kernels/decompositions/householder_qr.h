@@ -12,7 +12,7 @@ namespace {
 template <class T>
 void decompose_qr(Team& team, T* a, int64_t lda, int64_t rows, int64_t columns, Reflections<T>& reflections, T* work) {
   constexpr int64_t block = Reflections<T>::block;
-  for (int64_t first = 0; first < reflections.count; first += block) {
+  for (int64_t first = 0; first < reflections.count && !team.is_stopped(); first += block) {
     const int64_t width = smaller(block, reflections.count - first);
     T* const panel = reflections.v + first * reflections.ldv;
     for (int64_t i = 0; i < rows; ++i)

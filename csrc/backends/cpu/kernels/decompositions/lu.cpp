@@ -79,7 +79,7 @@ void exchange_rows(T* a, int64_t lda, int64_t begin, int64_t end, const int64_t*
 template <class T>
 bool factor(Team& team, T* a, int64_t lda, int64_t n, int64_t* pivots, T* work) {
   bool regular = true;
-  for (int64_t first = 0; first < n; first += panel_width) {
+  for (int64_t first = 0; first < n && !team.is_stopped(); first += panel_width) {
     const int64_t width = smaller(panel_width, n - first), after = first + width;
     regular &= factor_panel(a, lda, n, first, width, pivots, work);
     const int64_t rest = n - after;
@@ -91,7 +91,7 @@ bool factor(Team& team, T* a, int64_t lda, int64_t n, int64_t* pivots, T* work) 
     multiply<T>(team, rest, rest, width, {a + after * lda + first, lda, 1}, {a + first * lda + after, lda, 1},
                 a + after * lda + after, lda, Store::subtract, work);
   }
-  return regular;
+  return regular && team.error == nullptr;
 }
 template <class T>
 int64_t factor_work(int64_t n) {

@@ -1,6 +1,7 @@
 // Products of matrices inside decompositions, and the threads that compute them.
 #pragma once
 
+#include "../cancellation.h"
 #include "scalars.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -18,6 +19,11 @@ struct Team {
       body(int64_t{0}, n);
     else
       error = parallel(*call, n, grain, body);
+  }
+  // Whether nothing more is run. Loops whose iterations take a while on one thread ask it.
+  bool is_stopped() {
+    if (error == nullptr && call != nullptr) error = cancelled(*call);
+    return error != nullptr;
   }
 };
 

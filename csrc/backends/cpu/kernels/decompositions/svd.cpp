@@ -98,7 +98,7 @@ void reduce(Team& team, const Memory<T>& memory, int64_t m, int64_t n) {
     const auto p_of = [&](int64_t j) { return by_right.v + (first + j) * by_right.ldv; };
     const auto x_of = [&](int64_t j) { return memory.x + j * memory.x_pitch; };
     const auto y_of = [&](int64_t j) { return memory.y + j * memory.y_pitch; };
-    for (int64_t j = 0; j < width; ++j) {
+    for (int64_t j = 0; j < width && !team.is_stopped(); ++j) {
       const int64_t k = first + j, after = k + 1, rest = n - after;
       T* const u = u_of(j);
       for (int64_t i = k; i < m; ++i) u[i] = a[i * pitch + k];
@@ -183,11 +183,12 @@ bool decompose(Team& team, const Sizes& s, const T* from, T* u_out, RealOf<T>* v
       for (int64_t j = 0; j < i; ++j) memory.a[i * pitch + j] = T{};
   }
   reduce(team, memory, s.inner, n);
+  if (team.error != nullptr) return false;
   if (s.vectors)
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j)
         memory.left[i * memory.real_pitch + j] = memory.right[i * memory.real_pitch + j] = i == j ? R(1) : R(0);
-  if (!iterate_bidiagonal<R>(n, memory.d, memory.e, s.vectors ? memory.left : nullptr, memory.real_pitch, n,
+  if (!iterate_bidiagonal<R>(team, n, memory.d, memory.e, s.vectors ? memory.left : nullptr, memory.real_pitch, n,
                              s.vectors ? memory.right : nullptr, memory.real_pitch, n))
     return false;
   sort_descending(n, memory.d, memory.order);

@@ -130,6 +130,7 @@ class DivideAndConquer {
 
  private:
   bool solve(int64_t first, int64_t n) {
+    if (team_.is_stopped()) return false;
     if (n <= leaf) {
       if (!iterate_ql(n, d_ + first, e_ + first, arrays_.vectors + first * arrays_.pitch + first, arrays_.pitch, n))
         return false;

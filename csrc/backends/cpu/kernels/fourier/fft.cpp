@@ -69,7 +69,11 @@ fe_error* transform_axis(const Call& call, const Lines& lines, const Plan<R>& pl
     return target.data + line / inner * target.reals_of_line() * inner + line % inner * target.reals_of_item();
   };
   const bool unfolds = target.kind == Target<R>::unfolding;
-  if (plan.method == Plan<R>::convolution) fill_kernel(plan, buffers_of(plan, call.local.part(0)));
+  if (plan.method == Plan<R>::convolution) {
+    Stop stop = stop_of(call, plan);
+    fill_kernel(plan, buffers_of(plan, call.local.part(0)), stop);
+    if (stop.error != nullptr) return stop.error;
+  }
 
   if (plan.method == Plan<R>::lanes) {
     const int64_t groups = ceil_div(inner, width),
@@ -134,7 +138,8 @@ fe_error* transform_axis(const Call& call, const Lines& lines, const Plan<R>& pl
 
   return parallel_with_local(call, lines.count(), larger(1, 8192 / n), [&](int64_t begin, int64_t end, char* local) {
     const Buffers<R> buffers = buffers_of(plan, local);
-    for (int64_t line = begin; line < end; ++line) {
+    Stop stop = stop_of(call, plan);
+    for (int64_t line = begin; line < end && !stop(); ++line) {
       const R* const from = source_of(line);
       R* const to = target_of(line);
       const auto load = [&](int64_t first, int64_t count, R* re, R* im) {
@@ -144,12 +149,12 @@ fe_error* transform_axis(const Call& call, const Lines& lines, const Plan<R>& pl
         target.write_run(to, first, count, re, im);
       };
       if (plan.method == Plan<R>::matrix)
-        transform_as_matrix(plan, buffers, load, store);
+        transform_as_matrix(plan, buffers, stop, load, store);
       else
-        transform_by_convolution(plan, buffers, load, store);
+        transform_by_convolution(plan, buffers, stop, load, store);
       if (unfolds) unfold_line(plan, to, target.stride, 0, n / 2 + 1);
     }
-    return static_cast<fe_error*>(nullptr);
+    return stop.error;
   });
 }
 

@@ -2,6 +2,7 @@
 // (Gentleman & Sande 1966; Bailey 1990), or as a convolution of a smooth length (Bluestein 1970).
 #pragma once
 
+#include "../cancellation.h"
 #include "plan.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -68,20 +69,35 @@ void transform_block_of_rows(const Plan<R>& plan, const Buffers<R>& buffers, Par
   for (int64_t k = 0; k < n2; ++k) store(k * n1 + first, count, done.re + k * width, done.im + k * width);
 }
 
+// Asks whether a transform on one thread is cancelled, if it takes long; keeps the error.
+struct Stop {
+  const Call& call;
+  bool is_long;
+  fe_error* error = nullptr;
+  bool operator()() {
+    if (is_long && error == nullptr) error = cancelled(call);
+    return error != nullptr;
+  }
+};
+template <class R>
+Stop stop_of(const Call& call, const Plan<R>& plan) {
+  return {call, plan.length >= (1 << 18)};
+}
+
 template <class R, class Load, class Store>
-void transform_as_matrix(const Plan<R>& plan, const Buffers<R>& buffers, Load load, Store store) {
-  for (int64_t block = 0; block * width_of<R> < plan.n2; ++block)
+void transform_as_matrix(const Plan<R>& plan, const Buffers<R>& buffers, Stop& stop, Load load, Store store) {
+  for (int64_t block = 0; block * width_of<R> < plan.n2 && !stop(); ++block)
     transform_block_of_columns(plan, buffers, buffers.matrix, block, load);
-  for (int64_t block = 0; block * width_of<R> < plan.n1; ++block)
+  for (int64_t block = 0; block * width_of<R> < plan.n1 && !stop(); ++block)
     transform_block_of_rows(plan, buffers, buffers.matrix, block, store);
 }
 
 // The transform of the conjugated chirp, around zero, over the length.
 template <class R>
-void fill_kernel(const Plan<R>& plan, const Buffers<R>& buffers) {
+void fill_kernel(const Plan<R>& plan, const Buffers<R>& buffers, Stop& stop) {
   const R factor = R(1) / static_cast<R>(plan.length);
   transform_as_matrix(
-      plan, buffers,
+      plan, buffers, stop,
       [&](int64_t first, int64_t count, R* re, R* im) {
         for (int64_t i = 0; i < count; ++i) {
           const int64_t j = first + i, back = plan.length - j;
@@ -99,10 +115,10 @@ void fill_kernel(const Plan<R>& plan, const Buffers<R>& buffers) {
 }
 
 template <class R, class Load, class Store>
-void transform_by_convolution(const Plan<R>& plan, const Buffers<R>& buffers, Load load, Store store) {
+void transform_by_convolution(const Plan<R>& plan, const Buffers<R>& buffers, Stop& stop, Load load, Store store) {
   const Parts<R> chirp = plan.chirp, kernel = plan.kernel, convolved = buffers.convolved;
   transform_as_matrix(
-      plan, buffers,
+      plan, buffers, stop,
       [&](int64_t first, int64_t count, R* re, R* im) {
         const int64_t given = larger(0, smaller(count, plan.n - first));
         if (given > 0) load(first, given, re, im);
@@ -121,7 +137,7 @@ void transform_by_convolution(const Plan<R>& plan, const Buffers<R>& buffers, Lo
         }
       });
   transform_as_matrix(
-      plan, buffers,
+      plan, buffers, stop,
       [&](int64_t first, int64_t count, R* re, R* im) {
         for (int64_t i = 0; i < count; ++i) {
           re[i] = convolved.re[first + i];

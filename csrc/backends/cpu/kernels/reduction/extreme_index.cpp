@@ -1,4 +1,5 @@
 // argmax and argmin: the index of the first extreme; the first NaN, if there is one.
+#include "../cancellation.h"
 #include "../op_attributes.h"
 #include "../reduction_blocks.h"
 
@@ -19,11 +20,14 @@ HWY_INLINE bool replaces(T a, T b) {
 // borrowed memory may write to it meanwhile: if the extreme is no longer there, the index of the block's last element
 // is used.
 template <class Op, class T>
-int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const BlockBuffers<T>& buffers) {
+fe_error* extreme_index(const Call& call, const Nest& reduced, const T* x, int64_t length,
+                        const BlockBuffers<T>& buffers, int64_t& index) {
   using Value = Computed<T>;
   Value best{};
-  int64_t index = -1;
+  index = -1;
   for (int64_t first = 0; first < length; first += block_elements) {
+    if (first % (256 * block_elements) == 0 && first > 0)
+      if (fe_error* const error = cancelled(call)) return error;
     const int64_t n = smaller(block_elements, length - first);
     const Value* block = block_of(reduced, x, first, n, buffers);
     const Value extreme = reduce_block<Op, Value>(block, n);
@@ -36,7 +40,7 @@ int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const Blo
     best = extreme;
     index = first + i;
   }
-  return index;
+  return nullptr;
 }
 
 struct Search {
@@ -59,9 +63,11 @@ fe_error* find(const Call& call) {
   return parallel_with_local(call, search.outputs, search.grain, [&](int64_t begin, int64_t end, char* local) {
     Scratch scratch(local);
     const BlockBuffers<T> buffers(scratch, search.dims.reduced);
-    for (int64_t i = begin; i < end; ++i)
-      out[i] = extreme_index<Op, T>(search.dims.reduced, x + search.dims.kept.offset(i), search.length, buffers);
-    return static_cast<fe_error*>(nullptr);
+    fe_error* error = nullptr;
+    for (int64_t i = begin; i < end && error == nullptr; ++i)
+      error = extreme_index<Op, T>(call, search.dims.reduced, x + search.dims.kept.offset(i), search.length, buffers,
+                                   out[i]);
+    return error;
   });
 }
 
