@@ -8,7 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.dtypes.classification import as_dtype
-from ferrule.errors import DTypeError
+from ferrule.errors import DTypeError, InvalidArgumentError
 
 _COMPLEX: dict[str, np.dtype[Any]] = {"float32": np.dtype("complex64"), "float64": np.dtype("complex128")}
 
@@ -46,6 +46,8 @@ def set_default_dtype(dtype: Any, *, thread: bool = False) -> None:
     ------
     DTypeError
         The dtype is another one.
+    InvalidArgumentError
+        `thread` is not a bool.
 
     Examples
     --------
@@ -57,9 +59,11 @@ def set_default_dtype(dtype: Any, *, thread: bool = False) -> None:
     wanted = None if dtype is None else as_dtype(dtype, "set_default_dtype")
     if wanted is not None and wanted.name not in _COMPLEX:
         raise DTypeError(f"set_default_dtype: takes {' or '.join(_COMPLEX)}, not {wanted}")
+    if not isinstance(thread, bool):
+        raise InvalidArgumentError(f"set_default_dtype: thread is a bool, not a {type(thread).__name__}")
     if wanted is None and not thread:
         wanted = np.dtype("float32")
-    _ferrule.set_default_dtype(wanted, bool(thread))
+    _ferrule.set_default_dtype(wanted, thread)
 
 
 def default_complex_dtype() -> np.dtype[Any]:

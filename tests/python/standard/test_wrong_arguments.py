@@ -125,8 +125,8 @@ OF_THE_PROCESS = {
         "executable_dir",
     ),
     *("explain", "graph", "host_empty", "load", "load_all", "memory_stats", "profile", "refresh", "register_container"),
-    *("reload", "set_default_device", "set_log_level", "set_thread_count", "shutdown", "stats", "synchronize"),
-    *("thread_count", "trace", "trim", "unload", "__array_namespace_info__"),
+    *("reload", "set_default_device", "set_default_dtype", "set_log_level", "set_thread_count", "shutdown", "stats"),
+    *("synchronize", "thread_count", "trace", "trim", "unload", "__array_namespace_info__"),
 }
 MODULES: dict[str, Any] = {"": fe, "linalg.": fe.linalg, "fft.": fe.fft, "random.": fe.random}
 
