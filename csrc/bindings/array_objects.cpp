@@ -244,14 +244,17 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   auto array = py::reinterpret_steal<py::object>(PyObject_CallMethodOneArg(extension, view_plain, self));
   if (array && array.is(not_implemented())) {
-    const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "__array__"));
+    // NumPy drops errors of this function and then calls `__array__`, so nothing is computed here: its failure would
+    // be lost, or an interrupt.
+    const auto is_ready = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "is_ready"));
+    if (is_ready.ptr() == Py_False)
+      PyErr_SetString(PyExc_BufferError, "the array is not computed: call ferrule.eval(x)");
+    const auto method = py::reinterpret_steal<py::object>(
+        is_ready.ptr() == Py_True ? PyObject_GetAttrString(self, "__array__") : nullptr);
     array = py::reinterpret_steal<py::object>(
         method ? PyObject_CallFunctionObjArgs(method.ptr(), Py_None, Py_False, nullptr) : nullptr);
   }
-  if (array) return PyObject_GetBuffer(array.ptr(), view, flags);
-  // NumPy drops this error and calls `__array__`, which an interrupt has to end, too.
-  if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
-  return -1;
+  return array ? PyObject_GetBuffer(array.ptr(), view, flags) : -1;
 }
 
 template <std::size_t... binary, std::size_t... unary>

@@ -36,14 +36,12 @@ def dispatch() -> Iterator[None]:
         yield
 
 
+MIXTURE = GaussianMixture(2, reg_covar=0.1, random_state=0, init_params="random")
 MODELS: dict[str, Any] = {
     "PCA": (lambda x: (lambda model: model.inverse_transform(model.transform(x)))(PCA(2, svd_solver="full").fit(x)), X),
     "Ridge": (lambda x, y: Ridge(1.0, solver="svd").fit(x, y).coef_, X, Y),
     "LogisticRegression": (lambda x, y: LogisticRegression(solver="lbfgs").fit(x, y).predict(x), X, CLASSES),
-    "GaussianMixture": (
-        lambda x: GaussianMixture(2, reg_covar=0.1, random_state=0).fit(x).covariances_,
-        X,
-    ),
+    "GaussianMixture": (lambda x: MIXTURE.fit(x).covariances_, X),
     "StandardScaler": (lambda x: preprocessing.StandardScaler().fit_transform(x), X),
     "rbf_kernel": (metrics.pairwise.rbf_kernel, X, X[::-1].copy()),
     "roc_curve": (lambda y, p: metrics.roc_curve(y, p), CLASSES, CHANCE),

@@ -275,7 +275,7 @@ def test_graph_properties_can_be_inspected() -> None:
     assert graph.dot().startswith("digraph")
     assert graph.plan["steps"][0]["nodes"][0]["op"] == "matmul"
     assert graph.placement()["nodes"]
-    assert "3 steps" in repr(graph) or "steps" in repr(graph)
+    assert "ops=3" in repr(graph)
 
 
 def test_svg_needs_graphviz_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ FAULTS = [
     ("writes_input", "add-float32", "guards", "failed", "input 0"),
     ("reads_past", "add-float32", "guards", "crashed", "SIGSEGV"),
     ("depends_on_the_batch", "add-float32", "batch", "failed", "computed alone and in the batch"),
-    ("depends_on_threads", "add-float32", "threads", "failed", "2 threads, and one"),
+    ("depends_on_threads", "add-float32", "threads", "failed", "8 threads, and one"),
     ("depends_on_the_run", "add-float32", "repeat", "failed", "the first run"),
     ("fuses_wrongly", "add-float32", "fused", "failed", "in one graph, then abs, add, abs"),
     ("wrong_constant", "add-float32", "constants", "failed", "is constant"),

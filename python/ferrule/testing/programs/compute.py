@@ -274,12 +274,8 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values 
 
 
 def borrowing(program: Program, way: Way) -> set[str]:
-    """Values that borrow NumPy's memory and so may change with it: inputs, and results of asarray of them."""
-    found = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
-    for step in program.steps:
-        if step.attributes.get("how") == "asarray" and step.operands[0] in found:
-            found.add(step.name)
-    return found
+    """Values that borrow NumPy's memory and so may change with it: inputs."""
+    return {one.name for one in program.inputs if not (way.traced and one.is_argument)}
 
 
 def order_of(program: Program) -> list[int]:

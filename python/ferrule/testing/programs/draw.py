@@ -11,7 +11,7 @@ from ferrule.testing.programs.model.operation import Drawn
 from ferrule.testing.programs.model.scope import Scope, Takes
 from ferrule.testing.programs.program import Program, Step
 from ferrule.testing.programs.steps import operations
-from ferrule.testing.programs.steps.updates import SAME
+from ferrule.testing.programs.steps.updates import SAME, may_write_to
 
 MOST_STEPS = 12
 SMALL, LARGE = 2_000, 150_000  # the most elements of a value
@@ -100,14 +100,12 @@ def draw_outputs(scope: Scope, steps: list[Step]) -> tuple[str, ...]:
 
 
 def updating_in_place(scope: Scope, program: Program) -> Program:
-    """Let some updates write to a value without copying it first, if no later step or output reads that value."""
-    made = {step.name for step in program.steps}
+    """Let some updates write to a value without copying it first, if nothing else reads that value."""
     steps = list(program.steps)
     for place, step in enumerate(steps):
         if step.operation != "update" or not scope.one_in(3):
             continue
         source = step.operands[0]
-        read = {name for later in steps[place + 1 :] for name in later.reads} | {*program.outputs}
-        if source in made and source not in read and step.operands[1] != source:
+        if may_write_to(source, place, steps, program.outputs) and step.operands[1] != source:
             steps[place] = dataclasses.replace(step, attributes={**step.attributes, "how": SAME})
     return dataclasses.replace(program, steps=tuple(steps))

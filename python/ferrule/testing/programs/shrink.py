@@ -12,7 +12,7 @@ from ferrule.testing.programs.model.inputs import ARGUMENT, CONSTANT, Input, Ope
 from ferrule.testing.programs.model.memory import Memory
 from ferrule.testing.programs.program import Program, Step
 from ferrule.testing.programs.steps import operations
-from ferrule.testing.programs.steps.updates import SAME
+from ferrule.testing.programs.steps.updates import SAME, may_write_to
 
 Fails = Callable[[Program], bool]
 MOST_TRIES = 300
@@ -108,12 +108,9 @@ def cut_off(program: Program, step: Step, value: Values) -> Program:
 def without_rebinding(program: Program) -> Program:
     """Let updates copy first if they write to an input or to a value that is read afterwards."""
     steps = list(program.steps)
-    made = {step.name for step in steps}
     for place, step in enumerate(steps):
-        if step.attributes.get("how") == SAME:
-            read = {name for later in steps[place + 1 :] for name in later.reads} | {*program.outputs}
-            if step.operands[0] in read or step.operands[0] not in made:
-                steps[place] = dataclasses.replace(step, attributes={**step.attributes, "how": "copy"})
+        if step.attributes.get("how") == SAME and not may_write_to(step.operands[0], place, steps, program.outputs):
+            steps[place] = dataclasses.replace(step, attributes={**step.attributes, "how": "copy"})
     return dataclasses.replace(program, steps=tuple(steps))
 
 

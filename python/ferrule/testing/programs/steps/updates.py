@@ -12,20 +12,20 @@ from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, exact
 from ferrule.testing.programs.model.promotion import converted
 from ferrule.testing.programs.model.scope import Scope
+from ferrule.testing.programs.program import Step
+from ferrule.testing.programs.steps import movement
 from ferrule.testing.programs.steps.movement import draw_key
 
 COPIES = {
     "copy": "copy.copy({0})",
-    "asarray": "fe.asarray({0})",
     "asarray_copy": "fe.asarray({0}, copy=True)",
     "positive": "+{0}",
-    "all": "{0}[...]",
-    "slice": "{0}[:]",
     "astype": "fe.astype({0}, {dtype!r}, copy=True)",
-    "flip": "fe.flip({0}, axis=())",
-    "view": "fe.reshape({0}, {shape})",
+    "method": "{0}.copy()",
+    "roll": "fe.roll({0}, 0)",
 }
-SAME = "same"  # no copy: nothing reads the value afterwards
+SAME = "same"  # no copy: see may_write_to
+VIEWS = {one.name for one in movement.OPERATIONS if isinstance(one, movement.View)}
 # Assignments to {t} of values that read {s}, the same array: by views of it, reversed, overlapping, and through ops.
 # {n} is the length of axis 0, {k} a part of it, {zeros} one 0 for each axis.
 UPDATES_OF_ITSELF = {
@@ -130,16 +130,20 @@ def _update_of_itself(target: str, source: str, attributes: Mapping[str, Any]) -
     )
 
 
+def may_write_to(source: object, at: int, steps: Sequence[Step], outputs: Sequence[str]) -> bool:
+    """Whether the step `at` may write to a value without a copy: nothing else reads the value, and it is no view."""
+    others = {name for place, step in enumerate(steps) if place != at for name in step.reads}
+    made = [step.operation for step in steps if step.name == source]
+    return made != [] and made[0] not in VIEWS and source not in others and source not in outputs
+
+
 def _how(scope: Scope, x: str) -> dict[str, Any]:
-    value = scope.values[x]
-    how = scope.choose([how for how in COPIES if how != "slice" or value.ndim])
-    more: dict[str, dict[str, Any]] = {"astype": {"dtype": value.dtype.name}, "view": {"shape": list(value.shape)}}
-    return {"how": how, **more.get(how, {})}
+    how = scope.choose([*COPIES])
+    return {"how": how, "dtype": scope.values[x].dtype.name} if how == "astype" else {"how": how}
 
 
 def _of_copy(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    shape = attributes.get("shape")
-    return {"dtype": attributes.get("dtype"), "shape": None if shape is None else tuple(shape)}
+    return {"dtype": attributes.get("dtype")}
 
 
 def _spreads(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
