@@ -21,7 +21,6 @@ class Way:
     traced: outputs that are arguments are copies of them.
     overwrites: the writable memories are overwritten before the outputs are computed.
     into_inputs: outputs are written to the writable memories.
-    only_traced: outputs that do not depend on arguments are not checked.
     without_writing: the name of the way that does the same without overwriting memory.
     one_by_one: the outputs are computed one after the other.
     """
@@ -33,7 +32,6 @@ class Way:
     traced: bool = False
     overwrites: bool = False
     into_inputs: bool = False
-    only_traced: bool = False
     without_writing: str = ""
     one_by_one: bool = False
     needs_second: bool = False
@@ -99,15 +97,6 @@ WAYS = (
         "function = fe.graph(program, device=device)\nfunction(*arguments)\noutputs = function(*others)\n",
         call=1,
         traced=True,
-    ),
-    Way(
-        "constants_kept",
-        "function = fe.graph(program, device=device)\nfunction(*arguments)\noverwrite()\noutputs = function(*others)\n",
-        call=1,
-        traced=True,
-        only_traced=True,
-        without_writing="graph_again",
-        needs_array=True,
     ),
     Way("unfused", "outputs = fe.graph(program, device=device, fuse=False)(*arguments)\n", traced=True),
     Way(

@@ -12,7 +12,7 @@ import numpy as np
 
 import ferrule as fe
 from ferrule.testing.model.dtypes import Values
-from ferrule.testing.programs.computation_ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
+from ferrule.testing.programs.computation_ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of
 from ferrule.testing.programs.model.operation import difference
 from ferrule.testing.programs.program import Program
 from ferrule.testing.programs.steps import operations
@@ -250,9 +250,6 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values 
     kept = [None if output is None else np.asarray(output) for output in outcome.outputs]
     if len(kept) != len(wanted):
         return Fault(way.name, "bits", f"gave {len(kept)} outputs, not {len(wanted)}")
-    if way.only_traced:
-        surely = traced_outputs(program)
-        kept = [output if place in surely else None for place, output in enumerate(kept)]
     passed = borrowing(program, way)
     for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
         if got is None or right is None or (way.overwrites and program.outputs[place] in passed):
