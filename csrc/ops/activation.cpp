@@ -1,7 +1,19 @@
 // Activation functions.
+#include <limits>
+
 #include "ops/rules.h"
 
 namespace ferrule::ops {
+namespace {
+
+// x, or the lowest finite number in place of -inf, whose product with 0 is NaN.
+Value at_least_lowest(Builder& b, Value x) {
+  const bool is_double = b.type(x).dtype == DType::float64;
+  const double lowest = is_double ? std::numeric_limits<double>::lowest() : std::numeric_limits<float>::lowest();
+  return b.maximum(x, b.scalar_like(lowest, x));
+}
+
+}  // namespace
 
 OP(sigmoid).doc("1 / (1 + exp(-x)).").elementwise().input("x", real_floating).result(same_shape_and_dtype);
 
@@ -10,7 +22,10 @@ OP(silu)
     .elementwise()
     .input("x", real_floating)
     .result(same_shape_and_dtype)
-    .decompose([](Builder& b, Value x) { return b.multiply(x, b.sigmoid(x)); });
+    .decompose([](Builder& b, Value x) {
+      const Value finite = at_least_lowest(b, x);
+      return b.multiply(finite, b.sigmoid(x));
+    });
 
 OP(relu)
     .doc("max(x, 0), elementwise.")
@@ -28,7 +43,7 @@ OP(gelu)
     .choice_attribute("approximate", "none", "none|tanh")
     .result(same_shape_and_dtype)
     .decompose([](Builder& b, const Call& c) {
-      const Value x = c.input(0), half = b.scalar_like(0.5, x), one = b.scalar_like(1, x);
+      const Value x = at_least_lowest(b, c.input(0)), half = b.scalar_like(0.5, x), one = b.scalar_like(1, x);
       if (c.attribute().string("approximate") == "none")
         return b.multiply(b.multiply(half, x),
                           b.add(one, b.erf(b.multiply(x, b.scalar_like(0.70710678118654752440, x)))));

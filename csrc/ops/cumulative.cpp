@@ -6,6 +6,7 @@ namespace {
 
 void accumulated(Inference& i) {
   TensorType type = i.input(0);
+  type.dtype = widened(type.dtype);
   const int axis = i.axis("axis", type.shape.rank());
   if (i.attribute().boolean("include_initial")) {
     if (type.shape[axis] == INT64_MAX) i.fail("axis {} of the result is larger than memory can be", axis);

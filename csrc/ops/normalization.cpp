@@ -1,4 +1,6 @@
 // Softmax, and normalization of rows.
+#include <cmath>
+
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -17,6 +19,20 @@ void normalized_rows(Inference& i) {
       i.fail("{} has shape {}, but the last axis of {} has {} elements", i.row().inputs[k].name,
              to_string(i.input(k).shape), to_string(i.input(0)), shape[shape.rank() - 1]);
   i.output(i.input(0));
+}
+
+// The root of the mean of squares over the last axis, plus `epsilon`, which has no weight where the mean is very large.
+Value root_of_mean_square(Builder& b, Value x, Value epsilon, bool has_epsilon) {
+  const Shape shape = b.type(x).shape;
+  const Value root = b.apply("sum_of_squares", {x},
+                             {{"axis", std::vector<int64_t>{-1}},
+                              {"keepdims", true},
+                              {"divisor", static_cast<double>(shape[shape.rank() - 1])},
+                              {"root", true}});
+  if (!has_epsilon) return root;
+  const Value is_large =
+      b.apply("greater", {root, b.scalar_like(std::ldexp(1, b.type(x).dtype == DType::float64 ? 500 : 60), x)});
+  return b.where(is_large, root, b.sqrt(b.add(b.multiply(root, root), epsilon)));
 }
 
 }  // namespace
@@ -55,11 +71,11 @@ OP(layer_norm)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0);
       const Value mean = b.apply("mean", {x}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
-      const Value distance = b.subtract(x, mean);
-      const Value variance =
-          b.apply("mean", {b.multiply(distance, distance)}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
-      const Value epsilon = b.scalar_like(c.attribute().real("epsilon"), x);
-      Value y = b.divide(distance, b.sqrt(b.add(variance, epsilon)));
+      const Value half = half_of_large(b, mean);
+      const Value distance = b.subtract(b.multiply(x, half), b.multiply(mean, half));
+      const double epsilon = c.attribute().real("epsilon");
+      const Value smaller = b.multiply(b.scalar_like(epsilon, x), b.multiply(half, half));
+      Value y = b.divide(distance, root_of_mean_square(b, distance, smaller, epsilon != 0));
       if (c.has_input(1)) y = b.multiply(y, c.input(1));
       if (c.has_input(2)) y = b.add(y, c.input(2));
       return y;
@@ -73,10 +89,8 @@ OP(rms_norm)
     .result(normalized_rows)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0);
-      const Value square =
-          b.apply("mean", {b.multiply(x, x)}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
-      const Value epsilon = b.scalar_like(c.attribute().real("epsilon"), x);
-      const Value y = b.divide(x, b.sqrt(b.add(square, epsilon)));
+      const double epsilon = c.attribute().real("epsilon");
+      const Value y = b.divide(x, root_of_mean_square(b, x, b.scalar_like(epsilon, x), epsilon != 0));
       return c.has_input(1) ? b.multiply(y, c.input(1)) : y;
     });
 

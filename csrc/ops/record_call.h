@@ -27,7 +27,7 @@ struct RecordedCall {
   std::vector<TensorType> results;  // of the outputs
 };
 
-// Promotes and widens the dtypes of the operands, completes the attributes and infers the results. Throws Error for an
+// Promotes the dtypes of the operands, completes the attributes and infers the results. Throws Error for an
 // invalid call, of which nothing is recorded. Then places the numbers and casts tensors of other dtypes. `numbers`: one
 // per operand, or none if all are ordinary tensors.
 RecordedCall record_call(const Row& op, Operands& operands, std::span<const OperandNumber> numbers,

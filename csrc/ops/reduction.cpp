@@ -1,4 +1,5 @@
 // Reductions. An empty `axis` means all axes.
+#include <cmath>
 #include <limits>
 
 #include "ops/rules.h"
@@ -33,6 +34,18 @@ int64_t reduced_count(Builder& b, const Call& c) {
   return count;
 }
 
+// The powers of two by which numbers are multiplied so that sums of their squares neither overflow nor vanish, one for
+// each result of a reduction over `axes`, which are kept. They depend on the number of the greatest magnitude.
+Value factors_for_squares(Builder& b, Value x, const std::vector<int64_t>& axes) {
+  const bool is_double = b.type(x).dtype == DType::float64;
+  const double end = std::ldexp(1, is_double ? 400 : 50), factor = std::ldexp(1, is_double ? 700 : 90);
+  const Value high = b.reduce_keeping("max", x, axes), low = b.reduce_keeping("min", x, axes);
+  const Value greatest = b.maximum(high, b.negative(low));
+  const Value grown =
+      b.where(b.apply("less", {greatest, b.scalar_like(1 / end, x)}), b.scalar_like(factor, x), b.scalar_like(1, x));
+  return b.where(b.apply("greater", {greatest, b.scalar_like(end, x)}), b.scalar_like(1 / factor, x), grown);
+}
+
 }  // namespace
 
 OP(sum)
@@ -41,14 +54,14 @@ OP(sum)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .takes_epilogue()
-    .result(reduced);
+    .result(reduced_and_widened);
 
 OP(prod)
     .doc("Product over axes; integers in 64 bits.")
     .widened("x", boolean_or_numeric)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
-    .result(reduced);
+    .result(reduced_and_widened);
 
 OP(max)
     .doc("Greatest element over axes; NaN if any is NaN.")
@@ -109,20 +122,54 @@ OP(mean)
 OP(var)
     .doc(
         "Variance over axes: the squared distances to the mean, over their number less `correction`; NaN where that is "
-        "not positive.")
+        "not positive. With `root` its root, the standard deviation, which is in range where the variance is not.")
     .input("x", real_floating)
     .axes_attribute("axis")
     .real_attribute("correction", 0)
     .boolean_attribute("keepdims", false)
+    .boolean_attribute("root", false)
+    .since(2)
     .result(reduced)
     .decompose([](Builder& b, const Call& c) {
       const std::vector<int64_t> axes = c.attribute().integers("axis");
+      const bool is_root = c.attribute().boolean("root");
       const Value x = c.input(0), mean = b.apply("mean", {x}, {{"axis", axes}, {"keepdims", true}});
-      const Value distance = b.subtract(x, mean);
-      const Value sum = b.apply("sum", {b.multiply(distance, distance)},
-                                {{"axis", axes}, {"keepdims", c.attribute().boolean("keepdims")}});
+      const Value half = is_root ? half_of_large(b, mean) : mean;
+      const Value distance = is_root ? b.subtract(b.multiply(x, half), b.multiply(mean, half)) : b.subtract(x, mean);
       const double count = static_cast<double>(reduced_count(b, c)) - c.attribute().real("correction");
-      return b.divide(sum, b.scalar_like(count > 0 ? count : std::numeric_limits<double>::quiet_NaN(), sum));
+      const Value spread = b.apply("sum_of_squares", {distance},
+                                   {{"axis", axes},
+                                    {"keepdims", c.attribute().boolean("keepdims")},
+                                    {"divisor", count > 0 ? count : 1.0},
+                                    {"root", is_root}});
+      if (!(count > 0)) return b.multiply(spread, b.scalar_like(std::numeric_limits<double>::quiet_NaN(), x));
+      return is_root ? b.divide(spread, b.reshape(half, b.type(spread).shape)) : spread;
+    });
+
+OP(sum_of_squares)
+    .doc(
+        "The sum of squares over axes, divided by `divisor`; with `root` the root of that. It is right wherever the "
+        "result is in range, even if the squares or their sum are not.")
+    .input("x", real_floating)
+    .axes_attribute("axis")
+    .boolean_attribute("keepdims", false)
+    .real_attribute("divisor", 1)
+    .boolean_attribute("root", false)
+    .result(reduced)
+    .decompose([](Builder& b, const Call& c) {
+      const std::vector<int64_t> axes = c.attribute().integers("axis");
+      const bool is_empty = reduced_count(b, c) == 0;
+      const Value x = c.input(0);
+      const Value factors = is_empty ? b.scalar_like(1, x) : factors_for_squares(b, x, axes);
+      const Value scaled = b.multiply(x, factors);
+      const Value sum = b.apply("sum", {b.multiply(scaled, scaled)},
+                                {{"axis", axes}, {"keepdims", c.attribute().boolean("keepdims")}});
+      const Value mean = b.divide(sum, b.scalar_like(c.attribute().real("divisor"), x));
+      const Value result = c.attribute().boolean("root") ? b.sqrt(mean) : mean;
+      if (is_empty) return result;
+      const Value factor = b.reshape(factors, b.type(sum).shape);
+      const Value divided = b.divide(result, factor);
+      return c.attribute().boolean("root") ? divided : b.divide(divided, factor);
     });
 
 }  // namespace ferrule::ops

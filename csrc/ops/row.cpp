@@ -36,8 +36,12 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
 
 }  // namespace
 
-uint32_t lowest_revision(const Row& row, const Attributes& attributes) {
-  uint32_t revision = 1;
+bool is_narrow(const Row& row, DType first) {
+  return row.input_count > 0 && row.inputs[0].widened && first != DType::none && widened(first) != first;
+}
+
+uint32_t lowest_revision(const Row& row, const Attributes& attributes, DType first) {
+  uint32_t revision = is_narrow(row, first) ? 2 : 1;
   for (std::size_t i = 0; i < row.attribute_count; ++i)
     if (row.attributes[i].since > revision && attributes[i] != default_value_of(row.attributes[i]))
       revision = row.attributes[i].since;
@@ -195,14 +199,13 @@ std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inpu
       }
     }
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    DType dtype = row_of_input(i).promoted ? common : inputs[i].dtype;
-    if (row_of_input(i).widened && class_of(dtype) == FE_CLASS_UNSIGNED) dtype = DType::uint64;
-    if (row_of_input(i).widened && (class_of(dtype) == FE_CLASS_SIGNED || dtype == DType::boolean))
-      dtype = DType::int64;
-    dtypes.push_back(dtype);
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) dtypes.push_back(row_of_input(i).promoted ? common : inputs[i].dtype);
   return dtypes;
+}
+
+DType widened(DType dtype) {
+  if (class_of(dtype) == FE_CLASS_UNSIGNED) return DType::uint64;
+  return class_of(dtype) == FE_CLASS_SIGNED || dtype == DType::boolean ? DType::int64 : dtype;
 }
 
 }  // namespace ferrule::ops

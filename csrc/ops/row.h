@@ -68,7 +68,8 @@ struct InputRow {
   const char* name = nullptr;
   Accepts accepts = Accepts::any;
   bool promoted = false;  // cast to the common dtype of all promoted inputs
-  bool widened = false;   // integers are first cast to 64 bits, as the standard requires for sum and prod
+  bool widened = false;   // integers and bool have results of 64 bits, as the standard requires for sum and prod; a
+                          // device without a kernel for a narrow dtype gets the input in that of the result
   bool optional = false;  // only for trailing inputs
   bool variadic = false;  // only for the last input: given once or more often
 };
@@ -199,7 +200,10 @@ struct Row {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true}; });
   }
   constexpr Row widened(const char* input_name, Accepts what) const {
-    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, false, true}; });
+    return with([&](Row& r) {
+      r.inputs[r.input_count++] = {input_name, what, false, true};
+      r.revision = 2;  // which brought narrow inputs
+    });
   }
   constexpr Row optional(const char* input_name, Accepts what, bool is_promoted = false) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, is_promoted, false, true}; });
@@ -286,20 +290,27 @@ struct Row {
   }
 };
 
-// The lowest revision of the op that can express a call. An attribute of a later revision does not count if it has its
-// default, so a module that is older than the attribute can still compute such calls.
-uint32_t lowest_revision(const Row& row, const Attributes& attributes);
+// The lowest revision of the op that can express a call whose first input, if any, has the dtype `first`. An attribute
+// of a later revision does not count if it has its default, so a module that is older than the attribute can still
+// compute such calls.
+uint32_t lowest_revision(const Row& row, const Attributes& attributes, DType first = DType::none);
+
+// Whether the first input of a call has a narrow dtype, and the result one of 64 bits.
+bool is_narrow(const Row& row, DType first);
 
 // Whether the size of the bounded outputs is only known after computation: see Row::bounded.
 bool is_open_ended(const Row& row, const Attributes& attributes);
 
-// Checks the attributes and the number and dtypes of the inputs, which are already promoted and widened, and runs the
-// result rule. Throws Error(invalid_argument) with a message that begins with the op's name.
+// Checks the attributes and the number and dtypes of the inputs, which are already promoted, and runs the result rule.
+// Throws Error(invalid_argument) with a message that begins with the op's name.
 std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs, Attributes& attributes);
 
-// The dtypes that inputs are cast to before infer(): promotion and widening. A weak input (a number) only takes part in
+// The dtypes that inputs are cast to before infer(): their promotion. A weak input (a number) only takes part in
 // promotion if its kind is higher than that of all others.
 std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak);
+
+// int64 for bool and signed integers, uint64 for unsigned ones; other dtypes stay.
+DType widened(DType dtype);
 
 }  // namespace ferrule::ops
 

@@ -47,6 +47,10 @@ void same_shape_real_dtype(Inference& inference) {
 
 void reduced(Inference& inference) { inference.output({inference.input(0).dtype, reduced_shape(inference)}); }
 
+void reduced_and_widened(Inference& inference) {
+  inference.output({widened(inference.input(0).dtype), reduced_shape(inference)});
+}
+
 void reduced_to_bool(Inference& inference) { inference.output({DType::boolean, reduced_shape(inference)}); }
 
 Shape batch_shape(const Shape& matrices) {
@@ -60,6 +64,11 @@ std::vector<int64_t> reduction_axes(const AttributeReader& attribute, int rank) 
     std::iota(axes.begin(), axes.end(), 0);
   }
   return axes;
+}
+
+Value half_of_large(Builder& b, Value mean) {
+  const Value is_large = b.apply("greater", {b.apply("abs", {mean}), b.scalar_like(1, mean)});
+  return b.where(is_large, b.scalar_like(0.5, mean), b.scalar_like(1, mean));
 }
 
 }  // namespace ferrule::ops

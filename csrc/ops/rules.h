@@ -15,6 +15,8 @@ void same_shape_and_dtype(Inference& inference);
 void same_shape_real_dtype(Inference& inference);
 // The first input without the axes of the attribute `axis` (all axes, if it is empty), or with size 1 for `keepdims`.
 void reduced(Inference& inference);
+// As `reduced`, with the dtype of 64 bits for integers and bool.
+void reduced_and_widened(Inference& inference);
 // As `reduced`, with dtype bool.
 void reduced_to_bool(Inference& inference);
 
@@ -23,5 +25,9 @@ Shape batch_shape(const Shape& matrices);
 
 // The axes of a reduction with canonical attributes, for an input of this rank.
 std::vector<int64_t> reduction_axes(const AttributeReader& attribute, int rank);
+
+// 0.5 where the mean is above 1 in magnitude, else 1: a factor for elements and their mean with which no distance
+// between them overflows, and which is exact where it matters.
+Value half_of_large(Builder& b, Value mean);
 
 }  // namespace ferrule::ops

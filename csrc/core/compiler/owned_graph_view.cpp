@@ -77,15 +77,16 @@ void OwnedGraphView::add_node(const LoweredNode& node, std::vector<uint32_t> inp
   data.inputs = std::move(inputs);
   data.outputs = std::move(outputs);
   data.attributes = ops::PackedAttributes(*node.op, *node.attributes);
-  data.node = {sizeof(fe_node),
-               ops::id_of(*node.op),
-               ops::lowest_revision(*node.op, *node.attributes),
-               static_cast<uint32_t>(data.inputs.size()),
-               static_cast<uint32_t>(data.outputs.size()),
-               data.inputs.data(),
-               data.outputs.data(),
-               data.attributes.data(),
-               body_of(node.body)};
+  data.node = {
+      sizeof(fe_node),
+      ops::id_of(*node.op),
+      ops::lowest_revision(*node.op, *node.attributes, node.inputs.empty() ? DType::none : node.inputs[0].type.dtype),
+      static_cast<uint32_t>(data.inputs.size()),
+      static_cast<uint32_t>(data.outputs.size()),
+      data.inputs.data(),
+      data.outputs.data(),
+      data.attributes.data(),
+      body_of(node.body)};
   node_pointers_.push_back(&data.node);
 }
 

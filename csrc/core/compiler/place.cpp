@@ -10,6 +10,8 @@
 #include "ops/table.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -88,21 +90,48 @@ class Placer {
     if (node.inputs.size() > ops::max_inputs) return put_in_groups(std::move(node), types, depth);
     std::string refusal;
     if (takes(node, types, *asked, refusal)) return keep(std::move(node), types, asked);
+    const DType wide = wide_operand(to, node);
+    const auto takes_wide = [&](Device& device) {
+      std::string other;
+      return wide != DType::none && takes(node, types, device, other, wide);
+    };
+    if (takes_wide(*asked)) return put_wide(std::move(node), types, wide, asked, depth);
     if (node.op->decomposition && depth < deepest) return decompose(node, types, asked, depth);
     for (Device* device : options_.fallback) {
       std::string other;
-      if (device == asked || !takes(node, types, *device, other)) continue;
+      if (device == asked || !(takes(node, types, *device, other) || takes_wide(*device))) continue;
       const std::string sentence =
           fmt::format("{} runs on {} instead of {}: {}", typed_call(to, node), device->name(), asked->name(), refusal);
       if (options_.on_fallback == Fallback::error) fail(FE_UNSUPPORTED, "{}", sentence);
       const bool is_expected = node.op->kind == ops::Kind::host;
       if (options_.on_fallback == Fallback::warn && !is_expected) log_once(node, *asked, sentence);
+      if (!takes(node, types, *device, other)) return put_wide(std::move(node), types, wide, device, depth, refusal);
       return keep(std::move(node), types, device, refusal);
     }
     const bool lacks_cpu = options_.fallback.empty() && asked->kind() != FE_DEVICE_CPU;
     fail(FE_UNSUPPORTED, "{} is not supported by {}: {}{}", typed_call(to, node), asked->name(),
          refusal.empty() ? "it has no kernel for it" : refusal,
          lacks_cpu ? "; no CPU backend is loaded that could compute it (load_all loads it)" : "");
+  }
+
+  // The dtype in which the node may have its first operand instead of a narrow one; else none.
+  static DType wide_operand(const Graph& graph, const Node& node) {
+    const DType dtype = node.inputs.empty() ? DType::none : graph.type(node.inputs[0]).dtype;
+    return ops::is_narrow(*node.op, dtype) ? ops::widened(dtype) : DType::none;
+  }
+
+  // Casts the first operand for a device that has no kernel for its own dtype.
+  std::vector<ValueId> put_wide(Node node, std::span<const TensorType> types, DType wide, Device* device, int depth,
+                                std::string reason = {}) {
+    const ops::Row& op = ops::op_named("astype");
+    Node cast;
+    cast.op = &op;
+    cast.inputs = {node.inputs[0]};
+    cast.attributes = std::make_shared<const ops::Attributes>(ops::complete_attributes(op, {{"dtype", wide}}));
+    cast.device = device;
+    const std::array type{TensorType{wide, rewrite_.graph().type(node.inputs[0]).shape}};
+    node.inputs[0] = put(std::move(cast), type, depth).front();
+    return keep(std::move(node), types, device, std::move(reason));
   }
 
   // Splits a node with more inputs than max_inputs (concat) into groups, then joins their results.
@@ -130,16 +159,20 @@ class Placer {
     return rewrite_.graph().add_checked(std::move(node), types);
   }
 
-  bool takes(const Node& node, std::span<const TensorType> types, Device& device, std::string& refusal) {
+  // `wide`: the dtype of the first operand, if it is not its own.
+  bool takes(const Node& node, std::span<const TensorType> types, Device& device, std::string& refusal,
+             DType wide = DType::none) {
     // The operands are values of the new graph; temporary values hold the types of the results.
     Graph& to = rewrite_.graph();
     Node probe = node;
     probe.outputs.clear();
     const std::size_t values = to.values.size();
-    for (const TensorType& type : types) {
-      probe.outputs.push_back(static_cast<ValueId>(to.values.size()));
+    const auto temporary = [&](const TensorType& type) {
       to.values.push_back({type, ValueKind::result, 0});
-    }
+      return static_cast<ValueId>(to.values.size() - 1);
+    };
+    if (wide != DType::none) probe.inputs[0] = temporary({wide, to.type(node.inputs[0]).shape});
+    for (const TensorType& type : types) probe.outputs.push_back(temporary(type));
     const SupportAnswer& answer = support_.ask(contiguous_node(probe, to), to, device);
     to.values.resize(values);
     if (!answer.supported) refusal = answer.reason;

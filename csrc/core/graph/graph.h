@@ -91,7 +91,7 @@ class Graph {
   ValueId add_input(std::string name, TensorType type, Strides strides);
   ValueId add_constant(std::string name, TensorType type, StridedStorage view, std::string placement = {});
   ValueId add_scalar(DType dtype, fe_scalar value);
-  // Records an op: promotes operands (inserts casts), widens, completes and canonicalizes attributes, infers the
+  // Records an op: promotes operands (inserts casts), completes and canonicalizes attributes, infers the
   // results. Returns the outputs. Throws Error. `numbers`: operands that are numbers (see ops::record_call); empty =
   // none.
   std::vector<ValueId> add_call(const ops::Row& op, std::span<const ValueId> operands,

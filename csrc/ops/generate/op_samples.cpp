@@ -36,6 +36,7 @@ std::optional<SampleCall> sample_of(const Row& row, DType dtype) {
   const DType other = dtype == DType::float32 ? DType::float64 : DType::float32;
   std::optional<SampleCall> call = sample_call(row, *dtypes, count == 0 ? dtype : other);
   if (call && input_dtypes(row, call->inputs, {}) != *dtypes) return std::nullopt;  // recording would cast them
+  if (count > 0 && is_narrow(row, dtypes->front())) return std::nullopt;            // of a later revision
   return call;
 }
 

@@ -154,6 +154,7 @@ std::string result_dtype(const Row& row, std::size_t output) {
               sample.outputs[output].dtype == complex_dtype_of(sample.inputs[model].dtype);
     fixed = fixed && sample.outputs[output].dtype == samples[0].outputs[output].dtype;
   }
+  if (row.input_count > 0 && row.inputs[model].widened) return "ResultDType::widened, nullptr";
   if (samples.empty() || same) return "ResultDType::same, nullptr";
   if (real) return "ResultDType::real, nullptr";
   if (complex) return "ResultDType::complex, nullptr";

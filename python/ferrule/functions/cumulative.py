@@ -11,6 +11,7 @@ from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import as_dtype, class_of
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.conversion import cast
+from ferrule.functions.reduction import wraps
 
 
 @names_itself
@@ -118,4 +119,4 @@ def _accumulate(op: str, x: Array, axis: SupportsIndex | None, dtype: Any, inclu
     target = as_dtype(dtype)
     if class_of(target) not in ("signed", "unsigned", "float", "complex") or target.name.startswith("float8"):
         raise DTypeError(f"{op}: dtype must be one of numbers, not {target}")
-    return cast(apply(op, (cast(x, target),), attributes), target)
+    return cast(apply(op, (x if wraps(x.dtype, target) else cast(x, target),), attributes), target)

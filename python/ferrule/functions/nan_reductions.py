@@ -315,7 +315,7 @@ def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Arra
     length = rows.shape[1]
     if length == 0:
         return reshape(mean(rows, axis=1), shape)  # NaN
-    count = cast(~apply("isnan", (rows,), {}), "int64").sum(1)
+    count = (~apply("isnan", (rows,), {})).sum(1)
     starts = arange(rows.shape[0], device=x.device) * length
     middle = [starts + apply("maximum", (place, 0), {}) for place in ((count - 1) // 2, count // 2)]
     lower, upper = (widened(take(reshape(rows, (rows.shape[0] * length,)), place)) for place in middle)

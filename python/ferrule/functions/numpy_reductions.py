@@ -14,7 +14,7 @@ from ferrule.array.attributes import one_real, refuse_out
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import conversion, ops, reduction
+from ferrule.functions import conversion, reduction
 from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.selected_elements import mean_of, selected, variance_of
 from ferrule.functions.type_information import result_type
@@ -267,8 +267,8 @@ class NumPyReductions(Array):
         less = _divisor_difference("std", ddof, correction)
         if where is True and mean is None:
             return _back(reduction.std(x, axis=axis, correction=less, keepdims=keepdims), dtype)
-        variance = variance_of("std", widened(x), where, axis, less, keepdims, mean)
-        return _back(conversion.cast(ops.sqrt(variance), _dtype_of_variance("std", x, mean)), dtype)
+        deviation = variance_of("std", widened(x), where, axis, less, keepdims, mean, root=True)
+        return _back(conversion.cast(deviation, _dtype_of_variance("std", x, mean)), dtype)
 
     def max(
         self,

@@ -102,7 +102,6 @@ __all__ = [
     "tanh",
     "topk",
     "trunc",
-    "var",
     "where",
 ]
 
@@ -386,11 +385,6 @@ def topk(x: Operand, /, k: int, *, axis: int = -1, largest: bool = True) -> Topk
 
 def trunc(x: Operand, /) -> Array:
     """The integer nearest to x towards zero."""
-
-def var(
-    x: Operand, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False
-) -> Array:
-    """Variance over axes: the squared distances to the mean, over their number less `correction`; NaN where that is not positive."""
 
 def where(condition: Operand, x1: Operand, x2: Operand, /) -> Array:
     """x1 where the condition holds, else x2."""

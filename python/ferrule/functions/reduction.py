@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, Axes
@@ -13,7 +16,7 @@ from ferrule.dtypes.classification import is_block, is_floating, is_inexact, num
 from ferrule.errors import DTypeError
 from ferrule.functions import compaction
 from ferrule.functions.conversion import cast
-from ferrule.functions.intermediate_dtypes import resulting, widened
+from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
 from ferrule.functions.movement import reshape
 
 _MANY = 65536
@@ -113,7 +116,8 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The means; of integers in the default dtype, computed in float64 if they have 32 or 64 bits, and rounded once.
+        The means; of integers in the default dtype: their sum is exact, or computed in float64 where it may not fit
+        into 64 bits.
 
     Raises
     ------
@@ -128,7 +132,17 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     x = as_operand("mean", x)
     if is_inexact(x.dtype):  # an op as a whole is computed in float32 and rounded once
         return _reduce("mean", x, axis, keepdims)
-    return cast(_reduce("mean", widened(x), axis, keepdims), resulting(x.dtype))
+    result = resulting(x.dtype)
+    count = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of("mean", axis, x.ndim)])
+    if x.dtype.itemsize > 4 or count >> 8 * (8 - x.dtype.itemsize):  # the sum may not fit into 64 bits
+        return cast(_reduce("mean", widened(x), axis, keepdims), result)
+    total, wide = _reduce("sum", x, axis, keepdims), intermediate(x.dtype)
+    if wide == np.float64:
+        return cast(apply("divide", (cast(total, "float64"), count), {}), result)
+    # The quotient of a long sum in float32, which not every device exceeds: its whole part is exact.
+    whole, rest = (cast(apply(op, (abs(total), count), {}), wide) for op in ("floor_divide", "remainder"))
+    size = apply("add", (whole, apply("divide", (rest, count), {})), {})
+    return apply("where", (apply("less", (total, 0), {}), -size, size), {})
 
 
 @names_itself
@@ -205,7 +219,7 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     wide = widened(x)
     if axis is not None:
         axis = axes_of("std", axis, x.ndim)
-    root = apply("sqrt", (_reduce("var", wide, axis, keepdims, correction=correction),), {})
+    root = _reduce("var", wide, axis, keepdims, correction=correction, root=True)
     return root if wide is x else cast(root, resulting(x.dtype))
 
 
@@ -460,11 +474,22 @@ def _widened(op: str, x: Array, axis: Axes, dtype: Any, keepdims: bool) -> Array
     target = numpy_dtype(op, dtype)
     if target.kind == "b":
         raise DTypeError(f"{op}: dtype bool has no sums or products")
-    return cast(_reduce(op, cast(as_operand(op, x), target), axis, keepdims), target)
+    x = as_operand(op, x)
+    return cast(_reduce(op, x if wraps(x.dtype, target) else cast(x, target), axis, keepdims), target)
 
 
 def _as_bools(op: str, x: Array) -> Array:
     return cast(as_operand(op, x), "bool")
+
+
+def wraps(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Whether sums and products in 64 bits, cast to the target, are those of elements that were cast to it before."""
+    return dtype.kind in "biu" and target.kind in "iu"
+
+
+def sum_of_squares(x: Array, axis: Axes, keepdims: bool, divisor: float = 1.0, root: bool = False) -> Array:
+    """Return the sum of squares over axes, divided, or the root of that. Squares that are out of range do no harm."""
+    return _reduce("sum_of_squares", x, axis, keepdims, divisor=divisor, root=root)
 
 
 def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object) -> Array:

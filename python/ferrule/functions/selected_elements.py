@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import flag, sizes
+from ferrule.array.attributes import axes_of, flag, sizes
 from ferrule.array.recording import as_operand
 from ferrule.functions import conversion, movement, reduction
 
@@ -25,19 +26,24 @@ def mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> Ar
     return _without(caller, total / _count_of(caller, where, x, axis), axis, keepdims)
 
 
-def variance_of(caller: str, x: Array, where: Any, axis: Axes, less: float, keepdims: bool, mean: Any) -> Array:
-    """Return the variance of the elements that count; x is of a dtype to compute in, see `intermediate`."""
+def variance_of(
+    caller: str, x: Array, where: Any, axis: Axes, less: float, keepdims: bool, mean: Any, root: bool = False
+) -> Array:
+    """Return the variance of the elements that count, or its root; x is of a dtype of `intermediate`."""
     center = mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
-    distance = x - center
-    total = reduction.sum(selected(caller, distance * distance, where, 0), axis=axis, keepdims=True)
-    count = _count_of(caller, where, x, axis) - less
-    return _without(caller, total / recording.apply("maximum", (count, 0), {}), axis, keepdims)
+    distance = selected(caller, x - center, where, 0)
+    # What is divided by a power of two, and then by the rest of the number of elements, is not rounded twice.
+    length = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(caller, axis, x.ndim)])
+    first = 2.0 ** max(length - 1, 0).bit_length()
+    part = reduction.sum_of_squares(distance, axis, True, first, root)
+    rest = recording.apply("maximum", (_count_of(caller, where, x, axis) - less, 0), {}) / first
+    return _without(caller, part / (recording.apply("sqrt", (rest,), {}) if root else rest), axis, keepdims)
 
 
 def _count_of(caller: str, where: Any, x: Array, axis: Axes) -> Array:
     """Return how many elements count, in the dtype of x, with the reduced axes kept."""
     counts = _mask(caller, where, x)
-    every = movement.broadcast_to(conversion.cast(counts, "int64"), x.shape)
+    every = movement.broadcast_to(counts, x.shape)
     return conversion.cast(reduction.sum(every, axis=axis, keepdims=True), x.dtype)
 
 

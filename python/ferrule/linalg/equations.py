@@ -168,8 +168,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     s = svdvals(x)
     if s.shape[-1] == 0:
         return zeros(s.shape[:-1], dtype="int64", device=x.device)
-    is_counted = apply("greater", (s, _cutoff("matrix_rank", x, s, rtol)), {})
-    return reduction.sum(cast(is_counted, "int64"), axis=-1)
+    return reduction.sum(apply("greater", (s, _cutoff("matrix_rank", x, s, rtol)), {}), axis=-1)
 
 
 def _cutoff(caller: str, x: Array, s: Array, rtol: float | Array | None) -> Array:

@@ -75,17 +75,29 @@ def _magnitudes(x: Array) -> Array:
     return apply("abs", (x,), {})
 
 
+def _are_empty(x: Array, axes: Sequence[int] | None) -> bool:
+    return 0 in (x.shape if axes is None else [x.shape[axis] for axis in axes])
+
+
 def _greatest(x: Array, axes: Sequence[int] | None, keepdims: bool) -> Array:
     """Return the greatest of the numbers, none of which is negative; 0 of none."""
-    reduced = x.shape if axes is None else [x.shape[axis] for axis in axes]
-    return (reduction.sum if 0 in reduced else reduction.max)(x, axis=axes, keepdims=keepdims)
+    return (reduction.sum if _are_empty(x, axes) else reduction.max)(x, axis=axes, keepdims=keepdims)
+
+
+def _weightiest(x: Array, axes: Sequence[int] | None, order: float) -> Array:
+    """Return the number with the greatest power, or 1 where it is 0, not finite, or there is none.
+
+    Powers of numbers that are divided by it neither overflow nor all vanish.
+    """
+    greatest = order > 0 or _are_empty(x, axes)
+    found = _greatest(x, axes, True) if greatest else reduction.min(x, axis=axes, keepdims=True)
+    is_usable = apply("logical_and", (apply("isfinite", (found,), {}), apply("greater", (found, 0), {})), {})
+    return apply("where", (is_usable, found, 1), {})
 
 
 def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) -> Array:
     if order == 2:
-        if is_complex(x.dtype):
-            x = _magnitudes(x)
-        return apply("sqrt", (reduction.sum(apply("square", (x,), {}), axis=axes, keepdims=keepdims),), {})
+        return reduction.sum_of_squares(_magnitudes(x) if is_complex(x.dtype) else x, axes, keepdims, root=True)
     sizes_of_elements = _magnitudes(x)
     if math.isinf(order):
         if order > 0:
@@ -96,8 +108,10 @@ def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) ->
         return reduction.sum(is_counted, axis=axes, keepdims=keepdims)
     if order == 1:
         return reduction.sum(sizes_of_elements, axis=axes, keepdims=keepdims)
-    total = reduction.sum(apply("pow", (sizes_of_elements, order), {}), axis=axes, keepdims=keepdims)
-    return apply("pow", (total, 1 / order), {})
+    unit = _weightiest(sizes_of_elements, axes, order)
+    powers = apply("pow", (apply("divide", (sizes_of_elements, unit), {}), order), {})
+    root = apply("pow", (reduction.sum(powers, axis=axes, keepdims=keepdims), 1 / order), {})
+    return apply("multiply", (root, reshape(unit, root.shape)), {})
 
 
 @names_itself

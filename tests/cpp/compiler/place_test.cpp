@@ -27,16 +27,18 @@ TEST_F(CompilerPlace, CompositeIsDecomposedOnlyWithoutAKernel) {
   graph.outputs = {add("silu", {input({2})})};
   EXPECT_EQ(ops_of(placed(options())), "silu");
   of_first.refused = {"silu"};
-  EXPECT_EQ(ops_of(placed(options())), "sigmoid multiply");
+  EXPECT_EQ(ops_of(placed(options())), "maximum sigmoid multiply");
 }
 
 TEST_F(CompilerPlace, DecompositionsAreDecomposedAgain) {
   graph.outputs = {add("layer_norm", {input({2, 3})})};
-  of_first.refused = {"layer_norm", "mean"};
+  of_first.refused = {"layer_norm", "mean", "sum_of_squares"};
   const std::string ops = ops_of(placed(options()));
   EXPECT_EQ(ops.find("mean"), std::string::npos) << ops;
   EXPECT_EQ(ops.find("layer_norm"), std::string::npos) << ops;
-  EXPECT_NE(ops.find("sum divide subtract multiply sum divide"), std::string::npos) << ops;
+  EXPECT_EQ(ops.find("sum_of_squares"), std::string::npos) << ops;
+  EXPECT_TRUE(ops.starts_with("sum divide ")) << ops;
+  EXPECT_NE(ops.find(" multiply sum divide sqrt "), std::string::npos) << ops;
 }
 
 TEST_F(CompilerPlace, DecompositionsOfHalvesAreInFloat32) {
@@ -45,10 +47,27 @@ TEST_F(CompilerPlace, DecompositionsOfHalvesAreInFloat32) {
     graph.outputs = {add("silu", {graph.add_input("x", {half, {2}})})};
     of_first.refused = {"silu"};
     const Graph result = placed(options());
-    EXPECT_EQ(ops_of(result), "astype sigmoid multiply astype");
+    EXPECT_EQ(ops_of(result), "astype maximum sigmoid multiply astype");
     EXPECT_EQ(result.type(result.nodes[1].outputs[0]).dtype, DType::float32);
     EXPECT_EQ(result.type(result.outputs[0]).dtype, half);
   }
+}
+
+TEST_F(CompilerPlace, NarrowIntegersAreCastOnlyForADeviceThatCannotReduceThem) {
+  graph.outputs = {add("sum", {input({2, 3}, DType::uint8)})};
+  EXPECT_EQ(ops_of(placed(options())), "sum");
+  of_first.revision = 1;
+  const Graph cast = placed(options());
+  EXPECT_EQ(ops_of(cast), "astype sum");
+  EXPECT_EQ(cast.type(cast.nodes[0].outputs[0]).dtype, DType::uint64);
+  EXPECT_EQ(reasons, (std::vector<std::string>{"", ""}));
+  of_first.refused = {"sum"};
+  EXPECT_EQ(ops_of(placed(options())), "sum");
+  of_second.revision = 1;
+  const Graph elsewhere = placed(options());
+  EXPECT_EQ(ops_of(elsewhere), "astype sum");
+  EXPECT_EQ(elsewhere.nodes[0].device, second.get());
+  EXPECT_EQ(reasons, (std::vector<std::string>{"", "the test refuses it"}));
 }
 
 TEST_F(CompilerPlace, ManyInputsAreJoinedInGroups) {

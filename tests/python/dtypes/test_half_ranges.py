@@ -84,6 +84,7 @@ def test_statistics_of_large_halves_are_right(row: Host, half: np.dtype[Any], tr
         "var": (fe.var, wide.var()),
         "std": (fe.std, wide.std()),
         "corrected": (lambda x: fe.std(x, correction=1), wide.std(ddof=1)),
+        "norm": (fe.linalg.vector_norm, np.sqrt((wide**2).sum())),  # of the op sum_of_squares
         "kept": (lambda x: fe.std(x, axis=0, keepdims=True), wide.std(keepdims=True)),
     }
     # float32 loses as much of the differences as of the mean: relative to the largest element.
@@ -188,7 +189,7 @@ def test_elementwise_composites_of_large_halves_are_right(name: str, half: np.dt
 def test_every_composite_has_a_test_here() -> None:
     """Every composite op must be tested with values that overflow or underflow a half on the way."""
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
-    tried.add("random_bits")  # of integers
+    tried |= {"sum_of_squares", "random_bits"}  # the second one is of integers
     tried |= set(ELEMENTWISE)
     composite = {name for name, row in op_rows().items() if row["kind"] == "composite"}
     assert composite <= tried

@@ -34,6 +34,8 @@ struct Relu {
 
 // Below this value, and for NaN, gelu uses the formula of more digits in float64 lanes.
 constexpr float rare = -5.0f;
+// Below this value, both forms are less than half of the least float64, and rounded to -0. The formulas have -inf * 0.
+constexpr double vanishes = -40.0;
 
 // -a^2 / 2 = n ln 2 + r. The square is exact where it meets n ln 2: by one FMA, or by splitting a.
 template <class V>
@@ -77,7 +79,7 @@ struct Exact {
   // of mpmath on [1/10, 1], error 4.4e-11. The form is that of erfcc in Numerical Recipes.
   template <class V>
   static HWY_INLINE V run_wide(Full<float> d, V x) {
-    const V y = math::wide(d, x, [](auto dd, auto v) HWY_ATTR {
+    return math::wide(d, math::at_least_lowest(d, x), [](auto dd, auto v) HWY_ATTR {
       const auto z = at_most(dd, 18.0, hn::Mul(v, hn::Set(dd, -std::numbers::sqrt2 / 2)));
       const auto t = hn::Div(hn::Set(dd, 2.0), hn::Add(hn::Set(dd, 2.0), z));
       const auto p = math::polynomial(
@@ -87,11 +89,11 @@ struct Exact {
           0.087009105352783435062, 0.37472515263865429428, 1.000012157799687836, -1.2655123632968022317);
       return hn::Mul(hn::Mul(hn::Mul(hn::Set(dd, 0.5), v), t), math::exp_wide(dd, hn::NegMulAdd(z, z, p)));
     });
-    return hn::IfThenElse(hn::Eq(x, hn::Set(d, static_cast<float>(-HUGE_VAL))), hn::Set(d, NAN), y);
   }
   // Rounding z costs hundreds of ULP in the tail, where the slope of log(erfc), -(2 z + 1 / z), is large; the result is
   // corrected for it.
   static double run(double x) {
+    if (x < vanishes) return -0.0;
     constexpr double root = std::numbers::sqrt2 / 2, rest_of_root = -4.8336466567264565e-17;
     const double z = -x * root, whole = 0.5 * x * ::erfc(z);
     if (!(z > 1 && z < 30)) return whole;
@@ -103,17 +105,16 @@ struct Exact {
 struct Approximate {
   template <class V>
   static HWY_INLINE V run(Full<float> d, V x) {
-    const V y = math::wide(d, x, [](auto dd, auto v) {
+    return math::wide(d, math::at_least_lowest(d, x), [](auto dd, auto v) {
       const auto cubic = hn::MulAdd(hn::Mul(hn::Set(dd, 0.044715), v), hn::Mul(v, v), v);
       const auto e = math::exp_wide(dd, hn::Mul(hn::Set(dd, -2 * 0.79788456080286535588), cubic));
       return hn::Div(v, hn::Add(hn::Set(dd, 1.0), e));
     });
-    // At infinities, x is multiplied by 1 or 0; -inf times 0 is NaN, as in the formula.
-    const V infinity = hn::Set(d, static_cast<float>(HUGE_VAL));
-    const V ends = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
-    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, NAN), ends);
   }
-  static double run(double x) { return x / (1 + ::exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x))); }
+  static double run(double x) {
+    if (x < vanishes) return -0.0;
+    return x / (1 + ::exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+  }
 };
 
 template <class Form>

@@ -101,6 +101,9 @@ struct ComputedIn<BFloat16> {
 };
 template <class T>
 using Computed = typename ComputedIn<T>::Type;
+// Whether elements are converted into a buffer before they are computed with.
+template <class T>
+constexpr bool is_converted = !__is_same(T, Computed<T>);
 
 template <class T>
 HWY_INLINE T stored(Computed<T> x) {

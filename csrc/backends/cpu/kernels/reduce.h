@@ -33,7 +33,7 @@ struct ColumnBuffers {
   A *sums, *block;
   Computed<T>* wide[4];
   ColumnBuffers(Scratch& scratch, int64_t columns) : sums(scratch.array<A>(columns)), block(scratch.array<A>(columns)) {
-    for (Computed<T>*& row : wide) row = scratch.array<Computed<T>>(is_half<T> ? columns : 0);
+    for (Computed<T>*& row : wide) row = scratch.array<Computed<T>>(is_converted<T> ? columns : 0);
   }
 };
 template <class Op, class A, class T>
@@ -88,9 +88,9 @@ void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t coun
 // Reduces eight blocks of rows at once, which hides the latency of an addition.
 template <class Op, class A, class T>
 A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
-  constexpr int64_t blocks = 8;
+  constexpr int64_t blocks = is_converted<T> && sizeof(T) > 8 ? 4 : 8;  // their number does not change the result
   alignas(64) T fetched[blocks * column_block_rows];
-  alignas(64) Computed<T> wide[is_half<T> ? blocks * column_block_rows : 1];
+  alignas(64) Computed<T> wide[is_converted<T> ? blocks * column_block_rows : 1];
   A sum = Op::template identity<A>();
   for (int64_t i = 0; i < count; i += blocks * column_block_rows) {
     const int64_t n = smaller(blocks * column_block_rows, count - i);
@@ -165,13 +165,32 @@ LocalScratch reduction_local(const Plan& p) {
   return {scratch.bytes(), ceil_div(p.tasks, p.grain)};
 }
 
-// out[i] = finish(reduction of the elements of output i)
+// Reduces one output, in the order of reduce().
+template <class Op, class A, class T>
+A reduce_output(const Plan& p, const T* x, int64_t output, char* local) {
+  const T* const from = x + p.dims.kept.offset(output);
+  Tree<Op, A> tree;
+  for (int64_t first = 0; first < p.length; first += p.chunk) {
+    const int64_t count = smaller(p.chunk, p.length - first);
+    tree.add(p.columns ? reduce_column<Op, A>(p.dims.reduced, from, first, count)
+                       : reduce_chunk<Op, A>(p.dims.reduced, from, first, count, local));
+  }
+  return tree.total();
+}
+
+// out[i] = finish(reduction of the elements of output i, again), where again(E{}) reduces them as elements of type E,
+// which has the layout of T. The memory of a thread must be enough for E, too.
 template <class Op, class A, class T, class Out, class Finish>
 fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
   const T* x = reinterpret_cast<const T*>(call.in[0].data);
   Out* out = reinterpret_cast<Out*>(call.out[0].data);
   A* partial = reinterpret_cast<A*>(call.scratch);
   if (p.outputs == 0) return nullptr;
+  const auto finished = [&](A sum, int64_t output, char* local) {
+    return stored<Out>(finish(sum, [&](auto element) {
+      return reduce_output<Op, A>(p, reinterpret_cast<const decltype(element)*>(x), output, local);
+    }));
+  };
   fe_error* error = parallel_with_local(call, p.tasks, p.grain, [&](int64_t begin, int64_t end, char* local) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t chunk = task % p.chunks, s = task / p.chunks % p.strips, row = task / p.chunks / p.strips;
@@ -194,18 +213,19 @@ fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
         if (p.chunks > 1)
           partial[(output + j) * p.chunks + chunk] = sums[j];
         else
-          out[output + j] = stored<Out>(finish(sums[j]));
+          out[output + j] = finished(sums[j], output + j, local);
       }
     }
     return static_cast<fe_error*>(nullptr);
   });
   if (error != nullptr || p.chunks == 1) return error;
-  return parallel(call, p.outputs, larger(1, 8192 / p.chunks), [&](int64_t begin, int64_t end) {
+  return parallel_with_local(call, p.outputs, larger(1, 8192 / p.chunks), [&](int64_t begin, int64_t end, char* local) {
     for (int64_t i = begin; i < end; ++i) {
       Tree<Op, A> tree;
       for (int64_t chunk = 0; chunk < p.chunks; ++chunk) tree.add(partial[i * p.chunks + chunk]);
-      out[i] = stored<Out>(finish(tree.total()));
+      out[i] = finished(tree.total(), i, local);
     }
+    return static_cast<fe_error*>(nullptr);
   });
 }
 

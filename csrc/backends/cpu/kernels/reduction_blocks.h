@@ -83,6 +83,10 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
       for (int64_t k = 0; k < 4; ++k) sums[k] = Op::combine(sums[k], x[i + k]);
     for (; i < count; ++i) sums[0] = Op::combine(sums[0], x[i]);
     return Op::combine(Op::combine(sums[0], sums[1]), Op::combine(sums[2], sums[3]));
+  } else if constexpr (__is_same(Op, Sum) && sizeof(T) <= 2) {
+    int32_t sum = 0;  // more elements of a vector at once; 4096 elements of 16 bits fit
+    for (int64_t i = 0; i < count; ++i) sum += x[i];
+    return static_cast<A>(sum);
   } else {
     A sum = Op::template identity<A>();
     for (int64_t i = 0; i < count; ++i) sum = Op::combine(sum, static_cast<A>(x[i]));
@@ -90,14 +94,14 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
   }
 }
 
-// The memory in which a thread gathers blocks of strided elements, and widens blocks of halves.
+// The memory in which a thread gathers blocks of strided elements, and converts blocks, such as those of halves.
 template <class T>
 struct BlockBuffers {
   T* fetched;
   Computed<T>* wide;
   BlockBuffers(Scratch& scratch, const Nest& reduced)
       : fetched(scratch.array<T>(reduced.contiguous() ? 0 : smaller(block_elements, reduced.count()))),
-        wide(scratch.array<Computed<T>>(is_half<T> ? smaller(block_elements, reduced.count()) : 0)) {}
+        wide(scratch.array<Computed<T>>(is_converted<T> ? smaller(block_elements, reduced.count()) : 0)) {}
 };
 
 // `count` elements from index `first` on, at most a block, in the type they are computed in.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "reduction_blocks.h"
+#include "scaled_elements.h"
 #include "vector_math.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -199,18 +200,36 @@ HWY_NOINLINE void normalise_row(const T* x, int64_t count, T center, T factor, c
   }
 }
 
+// The center of a row, 0 for rms_norm, and the mean of the squared distances to it, plus epsilon.
+template <class T>
+struct Spread {
+  T center, square;
+};
+template <bool centered, class T>
+Spread<T> spread_of(const T* x, int64_t count, T epsilon) {
+  const T center = centered ? reduce_row<Sum, T>(x, count) / static_cast<T>(count) : T(0);
+  return {center, squares_row(x, count, center) / static_cast<T>(count) + epsilon};
+}
+
+template <bool centered, class T>
+void norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
+  Spread<T> spread = spread_of<centered>(x, count, epsilon);
+  const T by = factor_for(spread.square);
+  if (HWY_UNLIKELY(by != 1)) {
+    scale_row(x, count, by, y);
+    x = y;
+    spread = spread_of<centered>(x, count, epsilon * by * by);
+  }
+  const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(spread.square)));
+  normalise_row(x, count, spread.center, factor, weight, bias, y);
+}
 template <class T>
 void layer_norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
-  const T mean = reduce_row<Sum, T>(x, count) / static_cast<T>(count);
-  const T variance = squares_row(x, count, mean) / static_cast<T>(count);
-  const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + epsilon)));
-  normalise_row(x, count, mean, factor, weight, bias, y);
+  norm_row<true>(x, count, epsilon, weight, bias, y);
 }
 template <class T>
 void rms_norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
-  const T mean_square = squares_row(x, count, T(0)) / static_cast<T>(count);
-  const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(mean_square + epsilon)));
-  normalise_row(x, count, T(0), factor, weight, bias, y);
+  norm_row<false>(x, count, epsilon, weight, bias, y);
 }
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -87,6 +87,12 @@ HWY_INLINE V clamp_keeping_nan(D d, V x, hn::TFromD<D> low, hn::TFromD<D> high) 
   return at_most(d, high, at_least(d, low, x));
 }
 
+// x, or the lowest finite number in place of -inf, whose product with 0 is NaN.
+template <class V>
+HWY_INLINE V at_least_lowest(Full<float> d, V x) {
+  return at_least(d, -3.402823466e38f, x);
+}
+
 // e^x for x in [-87, 88].
 template <class V>
 HWY_INLINE V exp_in_range(Full<float> d, V x) {
@@ -339,10 +345,8 @@ HWY_INLINE V sigmoid(Full<double> d, V x) {
 template <class V>
 HWY_INLINE V silu(Full<float> d, V x) {
   return unless_far(d, x, hn::Div(x, one_plus_exp_of_negative(d, x)), [&]() HWY_ATTR {
-    const V y =
-        wide(d, x, [](auto dd, auto v) { return hn::Div(v, hn::Add(hn::Set(dd, 1.0), exp_wide(dd, hn::Neg(v)))); });
-    const V infinity = hn::Set(d, static_cast<float>(HUGE_VAL));
-    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, NAN), y);
+    return wide(d, at_least_lowest(d, x),
+                [](auto dd, auto v) { return hn::Div(v, hn::Add(hn::Set(dd, 1.0), exp_wide(dd, hn::Neg(v)))); });
   });
 }
 template <class V>
@@ -351,7 +355,8 @@ HWY_INLINE V silu(Full<double> d, V x) {
   const auto near = hn::Ge(x, hn::Set(d, -600.0));
   if (HWY_LIKELY(hn::AllTrue(d, near))) return y;
   // Here sigmoid(x) is e^x, which becomes subnormal before x e^x does: the factor e^64 is applied after the product.
-  const V scaled = hn::Mul(x, exp(d, hn::Add(x, hn::Set(d, 64.0))));
+  const V limited = at_least(d, -2000.0, x);  // -inf * 0 is NaN
+  const V scaled = hn::Mul(limited, exp(d, hn::Add(limited, hn::Set(d, 64.0))));
   return hn::IfThenElse(near, y, hn::Mul(scaled, hn::Set(d, 1.603810890548637852976e-28)));
 }
 

@@ -161,6 +161,12 @@ inline fe_dtype result_dtype(const OpInfo& op, const ResultInfo& result, const f
   }
   if (result.dtype == ResultDType::complex)
     return host->dtype_id(in[first_promoted(op)]->dtype == host->dtype_id("float32") ? "complex64" : "complex128");
+  if (result.dtype == ResultDType::widened) {
+    const fe_dtype dtype = in[first_promoted(op)]->dtype;
+    const DTypeInfo* const row = find_dtype(dtype);
+    if (row == nullptr || row->dtype_class == FE_CLASS_FLOAT || row->dtype_class == FE_CLASS_COMPLEX) return dtype;
+    return host->dtype_id(row->dtype_class == FE_CLASS_UNSIGNED ? "uint64" : "int64");
+  }
   if (result.dtype == ResultDType::fixed) return host->dtype_id(result.fixed_dtype);
   fe_dtype dtype = 0;
   for (const AttributeInfo& row : op.attributes)

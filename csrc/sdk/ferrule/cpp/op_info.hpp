@@ -29,8 +29,8 @@ enum class OpKind : uint8_t { elementwise, view, primitive, composite, host, int
 enum class AttributeKind : uint8_t { integer, real, boolean, string, integers, reals, dtype, axis, axes };
 // Dtype of a result: that of the first promoted input (of the first input, if none is promoted), that of the input's
 // real and imaginary parts (of the input itself, if it is not complex), the complex dtype of two such parts, a fixed
-// dtype, or the value of an attribute.
-enum class ResultDType : uint8_t { same, real, complex, fixed, attribute };
+// dtype, the value of an attribute, or, of an integer or bool input, the dtype of 64 bits of its kind, else its own.
+enum class ResultDType : uint8_t { same, real, complex, fixed, attribute, widened };
 // Shape of a result: that of the first input, that of all inputs broadcast, or that of the first input with axes
 // removed. For `unknown` see the op.
 enum class ResultShape : uint8_t { unknown, same, broadcast, reduced };

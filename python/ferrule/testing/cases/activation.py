@@ -22,8 +22,13 @@ def sigmoid(x: Values) -> Values:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
+def gated(x: Values, share: Values) -> Values:
+    """x times a share of it, which vanishes where x is minus infinity."""
+    return np.asarray(np.where(x == -np.inf, -x.dtype.type(0), x * share))
+
+
 def silu(x: Values) -> Values:
-    return x * sigmoid(x)
+    return gated(x, sigmoid(x))
 
 
 def relu(x: Values) -> Values:
@@ -47,7 +52,7 @@ def exact_square(x: Values) -> tuple[Values, Values]:
 def gelu(x: Values, approximate: str) -> Values:
     """x times the normal distribution function, as erfc(-x / sqrt 2) / 2, which is accurate in the lower tail, too."""
     if approximate == "tanh":
-        return x * sigmoid(exponent(x))
+        return gated(x, sigmoid(exponent(x)))
     root = np.sqrt(x.dtype.type(0.5))
     argument = -x * root
     # erfc multiplies the relative error of its argument by 2 argument^2, which is 150 at the end of its range: the
@@ -57,7 +62,7 @@ def gelu(x: Values, approximate: str) -> Values:
     rounded, below_rounded = exact_square(-tail * root)
     lacks = ((square / 2 - rounded) + (below / 2 - below_rounded)) / (-2 * tail * root)
     change = lacks * 2 / np.sqrt(x.dtype.type(np.pi)) * np.exp(-rounded)
-    return np.asarray(x * (erfc(argument) - np.where(tail == x, change, 0)) / 2)
+    return gated(x, (erfc(argument) - np.where(tail == x, change, 0)) / 2)
 
 
 def tanh_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:

@@ -70,11 +70,23 @@ def with_any_spectrum(rng: np.random.Generator, number: int, problem: Problem, d
     elif kind == 2:
         couplings = np.arange(1, n) % 4 > 0
         x = np.where(np.eye(n, dtype=bool) | np.diag(couplings, 1) | np.diag(couplings, -1), x, x.dtype.type(0))
-    return x
+    return without_triangle(rng, x, upper=True)
 
 
 def positive_definite(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    return dominant(hermitian(rng, number, problem, drawn))
+    x = dominant(hermitian(rng, number, problem, drawn))
+    return without_triangle(rng, x, upper=not problem.attributes["upper"])
+
+
+def without_triangle(rng: np.random.Generator, x: Values, upper: bool) -> Values:
+    """In half of the problems, the triangle that may not be read is NaN."""
+    read = np.tri(x.shape[-1], dtype=bool)
+    return np.where(read.T if not upper else read, x, x.dtype.type(np.nan)) if rng.random() < 0.5 else x
+
+
+def from_lower(x: Values) -> Values:
+    """The Hermitian matrices with these lower triangles."""
+    return np.asarray(np.tril(x) + adjoint(np.tril(x, -1)))
 
 
 def of_any_rank(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
@@ -133,7 +145,7 @@ def logabsdet(x: Values) -> Values:
 
 def cholesky(x: Values, upper: bool) -> Values:
     """Column by column, in the wide dtype."""
-    lower = np.zeros_like(x)
+    x, lower = adjoint(x) if upper else x, np.zeros_like(x)
     for k in range(x.shape[-1]):
         column = x[..., k:, k] - (lower[..., k:, :k] @ lower[..., k, :k, None].conj())[..., 0]
         lower[..., k:, k] = column / np.sqrt(column[..., :1].real)
@@ -141,7 +153,7 @@ def cholesky(x: Values, upper: bool) -> Values:
 
 
 def eigenvalues(x: Values) -> Values:
-    return np.linalg.eigvalsh(narrow(x)).astype(x.real.dtype)
+    return np.linalg.eigvalsh(narrow(from_lower(x))).astype(x.real.dtype)
 
 
 def singular_values(x: Values, **_: object) -> Values:
@@ -153,7 +165,7 @@ def singular_values(x: Values, **_: object) -> Values:
 
 def eigenvector_property(inputs: list[Values], attributes: dict[str, Any], v: Values) -> Values:
     """V^H V beside V^H x V."""
-    return np.concatenate([adjoint(v) @ v, adjoint(v) @ inputs[0] @ v], axis=-1)
+    return np.concatenate([adjoint(v) @ v, adjoint(v) @ from_lower(inputs[0]) @ v], axis=-1)
 
 
 def eigenvector_truth(x: Values) -> Values:
@@ -209,11 +221,11 @@ def vh_truth(x: Values, full_matrices: bool) -> Values:
 # ---- tolerances
 
 
-def of_size(power: int) -> Tolerance:
+def of_size(power: int, read: Callable[[Values], Values] = np.asarray) -> Tolerance:
     """A multiple of the side and the unit roundoff, times a power of the norm of the matrices (at least 1)."""
 
     def bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
-        x = inputs[0]
+        x = read(inputs[0])
         roundoff = 2.0 ** -FORMATS[PARTS.get(dtype, dtype)].digits
         side = max(*x.shape[-2:], 1)
         norm = np.max(np.linalg.svd(narrow(x), compute_uv=False), initial=1.0) if power and x.size else 1.0
@@ -225,6 +237,7 @@ def of_size(power: int) -> Tolerance:
 
 
 OF_RESULT, OF_NORM, OF_SQUARE = of_size(0), of_size(1), of_size(2)
+OF_LOWER = of_size(1, from_lower)
 
 
 # ---- errors
@@ -286,7 +299,7 @@ CASES = [
             d,
             SQUARE,
             eigenvalues,
-            OF_NORM,
+            OF_LOWER,
             fill=with_any_spectrum,
             output="eigenvalues",
             result=real,
@@ -297,12 +310,12 @@ CASES = [
             d,
             SQUARE,
             eigenvector_truth,
-            OF_NORM,
+            OF_LOWER,
             fill=with_any_spectrum,
             output="eigenvectors",
             measured=eigenvector_property,
         ),
-        case("eigvalsh", d, SQUARE, eigenvalues, OF_NORM, fill=with_any_spectrum, result=real, errors=NOT_FINITE),
+        case("eigvalsh", d, SQUARE, eigenvalues, OF_LOWER, fill=with_any_spectrum, result=real, errors=NOT_FINITE),
         *(
             case(
                 "qr",

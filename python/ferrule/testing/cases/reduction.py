@@ -1,4 +1,4 @@
-"""Reductions: sum, prod, mean, var, max, min, argmax, argmin, all and any."""
+"""Reductions: sum, prod, mean, var, sums of squares, max, min, argmax, argmin, all and any."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ferrule.testing.model.dtypes import (
     BOOL,
     COMPLEX,
     FLOATS,
+    FORMATS,
     INTEGERS,
     NUMERIC,
     REALS,
@@ -206,6 +207,27 @@ VARIANCE = Tolerance(
 )
 
 
+def sum_of_squares(x: Values, axis: Sequence[int], keepdims: bool, divisor: float, root: bool) -> Values:
+    result = total(x * x, axis, keepdims) / x.dtype.type(divisor)
+    return np.asarray(np.sqrt(result) if root else result)
+
+
+def squares_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    least = np.where(truth > 0, 2 * FORMATS[dtype].least, 0)
+    return np.asarray(gamma(reduced_count(inputs[0], attributes["axis"]) + 5, dtype) * np.abs(truth) + least)
+
+
+SQUARES = Tolerance(
+    "gamma_(n + 5): n additions, the square, the quotient, the root and two roundings; and two of the least number, "
+    "to which a result may be rounded twice",
+    bound=squares_bound,
+)
+SQUARED = {
+    "": reduction().with_attributes(divisor=1.0, root=False),
+    "root": reduction().with_attributes(divisor=3.0, root=True),
+}
+
+
 def argmax(x: Values, axis: int, keepdims: bool = False) -> Values:
     return np.asarray(np.argmax(x, axis=axis, keepdims=keepdims))
 
@@ -238,6 +260,11 @@ CASES = [
         Case("var", (d,), d, family, var, VARIANCE, variant=variant, signed_zeros=False)
         for d in FLOATS
         for variant, family in zip(("", "corrected"), CORRECTED, strict=True)
+    ),
+    *(
+        Case("sum_of_squares", (d,), d, family, sum_of_squares, SQUARES, variant=variant)
+        for d in FLOATS
+        for variant, family in SQUARED.items()
     ),
     *(Case("argmax", (d,), "int64", ALONG, argmax, fill=equals) for d in NUMERIC),
     *(Case("argmin", (d,), "int64", ALONG, argmin, fill=equals) for d in NUMERIC),

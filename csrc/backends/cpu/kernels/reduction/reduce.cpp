@@ -2,6 +2,7 @@
 #include "../complex.h"
 #include "../op_attributes.h"
 #include "../reduce.h"
+#include "../scaled_elements.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -10,16 +11,26 @@ constexpr uint16_t axis_list = offsetof(fe_sum_attributes, axis);  // at the sam
 using Axes = fe_sum_attributes;
 
 struct Keep {
-  template <class A>
-  A operator()(A value) const {
+  template <class A, class Again>
+  A operator()(A value, const Again&) const {
     return value;
   }
 };
-template <class T>
-struct DivideBy {
-  T divisor;
-  T operator()(T sum) const { return sum / divisor; }
-  Complex<T> operator()(Complex<T> sum) const { return {sum.real / divisor, sum.imaginary / divisor}; }
+// The mean of `length` elements of T. A sum that overflows is computed once more from smaller elements.
+template <class T, class Part>
+struct Mean {
+  Part length;
+  static bool is_finite(Part x) { return x - x == Part(0); }
+  template <class Again>
+  Part operator()(Part sum, const Again& again) const {
+    return is_finite(sum) ? sum / length : again(Shrunk<T>{}) / length / Range<Part>::shrink;
+  }
+  template <class Again>
+  Complex<Part> operator()(Complex<Part> sum, const Again& again) const {
+    if (is_finite(sum.real) && is_finite(sum.imaginary)) return {sum.real / length, sum.imaginary / length};
+    const Complex<Part> shrunk = again(Shrunk<T>{});
+    return {shrunk.real / length / Range<Part>::shrink, shrunk.imaginary / length / Range<Part>::shrink};
+  }
 };
 
 constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
@@ -44,6 +55,18 @@ LocalScratch local_scratch(const Call& call) {
   });
   with_complex_type(call.in[0].dtype,
                     [&](auto zero) { local = reduction_local<decltype(zero), decltype(zero)>(plan); });
+  return local;
+}
+
+LocalScratch local_scratch_of_mean(const Call& call) {
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  LocalScratch local;
+  const auto plan_for = [&](auto zero) {
+    using T = decltype(zero);
+    local = reduction_local<Computed<T>, Shrunk<T>>(plan);
+  };
+  with_type(call.in[0].dtype, plan_for);
+  with_complex_type(call.in[0].dtype, plan_for);
   return local;
 }
 
@@ -74,7 +97,7 @@ fe_error* accumulate(const Call& call) {
         using Out = decltype(result);
         if constexpr (!is_float<Computed<Out>>)
           if constexpr (sizeof(Out) == 8 || __is_same(Out, T))
-            error = reduce<Op, A, T, Out>(call, plan, [](A sum) { return static_cast<Out>(sum); });
+            error = reduce<Op, A, T, Out>(call, plan, [](A sum, const auto&) { return static_cast<Out>(sum); });
       });
     }
   });
@@ -105,23 +128,23 @@ fe_error* mean_of(const Call& call) {
   with_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     using A = Computed<T>;
-    if constexpr (is_float<A>) error = reduce<Sum, A, T, T>(call, plan, DivideBy<A>{static_cast<A>(plan.length)});
+    if constexpr (is_float<A>) error = reduce<Sum, A, T, T>(call, plan, Mean<T, A>{static_cast<A>(plan.length)});
   });
   with_complex_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     using Part = typename T::Part;
-    error = reduce<Sum, T, T, T>(call, plan, DivideBy<Part>{static_cast<Part>(plan.length)});
+    error = reduce<Sum, T, T, T>(call, plan, Mean<T, Part>{static_cast<Part>(plan.length)});
   });
   return error;
 }
 
 }  // namespace
 
-KERNEL(sum, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
+KERNEL(sum, .revision = 2, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
        .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
+KERNEL(prod, .revision = 2, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
        .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
@@ -142,7 +165,7 @@ KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_s
   return truth<All>(call);
 }
 KERNEL(mean, .dtypes = floats | complex_dtypes, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+       .local_scratch = local_scratch_of_mean, .list_attributes = {axis_list}) {
   return mean_of(call);
 }
 

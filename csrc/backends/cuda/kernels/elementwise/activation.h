@@ -11,8 +11,15 @@ __device__ __forceinline__ T relu(T x) {
   return x > T(0) || x != x ? x : T(0);
 }
 
-// v / (1 + e^-(x + rest)). Far below 0 it is v e^x; the power is divided by e^-shift meanwhile, so that it is not
-// subnormal and keeps its digits until v is multiplied. Sums of x and `shift` are exact there.
+// x, or a bound where it is less; NaN stays.
+template <class T>
+__device__ __forceinline__ T at_least(T bound, T x) {
+  return x < bound ? bound : x;
+}
+
+// v / (1 + e^-(x + rest)), for a finite v where x is far below 0. Far below 0 it is v e^x; the power is divided by
+// e^-shift meanwhile, so that it is not subnormal and keeps its digits until v is multiplied. Sums of x and `shift` are
+// exact there.
 template <class T>
 __device__ __forceinline__ T gated(T v, T x, T rest) {
   constexpr T far = is_single<T> ? T(-80) : T(-700), shift = is_single<T> ? T(24) : T(64);
@@ -38,11 +45,11 @@ template <class T>
 __device__ T silu(T x);
 template <>
 __device__ __forceinline__ float silu(float x) {
-  return gated(x, x, 0.0f);
+  return gated(at_least(-200.0f, x), x, 0.0f);  // -inf * 0 is NaN
 }
 template <>
 __device__ FERRULE_OUT_OF_LINE double silu(double x) {
-  return gated(x, x, 0.0);
+  return gated(at_least(-2000.0, x), x, 0.0);
 }
 
 template <class T>
@@ -75,12 +82,13 @@ __device__ __forceinline__ float gelu(float x) {
   const float factor = is_far ? far : ratio * a;
   const float rest = is_far ? 0.0f : remainder * inverse * a;
   const float tail = ::fabsf(::fmaf(power, ::fmaf(factor, -half_rest, rest), factor * power));  // where it is 0, not -0
-  return (x < 0.0f ? 0.0f * x : x) - tail;  // 0 x is NaN for -inf, as in the definition
+  return (x < 0.0f ? -0.0f : x) - tail;
 }
 // Rounding z costs hundreds of ULP in the tail, where the slope of log(erfc), -(2 z + 1 / z), is large; the result is
 // corrected for it.
 template <>
 __device__ FERRULE_OUT_OF_LINE double gelu(double x) {
+  if (x < -40) return -0.0;  // less than half of the least number
   constexpr double root = 0.70710678118654752440, rest_of_root = -4.8336466567264565e-17;
   const double z = -x * root, whole = 0.5 * x * erfc<double>(z);
   if (!(z > 1 && z < 30)) return whole;
@@ -103,12 +111,12 @@ __device__ __forceinline__ float gelu_tanh(float x) {
   const float sum = linear + product, part = sum - linear;
   const float sum_rest = (linear - (sum - part)) + (product - part) + (product_rest + linear_rest);
   const float high = sum * v, low = ::fmaf(sum, v, -high) + sum_rest * v;
-  return gated(x, high, low);
+  return gated(at_least(-12.0f, x), high, low);
 }
 template <>
 __device__ FERRULE_OUT_OF_LINE double gelu_tanh(double x) {
   const double v = ::fmin(::fmax(x, -24.0), 24.0);
-  return gated(x, 2 * 0.79788456080286535588 * (v + 0.044715 * v * v * v), 0.0);
+  return gated(at_least(-24.0, x), 2 * 0.79788456080286535588 * (v + 0.044715 * v * v * v), 0.0);
 }
 
 }  // namespace ferrule::cuda::elementwise

@@ -19,7 +19,7 @@ inline float gated(float v, float x, float rest) {
 inline float op_sigmoid(float x) { return is_nan(x) ? x : gated(1.0f, x, 0.0f); }
 inline float op_silu(float x) {
   if (is_nan(x) || is_zero(x)) return x;
-  if (is_infinite(x)) return is_negative(x) ? not_a_number() : x;
+  if (is_infinite(x)) return is_negative(x) ? negated(0.0f) : x;
   return gated(greater_of(x, -180.0f), x, 0.0f);
 }
 
@@ -46,7 +46,7 @@ inline float tail_of_mills_ratio(float a) {
 }
 inline float op_gelu(float x) {
   if (is_nan(x) || is_zero(x)) return x;
-  if (is_infinite(x)) return is_negative(x) ? not_a_number() : x;
+  if (is_infinite(x)) return is_negative(x) ? negated(0.0f) : x;
   if (magnitude_bits(x) < 0x32800000u) return scaled(x, -1);  // 2^-26
   const float a = lesser_of(magnitude_of(x), 15.0f);
   const Pair square = exact_product(a, a);
@@ -59,7 +59,7 @@ inline float op_gelu(float x) {
 // x (1 + tanh u) / 2 = x / (1 + e^-2u), 2 u = 2 sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks & Gimpel 2016).
 inline float op_gelu_tanh(float x) {
   if (is_nan(x) || is_zero(x)) return x;
-  if (is_infinite(x)) return is_negative(x) ? not_a_number() : x;
+  if (is_infinite(x)) return is_negative(x) ? negated(0.0f) : x;
   const float v = limited(x, -12.0f, 12.0f);
   const Pair cubic = product_of(exact_product(v, v), Pair{0.0713548139f, 2.39883247e-9f});
   const Pair u = product_of(sum_of(Pair{1.59576917f, -4.53406805e-8f}, cubic), v);

@@ -16,6 +16,11 @@ struct Parameters {
   ElementLayouts layouts;
 };
 
+// The power of two that a row is multiplied by if the mean of its squares is out of range.
+inline float factor_for(float mean_square) {
+  return !(mean_square < INFINITY) ? 0x1p-90f : mean_square < 0x1p-100f ? 0x1p90f : 1.0f;
+}
+
 kernel void layer_norm(device const Stored* from [[buffer(0)]],
 #if INPUTS > 1
                        device const Stored* weight [[buffer(1)]],
@@ -26,27 +31,38 @@ kernel void layer_norm(device const Stored* from [[buffer(0)]],
                        OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   FERRULE_THREADGROUP(float, shared, [THREADS]);
+  FERRULE_THREADGROUP(atomic_uint, has_scaled_row, [1]);
   const ulong row = (group_number(group, groups) * THREADS + own) / TEAM;
   const bool counts = row < p.row_count;
   const ulong width = counts ? p.width : 0;
   const long start = counts ? offset_in(p.rows, row) : 0;
   const float number = float(p.width);
 
-  float mean = 0.0f;
-  if (IS_CENTERED) {
+  if (own == 0) atomic_store_explicit(&has_scaled_row[0], 0, memory_order_relaxed);
+  float by = 1.0f, mean = 0.0f, mean_square;
+  for (uint attempt = 0;; ++attempt) {
+    if (IS_CENTERED) {
+      Sum sum;
+      for (ulong k = own % TEAM; k < width; k += TEAM) sum.add(element_at(from, start + long(k) * p.stride) * by);
+      mean = op_divide(of_team(sum.result(), true, shared, own), number);
+    }
     Sum sum;
-    for (ulong k = own % TEAM; k < width; k += TEAM) sum.add(element_at(from, start + long(k) * p.stride));
-    mean = op_divide(of_team(sum.result(), true, shared, own), number);
+    for (ulong k = own % TEAM; k < width; k += TEAM) {
+      const float distance = element_at(from, start + long(k) * p.stride) * by - mean;
+      sum.add(distance * distance);
+    }
+    mean_square = op_divide(of_team(sum.result(), true, shared, own), number) + p.epsilon * by * by;
+    if (attempt == 1) break;
+    // The threads of all rows compute again if those of one do, because of the barriers in between.
+    by = factor_for(mean_square);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (by != 1.0f) atomic_store_explicit(&has_scaled_row[0], 1, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (atomic_load_explicit(&has_scaled_row[0], memory_order_relaxed) == 0) break;
   }
-  Sum sum;
+  const float factor = op_rsqrt(mean_square);
   for (ulong k = own % TEAM; k < width; k += TEAM) {
-    const float distance = element_at(from, start + long(k) * p.stride) - mean;
-    sum.add(distance * distance);
-  }
-  const float variance = op_divide(of_team(sum.result(), true, shared, own), number);
-  const float factor = op_rsqrt(variance + p.epsilon);
-  for (ulong k = own % TEAM; k < width; k += TEAM) {
-    float y = (element_at(from, start + long(k) * p.stride) - mean) * factor;
+    float y = (element_at(from, start + long(k) * p.stride) * by - mean) * factor;
 #if INPUTS > 1
     y = y * element_at(weight, long(k) * p.weight_stride);
 #endif

@@ -28,6 +28,13 @@ float inverse_root(float x) {
   return fma(0.5 * root, error, root);
 }
 
+// The power of two that a row is multiplied by if the mean of its squares is out of range.
+float factor_for(float mean_square) {
+  return !(mean_square < 3.4e38) ? 8.077935669e-28 : mean_square < 7.888609052e-31 ? 1.237940039e27 : 1.0;  // 2^-90, 2^90
+}
+
+shared uint has_scaled_row;
+
 void main() {
   Parameters p = Parameters(push.parameters);
   uint64_t row = invocation() / TEAM;
@@ -37,23 +44,33 @@ void main() {
   uint64_t to = push.addresses.at[p.to] + row * uint64_t(p.width) * ITEM_BYTES;
   float number = float(p.width);
 
-  Sum sum = Sum(0.0, 0.0, 0u);
-  float mean = 0.0;
-  if (p.is_centered != 0u) {
-    for (int64_t k = lane(); k < width; k += TEAM) add(sum, item(from, k * p.stride));
-    mean = divide_f32(sum_of_team(total_of(sum)), number);
+  if (own_index() == 0u) has_scaled_row = 0u;
+  float by = 1.0, mean = 0.0, mean_square;
+  for (uint attempt = 0u;; ++attempt) {
+    Sum sum = Sum(0.0, 0.0, 0u);
+    if (p.is_centered != 0u) {
+      for (int64_t k = lane(); k < width; k += TEAM) add(sum, item(from, k * p.stride) * by);
+      mean = divide_f32(sum_of_team(total_of(sum)), number);
+    }
+
+    sum = Sum(0.0, 0.0, 0u);
+    for (int64_t k = lane(); k < width; k += TEAM) {
+      float distance = item(from, k * p.stride) * by - mean;
+      add(sum, distance * distance);
+    }
+    mean_square = divide_f32(sum_of_team(total_of(sum)), number) + p.epsilon * by * by;
+    if (attempt == 1u) break;
+    // The invocations of all rows compute again if those of one do, because of the barriers in between.
+    by = factor_for(mean_square);
+    barrier();
+    if (by != 1.0) atomicMax(has_scaled_row, 1u);
+    barrier();
+    if (has_scaled_row == 0u) break;
   }
 
-  sum = Sum(0.0, 0.0, 0u);
+  float factor = inverse_root(mean_square);
   for (int64_t k = lane(); k < width; k += TEAM) {
-    float distance = item(from, k * p.stride) - mean;
-    add(sum, distance * distance);
-  }
-  float variance = divide_f32(sum_of_team(total_of(sum)), number);
-
-  float factor = inverse_root(variance + p.epsilon);
-  for (int64_t k = lane(); k < width; k += TEAM) {
-    precise float y = (item(from, k * p.stride) - mean) * factor;
+    precise float y = (item(from, k * p.stride) * by - mean) * factor;
     if (p.weight != NO_VALUE) y *= item(push.addresses.at[p.weight], k * p.weight_stride);
     if (p.bias != NO_VALUE) y += item(push.addresses.at[p.bias], k * p.bias_stride);
     store_float(to + uint64_t(k * ITEM_BYTES), y);

@@ -14,7 +14,7 @@ float gated(float v, float x, float rest) {
 float sigmoid_f32(float x) { return is_nan(x) ? x : gated(1.0, x, 0.0); }
 float silu_f32(float x) {
   if (is_nan(x) || is_zero(x)) return x;
-  if (is_infinite(x)) return sign_bit(x) != 0u ? not_a_number() : x;
+  if (is_infinite(x)) return sign_bit(x) != 0u ? negative_f32(0.0) : x;
   return gated(max(x, -180.0), x, 0.0);
 }
 
@@ -49,7 +49,7 @@ float tail_of_mills_ratio(float a) {
 }
 float gelu_f32(float x) {
   if (is_nan(x) || is_zero(x)) return x;
-  if (is_infinite(x)) return sign_bit(x) != 0u ? not_a_number() : x;
+  if (is_infinite(x)) return sign_bit(x) != 0u ? negative_f32(0.0) : x;
   float a = min(abs_f32(x), 15.0);
   Pair square = exact_product(a, a);
   Exponential e = exponential(-0.5 * square.high, -0.5 * square.low);
@@ -63,7 +63,7 @@ float gelu_f32(float x) {
 // x (1 + tanh u) / 2 = x / (1 + e^-2u), 2 u = 2 sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks & Gimpel 2016).
 float gelu_tanh_f32(float x) {
   if (is_nan(x) || is_zero(x)) return x;
-  if (is_infinite(x)) return sign_bit(x) != 0u ? not_a_number() : x;
+  if (is_infinite(x)) return sign_bit(x) != 0u ? negative_f32(0.0) : x;
   float v = clamp(x, -12.0, 12.0);
   Pair cubic = product_of(exact_product(v, v), Pair(0.0713548139, 2.39883247e-9));
   Pair inner = sum_of(Pair(1.59576917, -4.53406805e-8), cubic);
