@@ -110,7 +110,10 @@ fe_error* run_range(void* argument, int64_t begin, int64_t end, uint32_t thread)
 // range: it must not use the pool, which is busy.
 bool is_cancelled(const Cancel& cancel) {
   const Inside inside(current_thread);
-  return cancel.is_wanted();
+  const Cancel* const asked = std::exchange(current_cancel, nullptr);  // that must not be asked again
+  const bool is_wanted = cancel.is_wanted();
+  current_cancel = asked;
+  return is_wanted;
 }
 
 // Runs [0, n) as one range. A nested call keeps its thread's number, which no other running range has.

@@ -131,7 +131,7 @@ KERNELS = {
     "argmax": "fe.eval(fe.argmax(many))",
     "matmul": "fe.eval(many[:12_000, :12_000] @ many[:12_000, :12_000])",
     "recording": "borrowed.sum()",
-    "long transform": "fe.eval(fe.fft.fft(fe.ones(20_000_003)))",
+    "long transforms": "fe.eval(fe.fft.fft(fe.ones((30, 3_000_017))))",
     "decomposition": "fe.eval(fe.linalg.svd(fe.random.uniform(fe.random.key(1), (3000, 3000))))",
 }
 

@@ -70,6 +70,9 @@ fe_error* transform_axis(const Call& call, const Lines& lines, const Plan<R>& pl
   };
   const bool unfolds = target.kind == Target<R>::unfolding;
   if (plan.method == Plan<R>::convolution) {
+    if (fe_error* const error =
+            parallel(call, n, 1024, [&](int64_t begin, int64_t end) { plan.fill_chirp(begin, end); }))
+      return error;
     Stop stop = stop_of(call, plan);
     fill_kernel(plan, buffers_of(plan, call.local.part(0)), stop);
     if (stop.error != nullptr) return stop.error;

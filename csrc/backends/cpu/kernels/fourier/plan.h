@@ -111,6 +111,15 @@ struct Plan {
   // A halved line has one complex number more than its transform: see line_elements.h.
   int64_t rows_in_lanes() const { return n + (halved ? 1 : 0); }
 
+  // exp(-pi i j^2 / n) for j in [begin, end): the rest of the tables of a convolution.
+  void fill_chirp(int64_t begin, int64_t end) const {
+    int64_t square = begin % (2 * n) * begin % (2 * n);  // j^2 modulo 2 n
+    for (int64_t j = begin; j < end; ++j) {
+      set(chirp, j, turn_of(square, 2 * n));
+      square = (square + 2 * j + 1) % (2 * n);
+    }
+  }
+
   static uint64_t aligned_bytes(int64_t count) {
     return static_cast<uint64_t>(round_up(count * static_cast<int64_t>(sizeof(R)), 64));
   }
@@ -130,17 +139,8 @@ struct Plan {
     turns.fill();
     for (int64_t k = 0; k < n1; ++k)
       for (int64_t lane = 0; lane < width; ++lane) set(across, k * width + lane, turns.turn(k * lane % length));
-    if (method == convolution) fill_chirp();
   }
   static void set(Parts<R> parts, int64_t at, Turn turn) { set_turn(parts.re, parts.im, at, turn); }
-  // exp(-pi i j^2 / n)
-  void fill_chirp() const {
-    int64_t square = 0;  // j^2 modulo 2 n
-    for (int64_t j = 0; j < n; ++j) {
-      set(chirp, j, turn_of(square, 2 * n));
-      square = (square + 2 * j + 1) % (2 * n);
-    }
-  }
 };
 
 template <class R>
