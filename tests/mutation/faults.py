@@ -188,8 +188,8 @@ FAULTS = [
     Fault(
         "layer_norm",
         "row_operations.h",
-        "const T variance = squares_row(x, count, mean) / static_cast<T>(count);",
-        "const T variance = squares_row(x, count, T(0)) / static_cast<T>(count) - mean * mean;",
+        "return {center, squares_row(x, count, center) / static_cast<T>(count) + epsilon};",
+        "return {center, squares_row(x, count, T(0)) / static_cast<T>(count) - center * center + epsilon};",
         "the variance is E[x^2] - E[x]^2",
         check="ranges",
     ),

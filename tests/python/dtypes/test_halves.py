@@ -250,7 +250,7 @@ UNARY: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "sign": np.sign,
     "relu": lambda x: np.maximum(x, 0),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "silu": lambda x: x / (1 + np.exp(-x)),
+    "silu": lambda x: np.where(x == -np.inf, -0.0, x / (1 + np.exp(-x))),  # its limit
 }
 
 

@@ -36,8 +36,6 @@ def expected_kernels(case: Case) -> list[str]:
         return ["integer_matmul"]
     if case.op == "matmul" and first in COMPLEX:
         return ["complex_matmul"]
-    if case.op in {"sum", "prod", "cumulative_sum", "cumulative_prod"} and integer and numpy_dtype(first).itemsize < 8:
-        return ["astype", case.op]
     return [case.op]
 
 

@@ -11,7 +11,7 @@ from ferrule.testing.programs.model.operation import Drawn
 from ferrule.testing.programs.model.scope import Scope, Takes
 from ferrule.testing.programs.program import Program, Step
 from ferrule.testing.programs.steps import operations
-from ferrule.testing.programs.steps.updates import SAME, may_write_to
+from ferrule.testing.programs.steps.updates import SAME
 
 MOST_STEPS = 12
 SMALL, LARGE = 2_000, 150_000  # the most elements of a value
@@ -106,6 +106,6 @@ def updating_in_place(scope: Scope, program: Program) -> Program:
         if step.operation != "update" or not scope.one_in(3):
             continue
         source = step.operands[0]
-        if may_write_to(source, place, steps, program.outputs) and step.operands[1] != source:
+        if program.may_write_to(source, place) and step.operands[1] != source:
             steps[place] = dataclasses.replace(step, attributes={**step.attributes, "how": SAME})
     return dataclasses.replace(program, steps=tuple(steps))

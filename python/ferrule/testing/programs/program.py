@@ -10,6 +10,7 @@ from typing import Any
 from ferrule.testing.programs.model.inputs import BARE, CONSTANT, NUMBER, Input, Number, Operand
 from ferrule.testing.programs.model.memory import Memory
 from ferrule.testing.programs.steps import operations
+from ferrule.testing.programs.steps.movement import View
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class Program:
     outputs: tuple[str, ...]
     seed: int = 0
     raises: bool = False  # one of its steps must raise an error
+
+    def may_write_to(self, source: object, at: int) -> bool:
+        """Whether the step `at` may write to a value without a copy: nothing else reads it, and it is no view."""
+        others = {name for place, step in enumerate(self.steps) if place != at for name in step.reads}
+        made = [operations()[step.operation] for step in self.steps if step.name == source]
+        return made != [] and not isinstance(made[0], View) and source not in others and source not in self.outputs
 
     # ---- the code
     def setup_source(self, call: int = 0) -> str:

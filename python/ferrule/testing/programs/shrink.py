@@ -12,7 +12,7 @@ from ferrule.testing.programs.model.inputs import ARGUMENT, CONSTANT, Input, Ope
 from ferrule.testing.programs.model.memory import Memory
 from ferrule.testing.programs.program import Program, Step
 from ferrule.testing.programs.steps import operations
-from ferrule.testing.programs.steps.updates import SAME, may_write_to
+from ferrule.testing.programs.steps.updates import SAME
 
 Fails = Callable[[Program], bool]
 MOST_TRIES = 300
@@ -109,7 +109,7 @@ def without_rebinding(program: Program) -> Program:
     """Let updates copy first if they write to an input or to a value that is read afterwards."""
     steps = list(program.steps)
     for place, step in enumerate(steps):
-        if step.attributes.get("how") == SAME and not may_write_to(step.operands[0], place, steps, program.outputs):
+        if step.attributes.get("how") == SAME and not program.may_write_to(step.operands[0], place):
             steps[place] = dataclasses.replace(step, attributes={**step.attributes, "how": "copy"})
     return dataclasses.replace(program, steps=tuple(steps))
 

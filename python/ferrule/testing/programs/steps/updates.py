@@ -12,8 +12,6 @@ from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, exact
 from ferrule.testing.programs.model.promotion import converted
 from ferrule.testing.programs.model.scope import Scope
-from ferrule.testing.programs.program import Step
-from ferrule.testing.programs.steps import movement
 from ferrule.testing.programs.steps.movement import draw_key
 
 COPIES = {
@@ -24,8 +22,7 @@ COPIES = {
     "method": "{0}.copy()",
     "roll": "fe.roll({0}, 0)",
 }
-SAME = "same"  # no copy: see may_write_to
-VIEWS = {one.name for one in movement.OPERATIONS if isinstance(one, movement.View)}
+SAME = "same"  # no copy: see Program.may_write_to
 # Assignments to {t} of values that read {s}, the same array: by views of it, reversed, overlapping, and through ops.
 # {n} is the length of axis 0, {k} a part of it, {zeros} one 0 for each axis.
 UPDATES_OF_ITSELF = {
@@ -128,13 +125,6 @@ def _update_of_itself(target: str, source: str, attributes: Mapping[str, Any]) -
     return UPDATES_OF_ITSELF[attributes["form"]].format(
         t=target, s=source, zeros=zeros, n=attributes["n"], k=attributes["k"]
     )
-
-
-def may_write_to(source: object, at: int, steps: Sequence[Step], outputs: Sequence[str]) -> bool:
-    """Whether the step `at` may write to a value without a copy: nothing else reads the value, and it is no view."""
-    others = {name for place, step in enumerate(steps) if place != at for name in step.reads}
-    made = [step.operation for step in steps if step.name == source]
-    return made != [] and made[0] not in VIEWS and source not in others and source not in outputs
 
 
 def _how(scope: Scope, x: str) -> dict[str, Any]:
