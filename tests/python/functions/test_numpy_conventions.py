@@ -79,6 +79,7 @@ def test_memoryview_and_bytearray_have_the_memory(dtype: str) -> None:
         if values.ndim:  # of a single integer, bytearray() makes so many zeros
             assert bytearray(x) == bytearray(values)
     computed: Any = fe.asarray(host, device="cpu") == 3
+    fe.eval(computed)
     assert bytearray(computed) == (host == 3).tobytes()
 
 
