@@ -23,7 +23,7 @@ struct Operators {
   PyObject_HEAD
       // An Array or, while tracing, a symbol. Of a view it is null after the base was assigned to, so that no view
       // keeps the old elements, until it is read.
-          PyObject* handle;
+      PyObject* handle;
   ViewOf* view;      // null: not a view
   Operators* views;  // the first of its own views
 };
