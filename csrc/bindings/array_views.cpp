@@ -14,8 +14,7 @@ PyObject* view_maker = nullptr;  // a Python function
 
 Operators& base_of(const Operators& view) { return *reinterpret_cast<Operators*>(view.view->base); }
 
-void link(Operators& view) {
-  Operators*& first = base_of(view).views;
+void link(Operators& view, Operators*& first) {
   view.view->next = first;
   view.view->place = &first;
   if (first != nullptr) first->view->place = &view.view->next;
@@ -36,7 +35,10 @@ void make_handle(Operators& array) {
     const auto before = py::reinterpret_borrow<py::object>(*current);
     const py::object made = called(view_maker, base, steps);
     PyObject* const handle = handle_of(*reinterpret_cast<Operators*>(made.ptr()));
-    if (array.handle == nullptr && *current == before.ptr()) array.handle = Py_XNewRef(handle);
+    if (array.handle != nullptr || array.view == nullptr || *current != before.ptr()) continue;
+    array.handle = Py_XNewRef(handle);
+    unlink(array);
+    link(array, base_of(array).views);
   }
 }
 
@@ -51,20 +53,24 @@ PyObject* handle_of(Operators& array) {
 
 void set_handle_of(Operators& array, py::object handle) {
   std::vector<py::object> old;  // released last: that may run code
-  for (Operators* view = array.views; view != nullptr; view = view->view->next)
-    if (view->handle != nullptr) old.push_back(py::reinterpret_steal<py::object>(std::exchange(view->handle, nullptr)));
+  while (array.views != nullptr) {
+    Operators& view = *array.views;
+    if (view.handle != nullptr) old.push_back(py::reinterpret_steal<py::object>(std::exchange(view.handle, nullptr)));
+    unlink(view);
+    link(view, array.stale_views);
+  }
   old.push_back(py::reinterpret_steal<py::object>(std::exchange(array.handle, handle.release().ptr())));
 }
 
 void make_view(Operators& array, Operators& of, py::handle step) {
-  if (array.view != nullptr || array.views != nullptr || &array == &of)
+  if (array.view != nullptr || array.views != nullptr || array.stale_views != nullptr || &array == &of)
     raise_type_error("make_view: takes an array that is no view and has none");
   PyObject* const base = of.view == nullptr ? reinterpret_cast<PyObject*>(&of) : of.view->base;
   py::object steps = py::make_tuple(step);
   if (of.view != nullptr) steps = py::reinterpret_steal<py::object>(PySequence_Concat(of.view->steps, steps.ptr()));
   if (!steps) raise_python_error();
   array.view = new ViewOf{Py_NewRef(base), steps.release().ptr(), nullptr, nullptr};
-  link(array);
+  link(array, array.handle == nullptr ? base_of(array).stale_views : base_of(array).views);
 }
 
 void end_view(Operators& array) {
@@ -73,8 +79,9 @@ void end_view(Operators& array) {
 
 py::list views_of(const Operators& array) {
   py::list views;
-  for (Operators* view = array.views; view != nullptr; view = view->view->next)
-    if (Py_REFCNT(view) > 0) views.append(py::handle(reinterpret_cast<PyObject*>(view)));
+  for (Operators* const first : {array.views, array.stale_views})
+    for (Operators* view = first; view != nullptr; view = view->view->next)
+      views.append(py::handle(reinterpret_cast<PyObject*>(view)));
   return views;
 }
 

@@ -14,7 +14,7 @@ struct Operators;
 struct ViewOf {
   PyObject* base;
   PyObject* steps;  // a tuple
-  Operators* next;  // the next view of the base
+  Operators* next;  // in the list of the base
   Operators** place;
 };
 
@@ -24,8 +24,9 @@ struct Operators {
       // An Array or, while tracing, a symbol. Of a view it is null after the base was assigned to, so that no view
       // keeps the old elements, until it is read.
       PyObject* handle;
-  ViewOf* view;      // null: not a view
-  Operators* views;  // the first of its own views
+  ViewOf* view;  // null: not a view
+  // The first of its own views with a handle, and of those without: an assignment visits the former only.
+  Operators *views, *stale_views;
 };
 
 // The handle, a borrowed reference; null for an array that was never given one. Makes that of a view, by Python code.
