@@ -35,10 +35,11 @@ class Key(NamedTuple):
     """A key with one item for each axis, and None for each new axis.
 
     An item is an integer from 0 on, the range of a slice, or None; or, if it depends on a number argument of a traced
-    function, an Array or a slice.
+    function, an Array or a slice. `shape` is that of the part.
     """
 
     items: tuple[Any, ...]
+    shape: tuple[int, ...]
 
     @property
     def is_plain(self) -> bool:
@@ -49,10 +50,6 @@ class Key(NamedTuple):
         """Return the key with slices in place of ranges."""
         return tuple(_slice_of(item) if isinstance(item, range) else item for item in self.items)
 
-    def shape(self) -> tuple[int, ...]:
-        """Return the shape of the part that a plain key makes."""
-        return tuple(1 if item is None else len(item) for item in self.items if not isinstance(item, int))
-
     def of(self, x: Array) -> Array:
         result, _ = basic(x, [*self.slices()])
         return x._snapshot("x[key]") if result is x else result
@@ -61,17 +58,13 @@ class Key(NamedTuple):
         return put_basic(x, [*self.slices()], part)
 
     def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> views.Layout | None:
-        if not self.is_plain:
-            return None
         axes = iter(strides)
-        found: list[tuple[int, int]] = []
+        found: list[int] = []
         for item in self.items:
             stride = 1 if item is None else next(axes)
-            if item is None:
-                found.append((1, 1))
-            elif isinstance(item, range):
-                found.append((len(item), stride * item.step))
-        return tuple(size for size, _ in found), tuple(stride for _, stride in found)
+            if item is None or isinstance(item, (range, slice)):
+                found.append(stride * item.step if isinstance(item, range) else stride)
+        return self.shape, tuple(found)
 
     def then(self, after: Key) -> Key | None:
         """Return the key of x[self][after]; None if there is no such key."""
@@ -91,7 +84,26 @@ class Key(NamedTuple):
                 if len(other) != 1:
                     return None
                 items.append(None)
-        return Key((*items, *others))
+        return plain_key((*items, *others))
+
+
+def plain_key(items: tuple[Any, ...]) -> Key:
+    """Return the key of integers, ranges and None."""
+    return Key(items, tuple(1 if item is None else len(item) for item in items if not isinstance(item, int)))
+
+
+def are_same(some: Sequence[views.Step], others: Sequence[views.Step]) -> bool:
+    """Whether steps are equal; numbers of a traced function are if they are one object."""
+    if len(some) != len(others):
+        return False
+    pairs = zip(some, others, strict=True)
+    return all(type(one) is type(other) and _compared(one) == _compared(other) for one, other in pairs)
+
+
+def _compared(step: views.Step) -> object:
+    if isinstance(step, Key):
+        return [("traced", id(item)) if isinstance(item, (Array, slice)) else item for item in step.items]
+    return step
 
 
 def simplified(steps: Sequence[views.Step]) -> list[views.Step]:
@@ -108,16 +120,20 @@ def _add(steps: list[views.Step], step: views.Step) -> None:
         return
     if isinstance(step, Key) and isinstance(last, Key) and (joined := last.then(step)):
         steps[-1] = joined
+    elif isinstance(step, views.Reshaped) and isinstance(last, views.Reshaped):
+        steps[-1] = step
+    elif isinstance(step, views.Permuted) and isinstance(last, views.Permuted):
+        steps[-1] = views.Permuted(tuple(last.axes[axis] for axis in step.axes))
     elif isinstance(step, Key) and isinstance(last, views.Permuted) and step.is_plain:
         steps.pop()
         kept = [item for item in step.items if item is not None]
         order = [axis for axis, item in zip(last.axes, kept, strict=True) if isinstance(item, range)]
         by_axis = dict(zip(last.axes, kept, strict=True))
-        _add(steps, Key(tuple(by_axis[axis] for axis in range(len(kept)))))
+        _add(steps, plain_key(tuple(by_axis[axis] for axis in range(len(kept)))))
         steps.append(views.Permuted(tuple(sorted(order).index(axis) for axis in order)))
         if len(kept) < len(step.items):
             new = [item if item is None else range(len(item)) for item in step.items if not isinstance(item, int)]
-            steps.append(Key(tuple(new)))
+            steps.append(plain_key(tuple(new)))
     else:
         steps.append(step)
 
@@ -140,17 +156,21 @@ def step_of(x: Array, items: list[Any]) -> Key:
     """Return the step of a view for items that are not index arrays."""
     axis = 0
     found: list[Any] = []
+    shape: list[int] = []
     for item in items:
         if item is None:
             found.append(None)
+            shape.append(1)
             continue
         size = x.shape[axis]
         if isinstance(item, slice):
-            found.append(range_of(item, size) if moving_slice(item, size) is None else item)
+            moved = moving_slice(item, size)
+            found.append(range_of(item, size) if moved is None else item)
+            shape.append(len(found[-1]) if moved is None else moved[1])
         else:
             found.append(item if is_traced_int(item) else in_range(item, axis, size))
         axis += 1
-    return Key(tuple(found))
+    return Key(tuple(found), tuple(shape))
 
 
 def basic(x: Array, items: list[Any]) -> tuple[Array, list[Gather]]:

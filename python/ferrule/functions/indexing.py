@@ -30,6 +30,7 @@ from ferrule.functions.basic_keys import (
     Gather,
     Key,
     NewAxis,
+    are_same,
     basic,
     broadcast_value,
     is_traced_int,
@@ -77,18 +78,17 @@ def assign(x: Array, key: object, value: object) -> None:
     base, steps = _ferrule.view_of(x) or (x, ())
     part = _ferrule.view_of(value) if type(value) is Array else None
     step = _basic_step(x, key) if steps or part else None
+    if part and step and part[0] is base and are_same(part[1], (*steps, step)):
+        return  # the second half of `x[key] += y`, which assigned to the view x[key]
     if step is None or not step.is_plain:
         views.change(x, lambda before: put(before, key, value))
         return
-    if part and part[0] is base and part[1] == (*steps, step):
-        return  # the second half of `x[key] += y`, which assigned to the view x[key]
     simple = simplified((*steps, step))
     if len(simple) == 1 and isinstance(simple[0], Key):
         items = simple[0].slices()
         views.change(base, lambda before: put(before, items, value))
         return
-    shape = step.shape()
-    spread = broadcast_value(without_ones(_value_for(x, value), len(shape)), list(shape))
+    spread = broadcast_value(without_ones(_value_for(x, value), len(step.shape)), list(step.shape))
     views.change(base, lambda before: views.written(before, simple, spread))
 
 

@@ -10,6 +10,7 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_companion, as_operand, no_array
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import concat, permute_dims, reshape
+from ferrule.functions.views import is_contiguous
 
 
 @names_itself
@@ -201,7 +202,7 @@ def ravel(x: Array, /) -> Array:
     Returns
     -------
     Array of shape (size,)
-        The elements.
+        The elements: a view of a contiguous array, otherwise a copy.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def ravel(x: Array, /) -> Array:
     (6,)
     """
     x = as_operand("ravel", x)
-    return reshape(x, (x.size,))
+    return reshape(x, (x.size,), copy=None if is_contiguous(x) else True)
 
 
 @names_itself

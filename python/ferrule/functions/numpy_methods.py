@@ -153,7 +153,7 @@ class NumPyMethods(Array):
         """
         if order not in ("C", "A", "K"):
             raise InvalidArgumentError(f'ravel: order is "C", not {order!r}; use x.T.ravel() for a matrix')
-        return movement.reshape(self, (-1,))
+        return movement.reshape(self, (-1,), copy=None if views.is_contiguous(self) else True)
 
     def transpose(self, *axes: Any) -> Array:
         """Return the array with its axes in another order, see `ferrule.permute_dims`.

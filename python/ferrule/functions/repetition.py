@@ -139,7 +139,12 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
         reshape(array, [array.size if place == axis else 1 for place in range(len(operands))])
         for array, axis in zip(operands, axes, strict=True)
     ]
-    return [recording.apply("broadcast_to", (array,), {"shape": shape}) for array in along]  # not read-only views
+    return [_spread(array, shape) for array in along]
+
+
+def _spread(x: Array, shape: Sequence[int]) -> Array:
+    """Return x broadcast to a shape, as an array of its own and not as a read-only view."""
+    return recording.apply("broadcast_to", (x,), {"shape": shape})
 
 
 @names_itself
@@ -232,7 +237,7 @@ def _repeated(x: Array, count: int, axis: int) -> Array:
         return x._copied("repeat")
     if x.ndim == MAX_DIMENSIONS:
         return take(x, np.repeat(np.arange(x.shape[axis]), count), axis=axis)
-    return reshape(broadcast_to(expand_dims(x, axis=axis + 1), shape), result)
+    return reshape(_spread(expand_dims(x, axis=axis + 1), shape), result)
 
 
 def _check_size(caller: str, shape: Sequence[int], x: Array) -> None:
@@ -296,4 +301,4 @@ def tile(x: Array, repetitions: Sequence[SupportsIndex], /) -> Array:
             if count != 1:
                 tiled = take(tiled, np.tile(np.arange(tiled.shape[axis]), count), axis=axis)
         return tiled
-    return reshape(broadcast_to(reshape(x, split), spread), result)
+    return reshape(_spread(reshape(x, split), spread), result)

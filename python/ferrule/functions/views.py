@@ -98,7 +98,10 @@ class ReadOnly(NamedTuple):
         )
 
     def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
-        return None
+        new = dict(self.attributes).get("shape", shape)  # that of broadcast_to
+        own = (1,) * (len(new) - len(shape)) + shape
+        steps = (0,) * (len(new) - len(shape)) + strides
+        return new, tuple(step if size == wide else 0 for step, size, wide in zip(steps, own, new, strict=True))
 
 
 def view(result: Array, x: object, step: Step) -> Array:
@@ -117,8 +120,12 @@ def made(base: Array, steps: Sequence[Step]) -> Array:
 
 def written(x: Array, steps: Sequence[Step], part: Array) -> Array:
     """Return x with another part at the steps."""
-    first, *others = steps
-    return first.back(x, written(first.of(x), others, part) if others else part)
+    wholes = [x]
+    for step in steps[:-1]:
+        wholes.append(step.of(wholes[-1]))
+    for step, whole in zip(reversed(steps), reversed(wholes), strict=True):
+        part = step.back(whole, part)
+    return part
 
 
 def change(x: Array, changed: Callable[[Array], Array]) -> None:
@@ -139,14 +146,24 @@ def change(x: Array, changed: Callable[[Array], Array]) -> None:
 
 def is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
     """Whether NumPy would reshape x, as a part of a contiguous array, without a copy."""
-    known = _ferrule.view_of(x)
-    if known is None or x.size == 0:
-        return True
-    base, steps = known
+    layout = _layout_of(x)
+    return layout is not None and (x.size == 0 or _reshaped_strides(*layout, shape) is not None)
+
+
+def is_contiguous(x: Array) -> bool:
+    """Whether x is C-contiguous, as a part of a contiguous array."""
+    layout = _layout_of(x)
+    if layout is None or x.size == 0:
+        return layout is not None
+    return all(size == 1 or have == want for size, have, want in zip(*layout, _dense_strides(x.shape), strict=True))
+
+
+def _layout_of(x: Array) -> Layout | None:
+    base, steps = _ferrule.view_of(x) or (x, ())
     layout: Layout | None = base.shape, _dense_strides(base.shape)
     for step in steps:
         layout = layout and step.strides(*layout)
-    return layout is not None and _reshaped_strides(*layout, shape) is not None
+    return layout
 
 
 def _dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

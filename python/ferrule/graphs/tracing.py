@@ -155,21 +155,38 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
+        views: list[Array] = []  # of donated arrays: they keep their values
         if self._donate:
             self._refuse_donated(structure, arguments)  # before the call, which may donate them and then fail
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
-            for array in itertools.compress(arguments.given, donation[0]):
-                for view in (array, *_ferrule.views_of(array)):
-                    _ferrule.end_view(view)
+            views = [
+                view
+                for array in itertools.compress(arguments.given, donation[0])
+                for view in (array, *_ferrule.views_of(array))
+                if view._handle  # a view that was not read since an assignment is cut now
+            ]
         try:
             result = self._calls.run(number, handles, arguments.numbers, *donation)
         except InvalidArgumentError:
             if not self._donate:
                 self._refuse_donated(structure, arguments)
             raise
-        if result is not NotImplemented:
-            return result
+        if result is NotImplemented:
+            result = self._first_result(structure, arguments, number, handles, donation)
+        for view in views:
+            _ferrule.end_view(view)
+        return result
+
+    def _first_result(
+        self,
+        structure: Structure,
+        arguments: Arguments,
+        number: int,
+        handles: list[_ferrule.Array],
+        donation: tuple[list[bool], str],
+    ) -> Any:
+        """Trace the function, keep its graph, and return the result."""
         # No lock is held: the function may call functions that other threads trace and that call this one.
         graph, finish = self._trace(structure, arguments, donation[0] or [False] * len(handles))
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()

@@ -43,6 +43,7 @@ VIEWS: dict[str, Callable[[Any, Any], Any]] = {
     "part of reshaped": lambda xp, x: x[1].reshape(2, 10)[:, 3:7],
     "joined rows": lambda xp, x: x[1:].reshape(-1)[5:9],
     "ravel": lambda xp, x: x.ravel()[7:],
+    "squeezed part of a broadcast axis": lambda xp, x: xp.expand_dims(x[:1], axis=0)[0, 0],
     "expand_dims": lambda xp, x: xp.expand_dims(x, axis=1)[:, 0, 2],
     "squeeze": lambda xp, x: xp.squeeze(x[1:2], axis=0),
     "flip": lambda xp, x: xp.flip(x, axis=1)[0],
@@ -88,6 +89,8 @@ COPIES: dict[str, Callable[[Any, Any], Any]] = {
     "indices": lambda xp, x: x[xp.asarray([0, 1])],
     "mask": lambda xp, x: x[x > 3],
     "transposed and reshaped": lambda xp, x: x.mT.reshape(-1),
+    "ravel of a part": lambda xp, x: x[:, ::2].ravel(),
+    "ravel of a column": lambda xp, x: xp.ravel(x[:, :1, 0]),
     "part reshaped": lambda xp, x: x[:, 1:3].reshape(-1),
     "element": lambda xp, x: x[0, 0, 0],
     "concat": lambda xp, x: xp.concat([x]),
@@ -183,14 +186,26 @@ def test_random_programs_of_views_and_writes(seeds: range) -> None:
 def test_read_only_views_show_later_values_and_refuse_writes() -> None:
     x = fe.asarray([1 + 2j, 3])
     views = [fe.broadcast_to(x, (3, 2)), fe.broadcast_arrays(x, fe.ones((2, 1)))[0], x.real, fe.imag(x)]
+    views += [fe.expand_dims(views[0], axis=0)[0], x.real.reshape(1, -1)[0], fe.squeeze(fe.imag(x)[None])]
     x[0] = 5 + 6j
-    assert [view.tolist()[0] for view in views] == [[5 + 6j, 3], [5 + 6j, 3], 5, 6]
+    assert [view.tolist()[0] for view in views] == [[5 + 6j, 3], [5 + 6j, 3], 5, 6, [5 + 6j, 3], 5, 6]
     for view in views:
         with pytest.raises(fe.InvalidArgumentError, match="read-only view"):
             view[...] = 0
         with pytest.raises(fe.InvalidArgumentError, match="read-only view"):
             view += 1
     assert x.tolist() == [5 + 6j, 3]
+
+
+def test_a_view_of_many_steps_can_be_written_to() -> None:
+    x = fe.zeros((2, 2))
+    view = x
+    for _ in range(1000):
+        view = view.T
+    view[0] = 1
+    assert x.tolist() == [[1, 1], [0, 0]]
+    with pytest.raises(ValueError, match="broadcast"):
+        x[1, 0] = x.T
 
 
 def test_a_failed_write_changes_nothing() -> None:
@@ -256,6 +271,9 @@ def test_a_view_whose_base_nobody_else_has_is_an_array_of_its_own() -> None:
 def test_a_view_of_a_donated_array_keeps_its_value() -> None:
     x = fe.asarray(np.ones((3, 2), np.float32), copy=True)
     row = x[1]
+    with pytest.raises(IndexError):
+        fe.graph(lambda a: a[7], donate=0)(x)
+    assert is_view(row, x)
     changed = fe.graph(lambda a: fe.update_slice(a, fe.zeros((1, 2)), (1, 0)), donate=0)(x)
     row[0] = 7
     assert row.tolist() == [7, 1]
@@ -271,6 +289,10 @@ def test_traced_code_is_as_eager_code() -> None:
         y.reshape(-1)[5:7] += 1
         moving = y[place]
         moving[1:] *= 2
+        moving.reshape(2, 2)[0] -= 1
+        y[place : place + 1].reshape(-1)[3:] += 4
+        y[0] = y[place]
+        y[0][:2] += 1
         for each in y:
             each[2] = row[3]
         return y, row, moving
