@@ -18,7 +18,8 @@ struct Parameters {
 
 // The power of two that a row is multiplied by if the mean of its squares is out of range.
 inline float factor_for(float mean_square) {
-  return !(mean_square < INFINITY) ? 0x1p-90f : mean_square < 0x1p-100f ? 0x1p90f : 1.0f;
+  // 2^-90 and 2^90
+  return !(mean_square < 3.4e38f) ? 8.077935669e-28f : mean_square < 7.888609052e-31f ? 1.237940039e27f : 1.0f;
 }
 
 kernel void layer_norm(device const Stored* from [[buffer(0)]],
