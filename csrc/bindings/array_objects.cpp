@@ -307,8 +307,10 @@ PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count
 
 PyObject* make_view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return returned([&]() -> py::object {
-    if (count != 3) raise_type_error("make_view: takes two arrays and a step");
-    make_view(checked_operators_of(arguments[0]), checked_operators_of(arguments[1]), arguments[2]);
+    if (count != 4 || !PyTuple_Check(arguments[2]))
+      raise_type_error("make_view: takes two arrays, a tuple of steps and a handle");
+    make_view(checked_operators_of(arguments[0]), checked_operators_of(arguments[1]),
+              py::reinterpret_borrow<py::tuple>(arguments[2]), arguments[3]);
     return py::reinterpret_borrow<py::object>(arguments[0]);
   });
 }
@@ -335,7 +337,9 @@ PyMethodDef replace_definition =
     fast_method("replace_handle", replace_handle,
                 "replace_handle(array, before, after): replaces the handle if it is `before`; returns whether it was");
 PyMethodDef make_view_definition =
-    fast_method("make_view", make_view_of, "make_view(array, of, step): makes the array a view of another; returns it");
+    fast_method("make_view", make_view_of,
+                "make_view(array, base, steps, seen): makes the array, which was cut from the base when that had the "
+                "handle `seen`, a view of it; returns it");
 PyMethodDef view_of_definition =
     fast_method("view_of", view_of, "view_of(array): the base and the steps of a view; None of other arrays");
 

@@ -62,15 +62,14 @@ void set_handle_of(Operators& array, py::object handle) {
   old.push_back(py::reinterpret_steal<py::object>(std::exchange(array.handle, handle.release().ptr())));
 }
 
-void make_view(Operators& array, Operators& of, py::handle step) {
-  if (array.view != nullptr || array.views != nullptr || array.stale_views != nullptr || &array == &of)
+void make_view(Operators& array, Operators& base, py::tuple steps, py::handle seen) {
+  if (array.view != nullptr || array.views != nullptr || array.stale_views != nullptr || &array == &base)
     raise_type_error("make_view: takes an array that is no view and has none");
-  PyObject* const base = of.view == nullptr ? reinterpret_cast<PyObject*>(&of) : of.view->base;
-  py::object steps = py::make_tuple(step);
-  if (of.view != nullptr) steps = py::reinterpret_steal<py::object>(PySequence_Concat(of.view->steps, steps.ptr()));
-  if (!steps) raise_python_error();
-  array.view = new ViewOf{Py_NewRef(base), steps.release().ptr(), nullptr, nullptr};
-  link(array, array.handle == nullptr ? base_of(array).stale_views : base_of(array).views);
+  if (base.view != nullptr) raise_type_error("make_view: the base is a view");
+  py::object old;  // released last: that may run code
+  if (base.handle != seen.ptr()) old = py::reinterpret_steal<py::object>(std::exchange(array.handle, nullptr));
+  array.view = new ViewOf{Py_NewRef(reinterpret_cast<PyObject*>(&base)), steps.release().ptr(), nullptr, nullptr};
+  link(array, array.handle == nullptr ? base.stale_views : base.views);
 }
 
 void end_view(Operators& array) {

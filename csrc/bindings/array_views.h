@@ -10,7 +10,7 @@ namespace py = pybind11;
 
 struct Operators;
 
-// What makes an array a view. Its steps are Python objects that say how it is cut from its base, which is no view.
+// How a view is cut from its base, which is no view. The steps are Python objects.
 struct ViewOf {
   PyObject* base;
   PyObject* steps;  // a tuple
@@ -34,8 +34,9 @@ struct Operators {
 PyObject* handle_of(Operators& array);
 // Gives the array another handle; its views forget theirs.
 void set_handle_of(Operators& array, py::object handle);
-// Makes a new array a view of another one, or of its base.
-void make_view(Operators& array, Operators& of, py::handle step);
+// Makes a new array a view of a base. `seen` is the handle of the base that the array was cut from: where another thread
+// has assigned to the base since, the view is cut anew.
+void make_view(Operators& array, Operators& base, py::tuple steps, py::handle seen);
 // Makes a view an array of its own, with its present value.
 void end_view(Operators& array);
 // The views of an array.

@@ -37,8 +37,8 @@ def real(x: object, /) -> Array:
     """
     array = _numeric("real", x)
     if not is_complex(array.dtype):
-        return views.view(array._snapshot("real()"), array, views.Whole())
-    return views.view(apply("real", (array,), {}), array, views.ReadOnly("real", ()))
+        return views.cut(array, views.Whole())
+    return views.cut(array, views.ReadOnly("real", ()))
 
 
 @names_itself
@@ -68,7 +68,7 @@ def imag(x: object, /) -> Array:
     array = _numeric("imag", x)
     if not is_complex(array.dtype):
         return zeros_like(array)
-    return views.view(apply("imag", (array,), {}), array, views.ReadOnly("imag", ()))
+    return views.cut(array, views.ReadOnly("imag", ()))
 
 
 @names_itself

@@ -31,12 +31,9 @@ from ferrule.functions.basic_keys import (
     Key,
     NewAxis,
     are_same,
-    basic,
     broadcast_value,
     is_traced_int,
-    put_basic,
-    simplified,
-    step_of,
+    key_of,
     without_ones,
 )
 from ferrule.functions.conversion import as_int64, cast
@@ -65,31 +62,27 @@ def get(x: Array, key: object) -> Array:
     if len(given) == 1 and _is_mask(given[0]):
         return _chosen_by_mask(x, given[0])
     items, is_separated = _complete("x[key]", x, given)
-    result, gathers = basic(x, items)
+    basic, gathers = key_of(x, items)
     if gathers:
-        return _gathered(result, gathers, is_separated)
+        return _gathered(basic.part(x), gathers, is_separated)
     if len(given) == x.ndim and not any(isinstance(item, slice) or item is None or item is Ellipsis for item in given):
-        return result._copied("x[key]")
-    return views.view(x._snapshot("x[key]") if result is x else result, x, step_of(x, items))
+        return basic.part(x)._copied("x[key]")
+    return views.cut(x, basic)
 
 
 def assign(x: Array, key: object, value: object) -> None:
     """`x[key] = value`."""
     base, steps = _ferrule.view_of(x) or (x, ())
     part = _ferrule.view_of(value) if type(value) is Array else None
-    step = _basic_step(x, key) if steps or part else None
-    if part and step and part[0] is base and are_same(part[1], (*steps, step)):
-        return  # the second half of `x[key] += y`, which assigned to the view x[key]
-    if step is None or not step.is_plain:
+    step = _basic_key(x, key) if steps or part else None
+    if step is None:
         views.change(x, lambda before: put(before, key, value))
         return
-    simple = simplified((*steps, step))
-    if len(simple) == 1 and isinstance(simple[0], Key):
-        items = simple[0].slices()
-        views.change(base, lambda before: put(before, items, value))
-        return
-    spread = broadcast_value(without_ones(_value_for(x, value), len(step.shape)), list(step.shape))
-    views.change(base, lambda before: views.written(before, simple, spread))
+    joined = views.joined(steps, step)
+    if part and part[0] is base and are_same(part[1], joined):
+        return  # the second half of `x[key] += y`, which assigned to the view x[key]
+    spread = broadcast_value(without_ones(_value_for(x, value), len(step.shape)), step.shape)
+    views.change(base, lambda before: views.written(before, joined, spread))
 
 
 def _gathered(x: Array, gathers: list[Gather], is_separated: bool) -> Array:
@@ -298,9 +291,10 @@ def put(x: Array, key: object, value: object) -> Array:
     if value.ndim == 0 and sum(map(_is_traced_mask, given)) == 1:
         return _put_one_by_traced_mask(x, given, value)
     items, is_separated = _complete("x[key] = value", x, given)
-    if not any(isinstance(item, (Array, NewAxis)) and not is_traced_int(item) for item in items):
-        return put_basic(x, items, value)
-    target, gathers = basic(x, items)
+    basic, gathers = key_of(x, items)
+    if not gathers:
+        return basic.back(x, value)
+    target = basic.part(x)
     joined = _Joined(target, gathers, is_separated, "x[key] = value")
     values = reshape(broadcast_value(without_ones(value, len(joined.shape)), list(joined.shape)), joined.flat_shape)
     if values.size == 0:
@@ -309,25 +303,15 @@ def put(x: Array, key: object, value: object) -> Array:
     operands = (joined.moved(target), reshape(indices, (indices.size,)), values)
     attributes = {"axis": joined.place, "joined": len(gathers)}
     changed = joined.back(recording.apply("scatter", operands, attributes))
-    if target is x:
-        return changed
-    others = [
-        None
-        if isinstance(item, NewAxis)
-        else _EVERYTHING
-        if isinstance(item, Array) and not is_traced_int(item)
-        else item
-        for item in items
-    ]
-    return put_basic(x, others, changed)
+    return changed if target is x else basic.back(x, changed)
 
 
-def _basic_step(x: Array, key: object) -> Key | None:
-    """Return the step of the view that the key makes of x; None if it has index arrays or masks."""
+def _basic_key(x: Array, key: object) -> Key | None:
+    """Return a key as one of integers, slices and None; None if it has index arrays or masks."""
     given = _items(x, key)
     if any(map(_is_array, given)):
         return None
-    return step_of(x, _complete("x[key]", x, given)[0])
+    return key_of(x, _complete("x[key]", x, given)[0])[0]
 
 
 def _items(x: Array, key: object) -> list[Any]:

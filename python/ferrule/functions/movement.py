@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -60,13 +61,15 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
     copy = optional_flag(copy, "reshape", "copy")
     lengths = sizes(shape, "reshape")
     check_ndim("reshape", len(lengths))
-    reshaped = recording.apply("reshape", (x,), {"shape": lengths})
+    others = -math.prod(lengths)
+    if type(x) is Array and lengths.count(-1) == 1 and others > 0 and x.size % others == 0:
+        lengths = tuple(x.size // others if size == -1 else size for size in lengths)
+    step = views.Reshaped(lengths)
+    is_view = not copy and type(x) is Array and views.is_viewed(x, lengths)
+    reshaped = views.cut(x, step) if is_view else step.of(x)
     if copy is False and not _is_viewed(as_operand("reshape", x), reshaped.shape):
         raise InvalidArgumentError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, which copy=False forbids")
-    if copy:
-        return recording.apply("copy", (reshaped,), {})
-    step = views.Reshaped(reshaped.shape)
-    return views.view(reshaped, x, step) if type(x) is Array and views.is_viewed(x, reshaped.shape) else reshaped
+    return recording.apply("copy", (reshaped,), {}) if copy else reshaped
 
 
 def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
@@ -117,8 +120,7 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     """
     refuse_more(more, "permute_dims", "pass the axes as one tuple: permute_dims(x, (1, 0))")
     order = sizes(axes, "permute_dims", "axes")
-    result = recording.apply("permute_dims", (x,), {"axes": order})
-    return views.view(result, x, views.Permuted(tuple(axis % result.ndim for axis in order)))
+    return views.cut(x, views.Permuted(tuple(axis + len(order) if -len(order) <= axis < 0 else axis for axis in order)))
 
 
 @names_itself
@@ -306,8 +308,7 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     refuse_more(more, "broadcast_to", "pass the shape as one tuple: broadcast_to(x, (2, 3))")
     lengths = sizes(shape, "broadcast_to")
     check_ndim("broadcast_to", len(lengths))
-    result = recording.apply("broadcast_to", (x,), {"shape": lengths})
-    return views.view(result, x, views.ReadOnly("broadcast_to", (("shape", lengths),)))
+    return views.cut(x, views.ReadOnly("broadcast_to", (("shape", lengths),)))
 
 
 @names_itself

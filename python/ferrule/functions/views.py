@@ -6,6 +6,8 @@ A view knows its base and the steps that cut it from the base. Each step is an o
 - `back(x, part)` returns x with another part.
 - `strides(shape, strides)` returns the shape and the strides of the part, for an x of these; None where strides do not
   tell.
+- `after(last)` returns the steps that do the same as the step `last` and then this one, in such an order that few
+  elements are written; None where there are no such.
 
 Values never change: an assignment to a view gives its base another value, and all views of it are cut anew when they
 are read.
@@ -38,6 +40,8 @@ class Step(Protocol):
 
     def strides(self, shape: tuple[int, ...], strides: tuple[int, ...], /) -> Layout | None: ...
 
+    def after(self, last: Step, /) -> tuple[Step, ...] | None: ...
+
 
 class Whole(NamedTuple):
     """All of an array."""
@@ -50,6 +54,9 @@ class Whole(NamedTuple):
 
     def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
         return shape, strides
+
+    def after(self, last: Step) -> tuple[Step, ...]:
+        return (last,)
 
 
 class Reshaped(NamedTuple):
@@ -66,6 +73,9 @@ class Reshaped(NamedTuple):
     def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
         return _reshaped_strides(shape, strides, self.shape)
 
+    def after(self, last: Step) -> tuple[Step, ...] | None:
+        return (self,) if isinstance(last, Reshaped) else None
+
 
 class Permuted(NamedTuple):
     """The array with its axes in another order."""
@@ -81,6 +91,9 @@ class Permuted(NamedTuple):
 
     def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
         return tuple(shape[axis] for axis in self.axes), tuple(strides[axis] for axis in self.axes)
+
+    def after(self, last: Step) -> tuple[Step, ...] | None:
+        return (Permuted(tuple(last.axes[axis] for axis in self.axes)),) if isinstance(last, Permuted) else None
 
 
 class ReadOnly(NamedTuple):
@@ -103,12 +116,25 @@ class ReadOnly(NamedTuple):
         steps = (0,) * (len(new) - len(shape)) + strides
         return new, tuple(step if size == wide else 0 for step, size, wide in zip(steps, own, new, strict=True))
 
+    def after(self, last: Step) -> None:
+        return None
 
-def view(result: Array, x: object, step: Step) -> Array:
-    """Make `result`, which is `step.of(x)`, a view of x, and return it."""
-    if type(x) is Array and not is_number(x):
-        _ferrule.make_view(result, x, step)
-    return result
+
+def cut(x: Array, step: Step) -> Array:
+    """Return the part of x that a step cuts, as a view."""
+    if type(x) is not Array or is_number(x):
+        return step.of(x)
+    base, steps = _ferrule.view_of(x) or (x, ())
+    seen = base._handle  # another thread may assign to the base from here on
+    return _ferrule.make_view(step.of(x), base, joined(steps, step), seen)
+
+
+def joined(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
+    """Return the steps and one more."""
+    if not steps or isinstance(steps[-1], Whole):
+        return (step,)
+    both = step.after(steps[-1])
+    return (*steps, step) if both is None else (*joined(steps[:-1], both[0]), *both[1:])
 
 
 def made(base: Array, steps: Sequence[Step]) -> Array:

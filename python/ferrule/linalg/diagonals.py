@@ -52,7 +52,7 @@ def _diagonal(caller: str, x: Array, offset: SupportsIndex) -> Array:
     rows, columns = array.shape[-2:]
     length = max(0, min(rows - max(0, -place), columns - max(0, place)))
     shape = (*array.shape[:-2], rows * columns)
-    flat = views.view(recording.apply("reshape", (array,), {"shape": shape}), array, views.Reshaped(shape))
+    flat = views.cut(array, views.Reshaped(shape))
     if length == 0:
         return flat[..., :0]
     first = place if place >= 0 else -place * columns

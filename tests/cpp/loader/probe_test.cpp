@@ -47,6 +47,13 @@ TEST_F(LoaderProbe, PassedModuleIsLoadedAndNotProbedAgain) {
   EXPECT_EQ(notes(), opened);
 }
 
+#if !defined(_WIN32)
+TEST_F(LoaderProbe, ProbeThatEndsWithoutAnAnswerIsNotSaidToBeKilled) {
+  const std::string text = error_of([] { run_probe("/bin/false", "module", {}); }).what();
+  EXPECT_NE(text.find("its probe ended with status 1 before it answered"), std::string::npos) << text;
+}
+#endif
+
 TEST_F(LoaderProbe, PolicyNeverStartsNoProbe) {
   put(root(), "t_plain");
   const LoadRow result = probed("t_plain", ProbePolicy::never);

@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -345,6 +346,41 @@ def test_writes_of_many_threads_through_views_all_take_effect() -> None:
     for thread in threads:
         thread.join()
     assert x.tolist() == [[number + 2.0] * 50 for number in range(8)]
+
+
+def test_a_view_that_is_made_while_another_thread_writes_shows_the_new_values() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(50):
+            x = fe.zeros((2, 2))
+            made: list[Any] = []
+            begun = threading.Event()
+
+            def read(x: Any = x, made: list[Any] = made, begun: threading.Event = begun) -> None:
+                for _ in range(30):
+                    made.extend((x[0], x.T, x.reshape(4)))
+                    begun.set()
+
+            reader = threading.Thread(target=read)
+            reader.start()
+            begun.wait()
+            x[:] = number
+            reader.join()
+            assert all((part == number).all() for part in made)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_many_reshapes_are_one_step() -> None:
+    x = part = fe.zeros((3, 4))
+    for _ in range(500):
+        part = part.reshape(4, 3).reshape(2, 6)
+    known = _ferrule.view_of(part)
+    assert known
+    assert len(known[1]) == 1
+    part[1, 5] = 1
+    assert x.tolist() == [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
 
 
 def test_views_and_bases_that_refer_to_each_other_are_collected() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -246,3 +247,20 @@ def test_empty_variables_are_unset(run_python: Run, null_module: Path) -> None:
     )
     done = run_python(code, **dict.fromkeys(VARIABLES, ""))
     assert (done.stdout, done.stderr) == ("['cpu', 'null'] ['backends']\n", "")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or os.geteuid() != 0, reason="only root on Linux can hide /proc")
+def test_modules_are_probed_where_proc_is_not_mounted(run_python: Run, tmp_path: Path) -> None:
+    hide = (
+        "import ctypes, sys\n"
+        "c = ctypes.CDLL(None)\n"
+        "new_mounts, private, recursive = 0x20000, 1 << 18, 1 << 14\n"
+        "if c.unshare(new_mounts) or c.mount(b'none', b'/', None, private | recursive, None):\n"
+        "    print('refused'); sys.exit()\n"
+        "assert c.mount(b'none', b'/proc', b'tmpfs', 0, None) == 0\n"
+    )
+    use = "import ferrule as fe; fe.load_all(probe='always'); print(fe.ones(2).tolist())"
+    printed = run_python(hide + use, FERRULE_CACHE_DIR=tmp_path / "cache").stdout.split("\n")[0]
+    if printed == "refused":
+        pytest.skip("the container does not allow mounts")
+    assert printed == "[1.0, 1.0]"

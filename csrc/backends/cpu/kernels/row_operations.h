@@ -206,22 +206,28 @@ struct Spread {
   T center, square;
 };
 template <bool centered, class T>
-Spread<T> spread_of(const T* x, int64_t count, T epsilon) {
+HWY_INLINE Spread<T> spread_of(const T* x, int64_t count, T epsilon) {
   const T center = centered ? reduce_row<Sum, T>(x, count) / static_cast<T>(count) : T(0);
   return {center, squares_row(x, count, center) / static_cast<T>(count) + epsilon};
 }
-
-template <bool centered, class T>
-void norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
-  Spread<T> spread = spread_of<centered>(x, count, epsilon);
-  const T by = factor_for(spread.square);
-  if (HWY_UNLIKELY(by != 1)) {
-    scale_row(x, count, by, y);
-    x = y;
-    spread = spread_of<centered>(x, count, epsilon * by * by);
-  }
+template <class T>
+HWY_INLINE void normalise_by(Spread<T> spread, const T* x, int64_t count, const T* weight, const T* bias, T* y) {
   const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(spread.square)));
   normalise_row(x, count, spread.center, factor, weight, bias, y);
+}
+// A row whose squares are out of range, from elements that are multiplied by a power of two.
+template <bool centered, class T>
+HWY_NOINLINE void scaled_norm_row(const T* x, int64_t count, T by, T epsilon, const T* weight, const T* bias, T* y) {
+  scale_row(x, count, by, y);
+  normalise_by<T>(spread_of<centered>(static_cast<const T*>(y), count, epsilon * by * by), y, count, weight, bias, y);
+}
+
+template <bool centered, class T>
+HWY_INLINE void norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
+  const Spread<T> spread = spread_of<centered>(x, count, epsilon);
+  const T by = factor_for(spread.square);
+  if (HWY_UNLIKELY(by != 1)) return scaled_norm_row<centered>(x, count, by, epsilon, weight, bias, y);
+  normalise_by(spread, x, count, weight, bias, y);
 }
 template <class T>
 void layer_norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {

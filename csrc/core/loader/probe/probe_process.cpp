@@ -10,7 +10,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #if !defined(_WIN32)
 #include <fcntl.h>
@@ -22,6 +24,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <thread>
 
 #endif
 
@@ -148,24 +151,42 @@ class Actions {
   posix_spawnattr_t attributes_;
 };
 
+// This program's environment, and for a probe where /proc is not mounted the folder of the probe: the dynamic loader of
+// glibc finds libferrule from there.
+class ProbeEnvironment {
+ public:
+  explicit ProbeEnvironment(const fs::path& probe) : origin_("LD_ORIGIN_PATH=" + path_to_text(probe.parent_path())) {
+    for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place)
+      if (!std::string_view(*place).starts_with("LD_ORIGIN_PATH=")) entries_.push_back(*place);
+    entries_.push_back(origin_.data());
+    entries_.push_back(nullptr);
+  }
+  char* const* block() const { return entries_.data(); }
+
+ private:
+  std::string origin_;
+  std::vector<char*> entries_;
+};
+
 // A running ferrule-probe. It ends, with all its descendants, when its standard input is closed.
 class ProbeProcess {
  public:
-  ProbeProcess(const fs::path& probe, const fs::path& module, const ProbeLimits& limits) {
+  ProbeProcess(const fs::path& probe, const fs::path& module, const ProbeLimits& limits)
+      : program_(path_to_text(probe)) {
     Actions actions;
     actions.connect(life_.reader.number(), STDIN_FILENO);
     actions.connect(answer_.writer.number(), STDOUT_FILENO);
     actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
-    std::array<std::string, 7> words = {path_to_text(probe), "--life",
+    std::array<std::string, 7> words = {program_, "--life",
                                         "--milliseconds",    std::to_string(limits.milliseconds),
                                         "--mebibytes",       std::to_string(limits.mebibytes),
                                         path_to_text(module)};
     std::array<char*, 8> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
     const int problem = posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(),
-                                    const_cast<char**>(environment_block()));
+                                    ProbeEnvironment(probe).block());
     if (problem != 0)
-      fail(FE_IO, "{} could not be started: {}", path_to_text(probe), std::generic_category().message(problem));
+      fail(FE_IO, "{} could not be started: {}", program_, std::generic_category().message(problem));
     life_.reader.close();
     answer_.writer.close();
   }
@@ -174,6 +195,7 @@ class ProbeProcess {
   ~ProbeProcess() {
     life_.writer.close();
     answer_.reader.close();
+    if (id_ < 0) return;
     if (!has_answered_) kill(id_, SIGKILL);
     // waitpid fails when the program reaps all its children itself.
     while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
@@ -199,14 +221,32 @@ class ProbeProcess {
       text.append(bytes.data(), static_cast<std::size_t>(count));
       if (text.size() > largest_answer) fail(FE_IO, "the answer of its probe is too long");
     }
-    if (text.empty()) fail(FE_IO, "its probe was killed from outside before it answered");
+    if (text.empty()) fail_without_answer();
     has_answered_ = true;
     return text;
   }
 
  private:
+  [[noreturn]] void fail_without_answer() {
+    for (int tries = 0; tries < 100; ++tries) {
+      int status = 0;
+      const pid_t ended = waitpid(id_, &status, WNOHANG);
+      if (ended < 0 && errno != EINTR) break;
+      if (ended == id_) {
+        id_ = -1;
+        if (WIFEXITED(status))
+          fail(FE_IO, "its probe ended with status {} before it answered; run {} to see why", WEXITSTATUS(status),
+               program_);
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    fail(FE_IO, "its probe was killed from outside before it answered");
+  }
+
   static constexpr std::size_t largest_answer = std::size_t{1} << 20;
   Pipe life_, answer_;
+  std::string program_;
   pid_t id_ = -1;
   bool has_answered_ = false;
 };
