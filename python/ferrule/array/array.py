@@ -322,7 +322,7 @@ class Array(_ferrule.Operators):
         >>> fe.ones((2, 2)).tolist()
         [[1.0, 1.0], [1.0, 1.0]]
         """
-        return self._host("tolist()").tolist()
+        return _as_list(self._host("tolist()"))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return the module `ferrule`, which has the functions of the Python array API standard.
@@ -569,6 +569,20 @@ class Array(_ferrule.Operators):
 
     def __pos__(self) -> Array:
         return self._copied("+x")
+
+
+def _as_list(values: NDArray[Any]) -> Any:
+    """Return `values.tolist()`; Ctrl-C ends it between parts."""
+    part = 1 << 20
+    if values.size <= part:
+        return values.tolist()
+    rows = part * len(values) // values.size
+    if rows <= 1:
+        return [_as_list(row) for row in values]
+    elements: list[Any] = []
+    for first in range(0, len(values), rows):
+        elements += values[first : first + rows].tolist()
+    return elements
 
 
 def is_number(value: object) -> bool:

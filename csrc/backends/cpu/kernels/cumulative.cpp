@@ -96,14 +96,17 @@ struct Problem {
   Out* to(int64_t row) const { return y + (row * (length + initial) + initial) * inner; }
 };
 
-// One row: its elements are side by side. `total` is the result for the elements before it, or null.
+// A part of a row: its elements are side by side. `total` is the result for the elements before it, or null. Sums start
+// anew, and the total is added to each; products continue from it. Returns the last sum or product.
 template <class Op, class T, class Out>
 Accumulated<T> scan(const T* x, int64_t n, const Accumulated<T>* total, Out* y) {
   Accumulated<T> sum = accumulated(x[0]);
-  y[0] = to_element<Out>(total == nullptr ? sum : Op::combine(*total, sum));
+  if (!Op::in_blocks && total != nullptr) sum = Op::combine(*total, sum);
+  const bool adds_total = Op::in_blocks && total != nullptr;
+  y[0] = to_element<Out>(adds_total ? Op::combine(*total, sum) : sum);
   for (int64_t i = 1; i < n; ++i) {
     sum = Op::combine(sum, accumulated(x[i]));
-    y[i] = to_element<Out>(total == nullptr ? sum : Op::combine(*total, sum));
+    y[i] = to_element<Out>(adds_total ? Op::combine(*total, sum) : sum);
   }
   return sum;
 }
@@ -111,18 +114,17 @@ Accumulated<T> scan(const T* x, int64_t n, const Accumulated<T>* total, Out* y) 
 template <class Op, class T, class Out>
 fe_error* scan_rows(const Call& call, const Problem<T, Out>& problem) {
   using A = Accumulated<T>;
-  const int64_t length = problem.length, width = Op::in_blocks ? block : length;
-  const int64_t grain = larger(1, 8192 / length);
+  const int64_t length = problem.length, width = Op::in_blocks ? block : 512 * block, grain = larger(1, 8192 / length);
   return parallel_with_local(call, problem.outer, grain, [&](int64_t begin, int64_t end, char*) -> fe_error* {
     for (int64_t row = begin; row < end; ++row) {
       const T* const x = problem.from(row);
       Out* const y = problem.to(row);
       A total = scan<Op>(x, smaller(width, length), nullptr, y);
       for (int64_t i = width; i < length; i += width) {
-        if (i % (512 * width) == 0)
+        if (i % (512 * block) == 0)
           if (fe_error* const error = cancelled(call)) return error;
         const A sum = scan<Op>(x + i, smaller(width, length - i), &total, y + i);
-        total = Op::combine(total, sum);
+        total = Op::in_blocks ? Op::combine(total, sum) : sum;
       }
     }
     return nullptr;
@@ -132,9 +134,11 @@ fe_error* scan_rows(const Call& call, const Problem<T, Out>& problem) {
 // Several columns side by side: `width` of them, of a row of `inner`. `local` has room for two accumulators of each.
 constexpr int64_t columns_together = 256;
 template <class Op, class T, class Out>
-void scan_columns(const T* x, int64_t length, int64_t inner, int64_t width, Out* y, Accumulated<T>* sums,
-                  Accumulated<T>* totals) {
+fe_error* scan_columns(const Call& call, const T* x, int64_t length, int64_t inner, int64_t width, Out* y,
+                       Accumulated<T>* sums, Accumulated<T>* totals) {
   for (int64_t i = 0; i < length; ++i, x += inner, y += inner) {
+    if (i > 0 && i % (8 * block) == 0)
+      if (fe_error* const error = cancelled(call)) return error;
     const int64_t place = Op::in_blocks ? i % block : i;
     if (place == 0) {
       for (int64_t k = 0; i > 0 && k < width; ++k) totals[k] = i == block ? sums[k] : Op::combine(totals[k], sums[k]);
@@ -147,6 +151,7 @@ void scan_columns(const T* x, int64_t length, int64_t inner, int64_t width, Out*
     else
       for (int64_t k = 0; k < width; ++k) y[k] = to_element<Out>(sums[k]);
   }
+  return nullptr;
 }
 
 template <class Op, class T, class Out>
@@ -164,9 +169,10 @@ fe_error* accumulate(const Call& call, int64_t axis, bool include_initial) {
     A* const sums = reinterpret_cast<A*>(local);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i / strips, first = i % strips * columns_together;
-      scan_columns<Op>(problem.from(row) + first, problem.length, problem.inner,
-                       smaller(columns_together, problem.inner - first), problem.to(row) + first, sums,
-                       sums + columns_together);
+      fe_error* const error = scan_columns<Op>(call, problem.from(row) + first, problem.length, problem.inner,
+                                               smaller(columns_together, problem.inner - first),
+                                               problem.to(row) + first, sums, sums + columns_together);
+      if (error != nullptr) return error;
     }
     return static_cast<fe_error*>(nullptr);
   });
