@@ -24,6 +24,7 @@ READ_BY = {
     r"^tools/(all_tests|lint|stages|steps|verify)\.py$": (),
     r"^(README|CHANGELOG)\.md$|^tests/wheels/": ("wheels",),
     r"^benchmarks/": ("cuda",),
+    r"^python/": ("address", "thread", "wheels", *backends.names(), "wine", "qemu"),
     r"^tests/fuzz/": ("fuzz", "tidy"),
     r"^tests/cpp/(?!loader/driver).*_test\.cpp$": ("address", "thread", "static", "wine", "qemu", "tidy"),
     r"^tests/ports/.*windows": ("wine",),
