@@ -19,10 +19,9 @@ install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_I
 # All that is installed, for a build without the tests.
 get_property(installed_modules GLOBAL PROPERTY FERRULE_INSTALLED_MODULES)
 add_custom_target(ferrule_package)
-add_dependencies(ferrule_package ferrule ferrule-manifest ferrule-conformance ferrule-probe ferrule_ops_files
-                 ${installed_modules})
+add_dependencies(ferrule_package ferrule ferrule-manifest ferrule-conformance ferrule-probe ${installed_modules})
 if(TARGET _ferrule)
-  add_dependencies(ferrule_package _ferrule)
+  add_dependencies(ferrule_package _ferrule ferrule_ops_files)
 endif()
 
 # The hashes of the modules that are installed with this libferrule: these need no probe.

@@ -46,11 +46,5 @@ set(FERRULE_OPS_TABLE ${FERRULE_GENERATED_INCLUDE}/ferrule/op_table.hpp)
 ferrule_generate(header ${FERRULE_OPS_HEADER})
 ferrule_generate(table ${FERRULE_OPS_TABLE})
 ferrule_generate(samples ${FERRULE_GENERATED}/conformance/op_samples.inc)
-ferrule_generate(python ${FERRULE_GENERATED}/python/ops.py)
-ferrule_generate(stub ${FERRULE_GENERATED}/python/ops.pyi)
-ferrule_generate(markdown ${FERRULE_GENERATED}/ops.md)
 add_custom_target(ferrule_ops_header DEPENDS ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE})
 add_custom_target(ferrule_op_samples DEPENDS ${FERRULE_GENERATED}/conformance/op_samples.inc)
-add_custom_target(
-  ferrule_ops_files ALL DEPENDS ${FERRULE_GENERATED}/python/ops.py ${FERRULE_GENERATED}/python/ops.pyi
-                                ${FERRULE_GENERATED}/ops.md)

@@ -71,4 +71,17 @@ set_target_properties(_ferrule PROPERTIES
   BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH ${FERRULE_ORIGIN} CXX_VISIBILITY_PRESET hidden)
 ferrule_link_python(_ferrule)
 install(TARGETS _ferrule LIBRARY DESTINATION ferrule)
+
+# ---- the functions of the ops
+set(python_files ${FERRULE_GENERATED}/python/ops.py ${FERRULE_GENERATED}/python/ops.pyi ${FERRULE_GENERATED}/python/ops.md)
+set(generator ${PROJECT_SOURCE_DIR}/csrc/ops/generate/python_files.py)
+file(GLOB templates CONFIGURE_DEPENDS csrc/ops/generate/templates/*)
+ferrule_generate(description ${FERRULE_GENERATED}/ops.json)
+add_custom_command(
+  OUTPUT ${python_files}
+  COMMAND ${Python_EXECUTABLE} ${generator} ${FERRULE_GENERATED}/ops.json ${FERRULE_GENERATED}/python
+  DEPENDS ${FERRULE_GENERATED}/ops.json ${generator} ${templates}
+  COMMENT "Generating the functions of the ops"
+  VERBATIM)
+add_custom_target(ferrule_ops_files ALL DEPENDS ${python_files})
 install(FILES ${FERRULE_GENERATED}/python/ops.py DESTINATION ferrule/functions)

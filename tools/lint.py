@@ -56,7 +56,7 @@ def generated(*, fix: bool) -> None:
     pairs = {
         layout_hash(made / "layout"): ROOT / "csrc/sdk/ferrule/layout_hash.h",
         stub: ROOT / "python/ferrule/functions/ops.pyi",
-        made / "ops.md": ROOT / "docs/use/ops.md",
+        made / "python" / "ops.md": ROOT / "docs/use/ops.md",
     }
     for new, kept in pairs.items():
         if kept.exists() and filecmp.cmp(new, kept, shallow=False):

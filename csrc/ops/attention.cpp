@@ -53,6 +53,7 @@ OP(scaled_dot_product_attention)
         "2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means "
         "1 / sqrt(head size). kv_length is how many keys there are, where not all are: no other key or value is read. "
         "causal keeps key j for query i where j <= i + (number of keys - query length).")
+    .by_hand()
     .promoted("query", real_floating)
     .promoted("key", real_floating)
     .promoted("value", real_floating)

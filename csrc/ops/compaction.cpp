@@ -17,6 +17,7 @@ OP(nonzero)
     .doc(
         "The indices of the elements of x that are not zero, one row each, in the order in which they lie, and how "
         "many there are. With `size` so many rows: the first ones, or zeros behind the last.")
+    .by_hand()
     .host()
     .input("x", any)
     .bounded([](const AttributeReader&) -> int64_t { return 0; })
@@ -33,6 +34,7 @@ OP(compress)
     .doc(
         "The slices of x along an axis for which the condition holds, and how many there are. With `size` so many "
         "slices: the first ones, or zeros behind the last.")
+    .by_hand()
     .host()
     .input("x", any)
     .input("condition", boolean)
@@ -56,6 +58,7 @@ OP(masked_scatter)
     .doc(
         "x with the elements for which the mask holds replaced by `values`, in their order. A mask of fewer dimensions "
         "chooses slices. There must be as many values as it chooses. If x has no other reader, only these are written.")
+    .by_hand()
     .host()
     .input("x", any)
     .input("mask", boolean)

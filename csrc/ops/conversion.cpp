@@ -20,6 +20,7 @@ OP(astype)
     .doc(
         "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. "
         "Complex to real is an error. q8_0, q4_0, q4_K and q6_K become float32, and float32 becomes q8_0 or q4_0.")
+    .by_hand()
     .elementwise()
     .input("x", stored)
     .attribute("dtype", AttributeType::dtype)

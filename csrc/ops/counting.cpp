@@ -7,6 +7,7 @@ OP(bincount)
     .doc(
         "The sum of the weights of each integer from 0 to size - 1 that occurs in x, floating-point ones added in "
         "their order in float64. Other integers do not count.")
+    .by_hand()
     .host()
     .input("x", index)
     .promoted("weights", real_numeric)

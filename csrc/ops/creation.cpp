@@ -5,6 +5,7 @@ namespace ferrule::ops {
 
 OP(iota)
     .doc("0, 1, 2, ... of the given size.")
+    .by_hand()
     .attribute("size", AttributeType::integer)
     .attribute("dtype", AttributeType::dtype)
     .result([](Inference& i) {
@@ -18,6 +19,7 @@ OP(iota)
 OP(arange)
     .doc(
         "start, start + step, start + 2 * step, ... of the given size; computed in float64 for floating-point numbers.")
+    .by_hand()
     .host()
     .input("start", real_numeric)
     .input("step", real_numeric)

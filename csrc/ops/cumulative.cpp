@@ -21,6 +21,7 @@ OP(cumulative_sum)
     .doc(
         "The sums of the elements up to each one along an axis; integers in 64 bits. With `include_initial`, 0 comes "
         "first.")
+    .by_hand()
     .host()
     .widened("x", boolean_or_numeric)
     .integer_attribute("axis", -1)
@@ -31,6 +32,7 @@ OP(cumulative_prod)
     .doc(
         "The products of the elements up to each one along an axis; integers in 64 bits. With `include_initial`, 1 "
         "comes first.")
+    .by_hand()
     .host()
     .widened("x", boolean_or_numeric)
     .integer_attribute("axis", -1)

@@ -29,6 +29,7 @@ OP(cholesky)
     .doc(
         "The lower triangular L with x = L @ L^H of Hermitian positive definite matrices, or with `upper` the upper "
         "triangular U with x = U^H @ U. Only that triangle of x is read; other matrices are an error.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .boolean_attribute("upper", false)
@@ -38,6 +39,7 @@ OP(solve)
     .doc(
         "The solutions y of x1 @ y = x2, by LU decomposition with partial pivoting; the leading axes broadcast. A "
         "singular matrix is an error.")
+    .by_hand()
     .host()
     .promoted("x1", full_precision)
     .promoted("x2", full_precision)
@@ -50,16 +52,23 @@ OP(solve)
 
 OP(inv)
     .doc("The inverses of square matrices, by LU decomposition. A singular matrix is an error.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .result(same_square);
 
-OP(det).doc("The determinants of square matrices.").host().input("x", full_precision).result([](Inference& i) {
-  i.output({i.input(0).dtype, batch_shape(square_matrices(i))});
-});
+OP(det)
+    .doc("The determinants of square matrices.")
+    .by_hand()
+    .host()
+    .input("x", full_precision)
+    .result([](Inference& i) {
+      i.output({i.input(0).dtype, batch_shape(square_matrices(i))});
+    });
 
 OP(slogdet)
     .doc("The signs and the natural logarithms of the magnitudes of determinants; 0 and -inf of singular matrices.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .results(
@@ -74,6 +83,7 @@ OP(qr)
     .doc(
         "Matrices Q with orthonormal columns and upper triangular R with x = Q @ R, by Householder reflections. "
         "`mode` is 'reduced' (Q has as many columns as the smaller side of x) or 'complete' (Q is square).")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .choice_attribute("mode", "reduced", "reduced|complete")
@@ -91,6 +101,7 @@ OP(eigh)
     .doc(
         "The eigenvalues of Hermitian matrices, ascending, and orthonormal eigenvectors as the columns of matrices. "
         "Only the lower triangle of x is read.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .results(
@@ -103,6 +114,7 @@ OP(eigh)
 
 OP(eigvalsh)
     .doc("The eigenvalues of Hermitian matrices, ascending. Only the lower triangle of x is read.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .result([](Inference& i) {
@@ -114,6 +126,7 @@ OP(svd)
     .doc(
         "Singular value decompositions x = U @ diag(S) @ Vh: S is descending, the columns of U and the rows of Vh are "
         "orthonormal. With `full_matrices`, U and Vh are square, else they have as many columns and rows as S.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .boolean_attribute("full_matrices", true)
@@ -131,6 +144,7 @@ OP(svd)
 
 OP(svdvals)
     .doc("The singular values of matrices, descending.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .result([](Inference& i) {

@@ -1,10 +1,31 @@
 #include "ops/describe.h"
 
-#include "base/json_text.h"
 #include "ops/table.h"
 
 namespace ferrule::ops {
 namespace {
+
+void write(const InputRow& input, JsonText& json) {
+  json.begin_object()
+      .member("name", input.name)
+      .member("accepts", name_of(input.accepts))
+      .member("promoted", input.promoted)
+      .member("optional", input.optional)
+      .member("variadic", input.variadic)
+      .end_object();
+}
+
+void write(const AttributeRow& attribute, JsonText& json) {
+  json.begin_object()
+      .member("name", attribute.name)
+      .member("type", name_of(attribute.type))
+      .member("required", attribute.required)
+      .key("default");
+  write_default(attribute, json);
+  json.end_object();
+}
+
+}  // namespace
 
 void write_default(const AttributeRow& attribute, JsonText& json) {
   switch (attribute.type) {
@@ -29,28 +50,6 @@ void write_default(const AttributeRow& attribute, JsonText& json) {
       break;
   }
 }
-
-void write(const InputRow& input, JsonText& json) {
-  json.begin_object()
-      .member("name", input.name)
-      .member("accepts", name_of(input.accepts))
-      .member("promoted", input.promoted)
-      .member("optional", input.optional)
-      .member("variadic", input.variadic)
-      .end_object();
-}
-
-void write(const AttributeRow& attribute, JsonText& json) {
-  json.begin_object()
-      .member("name", attribute.name)
-      .member("type", name_of(attribute.type))
-      .member("required", attribute.required)
-      .key("default");
-  write_default(attribute, json);
-  json.end_object();
-}
-
-}  // namespace
 
 const char* name_of(Kind kind) {
   switch (kind) {

@@ -6,6 +6,7 @@ OP(fft_complex)
     .doc(
         "The discrete Fourier transform of complex numbers over axes, times `scale`: the sum of x[j] * "
         "exp(-2 pi i j k / n), or with `inverse` of x[j] * exp(2 pi i j k / n).")
+    .by_hand()
     .host()
     .input("x", complex)
     .axes_attribute("axes")
@@ -22,6 +23,7 @@ OP(fft_real)
     .doc(
         "The first n // 2 + 1 elements of the discrete Fourier transform of n real numbers along an axis, times "
         "`scale`; the others are their conjugates.")
+    .by_hand()
     .host()
     .input("x", full_precision)
     .integer_attribute("axis", -1)
@@ -39,6 +41,7 @@ OP(fft_to_real)
     .doc(
         "The inverse of fft_real, times `scale`: `size` real numbers along an axis from size // 2 + 1 complex ones. "
         "The imaginary parts of the first one, and of the last one where `size` is even, are not read.")
+    .by_hand()
     .host()
     .input("x", complex)
     .attribute("size", AttributeType::integer)

@@ -19,6 +19,7 @@ void matrix_product(Inference& i) {
 
 OP(matmul)
     .doc("Matrix product over the last two axes; the leading axes broadcast.")
+    .by_hand()
     .promoted("x1", numeric)
     .promoted("x2", numeric)
     .takes_epilogue()

@@ -3,10 +3,11 @@
 
 namespace ferrule::ops {
 
-OP(logical_not).doc("not x.").elementwise().input("x", boolean).result(same_shape_and_dtype);
+OP(logical_not).doc("not x.").by_hand().elementwise().input("x", boolean).result(same_shape_and_dtype);
 
 OP(logical_and)
     .doc("x1 and x2.")
+    .by_hand()
     .elementwise()
     .promoted("x1", boolean)
     .promoted("x2", boolean)
@@ -14,6 +15,7 @@ OP(logical_and)
 
 OP(logical_or)
     .doc("x1 or x2.")
+    .by_hand()
     .elementwise()
     .promoted("x1", boolean)
     .promoted("x2", boolean)
@@ -21,6 +23,7 @@ OP(logical_or)
 
 OP(logical_xor)
     .doc("Whether exactly one of x1 and x2 holds.")
+    .by_hand()
     .elementwise()
     .promoted("x1", boolean)
     .promoted("x2", boolean)

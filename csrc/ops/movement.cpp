@@ -3,10 +3,11 @@
 
 namespace ferrule::ops {
 
-OP(copy).doc("The same elements, C-contiguous.").input("x", stored).result(same_shape_and_dtype);
+OP(copy).doc("The same elements, C-contiguous.").by_hand().input("x", stored).result(same_shape_and_dtype);
 
 OP(take)
     .doc("Elements of x at indices along an axis; a negative index counts from the end, one out of bounds is an error.")
+    .by_hand()
     .input("x", stored)
     .input("indices", index)
     .integer_attribute("axis", 0)
@@ -27,6 +28,7 @@ OP(take_along_axis)
     .doc(
         "Elements of x at indices along an axis, where the other axes of x and the indices are the same; a negative "
         "index counts from the end, one out of bounds is an error.")
+    .by_hand()
     .host()
     .input("x", any)
     .input("indices", index)
@@ -42,6 +44,7 @@ OP(take_along_axis)
 
 OP(concat)
     .doc("Arrays joined along an axis.")
+    .by_hand()
     .variadic("arrays", stored)
     .integer_attribute("axis", 0)
     .result([](Inference& i) {
@@ -64,6 +67,7 @@ OP(concat)
 
 OP(pad)
     .doc("x with `before[k]` and `after[k]` elements of the scalar `value` (zero unless given) added around axis k.")
+    .by_hand()
     .promoted("x", any)
     .optional("value", any, true)
     .attribute("before", AttributeType::integers)
@@ -88,6 +92,7 @@ OP(scatter)
         "x with `values` in the place of the elements at indices along an axis, or along the number of axes `joined` "
         "from there on as if they were one. A negative index counts from the end, one out of bounds is an error. Of "
         "values at equal indices the last one stays. If x has no other reader, only these elements are written.")
+    .by_hand()
     .host()
     .input("x", any)
     .input("indices", index)
@@ -116,6 +121,7 @@ OP(update_slice)
     .doc(
         "x with `value` in the place of the elements that begin at `starts`, one integer for each axis; the slice must "
         "not leave x. If x has no other reader, only the slice is written.")
+    .by_hand()
     .input("x", any)
     .input("value", any)
     .list("starts", index)
@@ -136,6 +142,7 @@ OP(dynamic_slice)
     .doc(
         "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis; the slice must not "
         "leave x. New starts need no recompilation.")
+    .by_hand()
     .input("x", stored)
     .list("starts", index)
     .attribute("sizes", AttributeType::integers)

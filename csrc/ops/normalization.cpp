@@ -39,8 +39,13 @@ Value root_of_mean_square(Builder& b, Value x, Value epsilon, bool has_epsilon) 
 
 OP(softmax)
     .doc("exp(x) / sum(exp(x)) along an axis.")
+    .example(
+        ">>> fe.softmax(fe.asarray([[0.0, 0.0], [0.0, -fe.inf]])).tolist()\n"
+        "[[0.5, 0.5], [1.0, 0.0]]")
     .input("x", real_floating)
     .integer_attribute("axis", -1)
+    .about("The axis along which the results sum up to 1.")
+    .raises("x has no such axis.")
     .result(along_axis)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0);
@@ -51,8 +56,13 @@ OP(softmax)
 
 OP(log_softmax)
     .doc("log(softmax(x)) along an axis.")
+    .example(
+        ">>> fe.log_softmax(fe.asarray([0.0, -fe.inf])).tolist()\n"
+        "[0.0, -inf]")
     .input("x", real_floating)
     .integer_attribute("axis", -1)
+    .about("The axis along which the exponentials of the results sum up to 1.")
+    .raises("x has no such axis.")
     .result(along_axis)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0);
@@ -63,10 +73,17 @@ OP(log_softmax)
 
 OP(layer_norm)
     .doc("(x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis (Ba, Kiros & Hinton 2016).")
+    .example(
+        ">>> fe.layer_norm(fe.asarray([[1.0, 3.0], [5.0, 5.0]]), epsilon=0.0)[0].tolist()\n"
+        "[-1.0, 1.0]")
     .promoted("x", real_floating)
     .optional("weight", real_floating, true)
+    .about("Factors, one for each element of the last axis.")
     .optional("bias", real_floating, true)
+    .about("Terms, one for each element of the last axis; needs `weight`.")
     .real_attribute("epsilon", 1e-5)
+    .about("Added to the variance, so that equal elements are not divided by zero.")
+    .raises("x has no axis, or the shape of `weight` or `bias` is not that of the last one.")
     .result(normalized_rows)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0);
@@ -83,9 +100,15 @@ OP(layer_norm)
 
 OP(rms_norm)
     .doc("x / sqrt(mean(x ** 2) + epsilon) * weight over the last axis (Zhang & Sennrich 2019).")
+    .example(
+        ">>> fe.rms_norm(fe.asarray([3.0, 3.0]), fe.asarray([1.0, 2.0]), epsilon=0.0).tolist()\n"
+        "[1.0, 2.0]")
     .promoted("x", real_floating)
     .optional("weight", real_floating, true)
+    .about("Factors, one for each element of the last axis.")
     .real_attribute("epsilon", 1e-5)
+    .about("Added to the mean of the squares, so that zeros are not divided by zero.")
+    .raises("x has no axis, or the shape of `weight` is not that of the last one.")
     .result(normalized_rows)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0);

@@ -44,6 +44,7 @@ OP(random_bits)
     .doc(
         "`size` random words by Philox 4x32-10 (Salmon et al. 2011) from a key of 2 words. Word i is word i % 4 of the "
         "block whose counter is (i / 4, stream), 64 bits each.")
+    .by_hand()
     .input("key", integer)
     .attribute("size", AttributeType::integer)
     .integer_attribute("stream", 0)

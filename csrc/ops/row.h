@@ -72,6 +72,7 @@ struct InputRow {
                           // device without a kernel for a narrow dtype gets the input in that of the result
   bool optional = false;  // only for trailing inputs
   bool variadic = false;  // only for the last input: given once or more often
+  const char* text = "";  // a sentence for the documentation; without one, its dtypes are named
 };
 
 struct AttributeRow {
@@ -83,6 +84,7 @@ struct AttributeRow {
   const char* string_default = "";
   const char* choices = nullptr;  // values of a string: "none|tanh"; nullptr = any
   uint32_t since = 1;             // the revision that appended it
+  const char* text = "";          // a sentence for the documentation
 };
 
 // The arguments of a result rule. Rules may make attributes canonical (axes >= 0).
@@ -134,13 +136,16 @@ using ResultRule = void (*)(Inference&);
 using BoundedAxis = int64_t (*)(const AttributeReader&);
 using Decomposition = Value (*)(Builder&, const Call&);
 
-inline constexpr std::size_t max_inputs = 64;
-inline constexpr std::size_t max_attributes = 16;
+inline constexpr std::size_t max_inputs = 8;
+inline constexpr std::size_t max_attributes = 8;
 inline constexpr std::size_t max_outputs = 5;
 
 struct Row {
   const char* name = nullptr;
-  const char* text = "";
+  // The documentation: a sentence, what the result is if its shape and dtype do not say that, when calls fail apart
+  // from dtypes and shapes, and lines for doctest.
+  const char *text = "", *result_text = "", *error_text = "", *example_text = "";
+  bool written_by_hand = false;  // Python's function, because its argument forms are not those of the op
   Kind kind = Kind::primitive;
   uint32_t revision = 1;
   std::array<InputRow, max_inputs> inputs{};
@@ -176,6 +181,24 @@ struct Row {
 
   constexpr Row doc(const char* sentence) const {
     return with([&](Row& r) { r.text = sentence; });
+  }
+  constexpr Row returns(const char* sentence) const {
+    return with([&](Row& r) { r.result_text = sentence; });
+  }
+  constexpr Row raises(const char* sentence) const {
+    return with([&](Row& r) { r.error_text = sentence; });
+  }
+  constexpr Row example(const char* lines) const {
+    return with([&](Row& r) { r.example_text = lines; });
+  }
+  constexpr Row by_hand() const {
+    return with([&](Row& r) { r.written_by_hand = true; });
+  }
+  // A sentence about the input or the attribute that was added last.
+  constexpr Row about(const char* sentence) const {
+    return with([&](Row& r) {
+      (r.attribute_count > 0 ? r.attributes[r.attribute_count - 1].text : r.inputs[r.input_count - 1].text) = sentence;
+    });
   }
   constexpr Row elementwise() const {
     return with([](Row& r) { r.kind = Kind::elementwise; });

@@ -7,6 +7,7 @@ OP(searchsorted)
     .doc(
         "The indices at which the elements of x2 have to be inserted into x1, which is sorted, so that it stays "
         "sorted: before equal elements ('left') or behind them ('right'). NaN counts as greatest.")
+    .by_hand()
     .host()
     .promoted("x1", real)
     .promoted("x2", real)

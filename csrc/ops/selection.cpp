@@ -5,6 +5,7 @@ namespace ferrule::ops {
 
 OP(where)
     .doc("x1 where the condition holds, else x2.")
+    .by_hand()
     .elementwise()
     .input("condition", boolean)
     .promoted("x1", any)
@@ -13,6 +14,7 @@ OP(where)
 
 OP(clip)
     .doc("x limited to [minimum, maximum].")
+    .by_hand()
     .elementwise()
     .promoted("x", real_numeric)
     .promoted("minimum", real_numeric)
@@ -24,6 +26,9 @@ OP(clip)
 
 OP(maximum)
     .doc("The greater of x1 and x2; NaN if either is NaN.")
+    .example(
+        ">>> fe.maximum(fe.asarray([1, 5]), 3).tolist()\n"
+        "[3, 5]")
     .elementwise()
     .promoted("x1", real)
     .promoted("x2", real)
@@ -31,6 +36,9 @@ OP(maximum)
 
 OP(minimum)
     .doc("The lesser of x1 and x2; NaN if either is NaN.")
+    .example(
+        ">>> fe.minimum(fe.asarray([1, 5]), 3).tolist()\n"
+        "[1, 3]")
     .elementwise()
     .promoted("x1", real)
     .promoted("x2", real)

@@ -23,6 +23,7 @@ int64_t first_axis(const AttributeReader&) { return 0; }
 
 OP(unique_values)
     .doc("The distinct elements of x, sorted, and how many there are.")
+    .by_hand()
     .host()
     .input("x", any)
     .bounded(first_axis)
@@ -35,6 +36,7 @@ OP(unique_values)
 
 OP(unique_counts)
     .doc("The distinct elements of x, sorted, how often each occurs, and how many there are.")
+    .by_hand()
     .host()
     .input("x", any)
     .bounded(first_axis, 2)
@@ -49,6 +51,7 @@ OP(unique_counts)
 
 OP(unique_inverse)
     .doc("The distinct elements of x, sorted, the place of each element of x among them, and how many there are.")
+    .by_hand()
     .host()
     .input("x", any)
     .bounded(first_axis)
@@ -64,6 +67,7 @@ OP(unique_all)
     .doc(
         "The distinct elements of x, sorted, the index of the first of each, how often each occurs, the place of each "
         "element of x among them, and how many there are.")
+    .by_hand()
     .host()
     .input("x", any)
     .bounded(first_axis, 3)

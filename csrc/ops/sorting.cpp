@@ -15,6 +15,7 @@ OP(sort)
     .doc(
         "The elements of x sorted along the last axis. Equal elements keep their order, also zeros of both signs and "
         "with `descending`. NaN counts as greatest.")
+    .by_hand()
     .host()
     .input("x", real)
     .boolean_attribute("descending", false)
@@ -24,6 +25,7 @@ OP(argsort)
     .doc(
         "The indices that sort x along the last axis. Equal elements keep their order, also zeros of both signs and "
         "with `descending`. NaN counts as greatest.")
+    .by_hand()
     .host()
     .input("x", real)
     .boolean_attribute("descending", false)
@@ -33,10 +35,21 @@ OP(topk)
     .doc(
         "The k greatest elements of x along an axis, or the k least, sorted, and their indices. Of equals the first "
         "comes first; NaN counts as greatest.")
+    .example(
+        ">>> values, indices = fe.topk(fe.asarray([3, 1, 4, 1, 5]), 2)\n"
+        ">>> values.tolist(), indices.tolist()\n"
+        "([5, 4], [4, 2])")
     .input("x", real_numeric)
     .attribute("k", AttributeType::integer)
+    .about("How many elements, at most those along the axis.")
     .integer_attribute("axis", -1)
+    .about("The axis.")
     .boolean_attribute("largest", true)
+    .about("False chooses the least elements.")
+    .returns(
+        "`values`, of the dtype of x, and `indices`, of int64: arrays of the shape of x with k elements along the "
+        "axis.")
+    .raises("k is negative or greater than the number of elements along the axis, or x has no such axis.")
     .results(
         [](Inference& i) {
           Shape shape = i.input(0).shape;

@@ -38,7 +38,7 @@ from ferrule.errors import (
 )
 from ferrule.functions import ops as _ops
 
-# One function for each op. Some of them are replaced by the imports below, which also accept NumPy's argument forms.
+# One function for each op whose arguments are those of its row.
 from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split

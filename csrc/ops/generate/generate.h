@@ -5,11 +5,9 @@
 
 namespace ferrule::ops {
 
-std::string c_header();       // ferrule/ops.h: the attribute structs
-std::string op_table();       // ferrule/op_table.hpp: the parts of rows that modules check nodes against
-std::string op_samples();     // op_samples.inc: a call of each op for each dtype, for the conformance kit
-std::string python_module();  // ferrule/functions/ops.py
-std::string python_stub();    // ferrule/functions/ops.pyi
-std::string markdown();       // docs/use/ops.md
+std::string c_header();     // ferrule/ops.h: the attribute structs
+std::string op_table();     // ferrule/op_table.hpp: the parts of rows that modules check nodes against
+std::string op_samples();   // op_samples.inc: a call of each op for each dtype, for the conformance kit
+std::string description();  // ops.json: what python_files.py makes the functions and their page of
 
 }  // namespace ferrule::ops

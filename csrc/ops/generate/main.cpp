@@ -1,4 +1,4 @@
-// ferrule-generate-ops header|table|samples|python|stub|markdown: prints one of the files that are generated from the
+// ferrule-generate-ops header|table|samples|description: prints one of the files that are generated from the
 // op rows.
 #include "ops/generate/generate.h"
 
@@ -11,8 +11,7 @@ int main(int count, char** arguments) {
   const struct {
     const char* what;
     std::string (*text)();
-  } outputs[] = {{"header", c_header},      {"table", op_table},   {"samples", op_samples},
-                 {"python", python_module}, {"stub", python_stub}, {"markdown", markdown}};
+  } outputs[] = {{"header", c_header}, {"table", op_table}, {"samples", op_samples}, {"description", description}};
   try {
     for (const auto& output : outputs)
       if (count == 2 && std::strcmp(arguments[1], output.what) == 0)
@@ -21,6 +20,6 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "ferrule-generate-ops: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: ferrule-generate-ops header|table|samples|python|stub|markdown\n", stderr);
+  std::fputs("usage: ferrule-generate-ops header|table|samples|description\n", stderr);
   return 2;
 }

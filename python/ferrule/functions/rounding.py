@@ -11,7 +11,6 @@ from ferrule.array.attributes import one_integer
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_inexact
-from ferrule.functions import ops
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import zeros_like
 
@@ -48,11 +47,11 @@ def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
     places = one_integer(decimals, "round", "decimals")
     x = as_operand("round", x)
     if not is_inexact(x.dtype):
-        return _to_tens(x, 10**-places) if places < 0 else ops.round(x)
+        return _to_tens(x, 10**-places) if places < 0 else apply("round", (x,), {})
     if places == 0:
-        return ops.round(x)
+        return apply("round", (x,), {})
     scale = 10.0 ** abs(places)
-    return ops.round(x * scale) / scale if places > 0 else ops.round(x / scale) * scale
+    return apply("round", (x * scale,), {}) / scale if places > 0 else apply("round", (x / scale,), {}) * scale
 
 
 def _to_tens(x: Array, unit: int) -> Array:

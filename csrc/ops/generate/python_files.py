@@ -1,0 +1,172 @@
+"""Writes what Python sees of the op rows: ferrule/functions/ops.py, its stub, and the page of the documentation.
+
+    python_files.py ops.json folder
+
+ops.json is what `ferrule-generate-ops description` prints. The templates are beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+Row = dict[str, Any]
+
+WIDTH = 116  # of a line of a docstring, without its indent
+TYPES = {  # of attributes: in signatures, and in docstrings
+    "int": ("int", "int"),
+    "float": ("float", "float"),
+    "bool": ("bool", "bool"),
+    "str": ("str", "str"),
+    "list of int": ("int | Sequence[int] | None", "int or sequence of int"),
+    "list of float": ("float | Sequence[float] | None", "float or sequence of float"),
+    "dtype": ("str", "str"),
+}
+ANY = {"stored": "any dtype", "plain": "any dtype but block dtypes"}
+
+
+def dtypes_of(accepts: str) -> str:
+    """What an input accepts: "a real dtype"."""
+    return ANY.get(accepts) or f"{'an' if accepts[0] in 'aeio' else 'a'} {accepts} dtype"
+
+
+def signature(row: Row) -> str:
+    """Optional inputs may also be passed by name; attributes without a default come first, and by position."""
+    parameters = [f"{x['name']}: Operand" for x in row["inputs"] if not x["optional"]]
+    parameters.append("/")
+    parameters += [f"{x['name']}: Operand | None = None" for x in row["inputs"] if x["optional"]]
+    parameters += [f"{a['name']}: {TYPES[a['type']][0]}" for a in row["attributes"] if a["required"]]
+    named = [a for a in row["attributes"] if not a["required"]]
+    parameters += ["*"] if named else []
+    parameters += [f"{a['name']}: {TYPES[a['type']][0]} = {default_of(a)}" for a in named]
+    return f"def {row['name']}({', '.join(parameters)}) -> {result_type(row)}:"
+
+
+def arguments(row: Row) -> str:
+    """What `apply` gets: the op, its inputs, its attributes."""
+    inputs = ", ".join(x["name"] for x in row["inputs"])
+    values = (f'"{a["name"]}": {a["name"]}' + f" if {a['name']} is not None else ()" * (a["type"] == "list of int")
+              for a in row["attributes"])  # fmt: skip
+    return f'"{row["name"]}", ({inputs}{"," * (len(row["inputs"]) == 1)}), {{{", ".join(values)}}}'
+
+
+def default_of(attribute: Row) -> str:
+    value = attribute["default"]
+    if value is None or value == []:
+        return "None"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def result_type(row: Row) -> str:
+    """ "Array", or a name such as "TopkResult" for an op with several outputs."""
+    return "Array" if len(row["outputs"]) == 1 else row["name"].capitalize() + "Result"
+
+
+def summary(row: Row) -> str:
+    text: str = row["text"]
+    if row["kind"] != "elementwise" or "elementwise" in text:
+        return text
+    first, stop, rest = text.partition(". ")
+    return f"{first}, elementwise. {rest}" if stop else f"{text.removesuffix('.')}, elementwise."
+
+
+def parameters(row: Row) -> Iterator[tuple[str, str, str]]:
+    """Name, type and sentence of each parameter; x1 and x2 share theirs."""
+    inputs = row["inputs"]
+    if len(inputs) == 2 and not any(x["text"] for x in inputs) and inputs[0]["accepts"] == inputs[1]["accepts"]:
+        names = ", ".join(x["name"] for x in inputs)
+        dtypes = dtypes_of(inputs[0]["accepts"])
+        yield names, "array_like", f"Arrays of {dtypes} that broadcast with each other, or an array and a number."
+        inputs = []
+    for x in inputs:
+        kind = "array_like, optional" if x["optional"] else "array_like"
+        yield x["name"], kind, x["text"] or f"An array of {dtypes_of(x['accepts'])}."
+    for a in sorted(row["attributes"], key=lambda a: not a["required"]):
+        kind = TYPES[a["type"]][1]
+        if a["choices"]:
+            kind = "{" + ", ".join(f"'{choice}'" for choice in a["choices"].split("|")) + "}"
+        yield a["name"], kind if a["required"] else f"{kind}, optional", a["text"]
+
+
+def returns(row: Row) -> str:
+    if row["returns"]:
+        return str(row["returns"])
+    output = row["outputs"][0]
+    names = [x["name"] for x in row["inputs"]]
+    if output["shape"] == "broadcast" and len(names) > 1:
+        shape = f"An array of the shape that {' and '.join(names)} broadcast to"
+    else:
+        assert output["shape"] in ("same", "broadcast"), f"{row['name']}: say what it returns"
+        shape = f"An array of the shape of {names[0]}"
+    if output["dtype"] == "fixed":
+        return f"{shape}, of dtype {output['fixed_dtype']}."
+    if output["dtype"] == "real":
+        return f"{shape}. Its dtype is that of {names[0]}, or of the parts of complex numbers."
+    assert output["dtype"] == "same", f"{row['name']}: say what it returns"
+    return f"{shape}, of the dtype that they are promoted to." if len(names) > 1 else f"{shape}, of the same dtype."
+
+
+def raises(row: Row) -> Iterator[tuple[str, str]]:
+    limited = [x for x in row["inputs"] if x["accepts"] not in ANY]
+    if limited:
+        names = " or ".join(dict.fromkeys(x["name"] for x in limited))
+        yield "DTypeError", f"The dtype of {names} is not {limited[0]['accepts']}."
+    reasons = [row["raises"]] if row["raises"] else []
+    if row["outputs"][0]["shape"] == "broadcast" and len(row["inputs"]) > 1:
+        reasons.insert(0, "The shapes do not broadcast.")
+    if reasons:
+        yield "InvalidArgumentError", " ".join(reasons)
+
+
+def docstring(row: Row) -> str:
+    """A docstring in NumPy's form, indented by 4."""
+    first, stop, rest = summary(row).partition(". ")
+    assert len(first) < WIDTH, f"{row['name']}: the first sentence does not fit on one line"
+    text = first + stop.strip() + ("\n\n" + wrapped(rest, "") if rest else "")
+    text += section("Parameters", (entry(f"{name} : {kind}", about) for name, kind, about in parameters(row)))
+    text += section("Returns", [entry(result_type(row), returns(row))])
+    text += section("Raises", (entry(error, when) for error, when in raises(row)))
+    assert row["example"], f"{row['name']}: its row has no example"
+    text += section("Examples", [row["example"]])
+    return textwrap.indent(text, "    ").lstrip()
+
+
+def section(title: str, entries: Any) -> str:
+    body = "\n".join(entries)
+    return f"\n\n{title}\n{'-' * len(title)}\n{body}" if body else ""
+
+
+def entry(head: str, text: str) -> str:
+    assert text, f"{head}: there is no sentence about it"
+    return f"{head}\n{wrapped(text, '    ')}"
+
+
+def wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+
+
+def main() -> None:
+    rows = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    folder = Path(sys.argv[2])
+    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
+    templates = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+                                   undefined=jinja2.StrictUndefined)  # fmt: skip
+    helpers = {"signature": signature, "result_type": result_type, "docstring": docstring, "arguments": arguments}
+    functions = [row for row in rows if not row["by_hand"]]
+    families: dict[str, list[Row]] = {}
+    for row in rows:
+        families.setdefault(row["family"], []).append(row)
+    for name in ("ops.py", "ops.pyi", "ops.md"):
+        template = templates.get_template(f"{name}.jinja")
+        text = template.render(rows=functions, families=sorted(families.items()), **helpers)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+main()
