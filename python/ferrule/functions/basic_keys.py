@@ -260,9 +260,7 @@ def without_ones(value: Array, rank: int) -> Array:
     return recording.apply("reshape", (value,), {"shape": value.shape[ones:]})
 
 
-def broadcast_value(
-    value: Array, shape: Sequence[int], caller: str = "x[key] = value", what: str = "x[key]"
-) -> Array:
+def broadcast_value(value: Array, shape: Sequence[int], caller: str = "x[key] = value", what: str = "x[key]") -> Array:
     missing = len(shape) - value.ndim
     if missing < 0 or any(have not in (1, want) for have, want in zip(value.shape, shape[missing:], strict=True)):
         raise InvalidArgumentError(

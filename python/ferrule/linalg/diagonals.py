@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
 from ferrule.array.caller_names import names_itself

@@ -249,7 +249,9 @@ def test_empty_variables_are_unset(run_python: Run, null_module: Path) -> None:
     assert (done.stdout, done.stderr) == ("['cpu', 'null'] ['backends']\n", "")
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux") or os.geteuid() != 0, reason="only root on Linux can hide /proc")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.geteuid() != 0, reason="only root on Linux can hide /proc"
+)
 def test_modules_are_probed_where_proc_is_not_mounted(run_python: Run, tmp_path: Path) -> None:
     hide = (
         "import ctypes, sys\n"
