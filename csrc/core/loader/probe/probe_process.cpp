@@ -177,16 +177,18 @@ class ProbeProcess {
     actions.connect(life_.reader.number(), STDIN_FILENO);
     actions.connect(answer_.writer.number(), STDOUT_FILENO);
     actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
-    std::array<std::string, 7> words = {program_, "--life",
-                                        "--milliseconds",    std::to_string(limits.milliseconds),
-                                        "--mebibytes",       std::to_string(limits.mebibytes),
+    std::array<std::string, 7> words = {program_,
+                                        "--life",
+                                        "--milliseconds",
+                                        std::to_string(limits.milliseconds),
+                                        "--mebibytes",
+                                        std::to_string(limits.mebibytes),
                                         path_to_text(module)};
     std::array<char*, 8> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
     const int problem = posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(),
                                     ProbeEnvironment(probe).block());
-    if (problem != 0)
-      fail(FE_IO, "{} could not be started: {}", program_, std::generic_category().message(problem));
+    if (problem != 0) fail(FE_IO, "{} could not be started: {}", program_, std::generic_category().message(problem));
     life_.reader.close();
     answer_.writer.close();
   }
