@@ -73,7 +73,8 @@ ferrule_link_python(_ferrule)
 install(TARGETS _ferrule LIBRARY DESTINATION ferrule)
 
 # ---- the functions of the ops
-set(python_files ${FERRULE_GENERATED}/python/ops.py ${FERRULE_GENERATED}/python/ops.pyi ${FERRULE_GENERATED}/python/ops.md)
+set(python_files ops.py ops.pyi op_attributes.py ops.md)
+list(TRANSFORM python_files PREPEND ${FERRULE_GENERATED}/python/)
 set(generator ${PROJECT_SOURCE_DIR}/csrc/ops/generate/python_files.py)
 file(GLOB templates CONFIGURE_DEPENDS csrc/ops/generate/templates/*)
 ferrule_generate(description ${FERRULE_GENERATED}/ops.json)
@@ -85,3 +86,4 @@ add_custom_command(
   VERBATIM)
 add_custom_target(ferrule_ops_files ALL DEPENDS ${python_files})
 install(FILES ${FERRULE_GENERATED}/python/ops.py DESTINATION ferrule/functions)
+install(FILES ${FERRULE_GENERATED}/python/op_attributes.py DESTINATION ferrule/array)

@@ -1,4 +1,5 @@
-"""Writes what Python sees of the op rows: ferrule/functions/ops.py, its stub, and the page of the documentation.
+"""Writes what Python sees of the op rows: ferrule/functions/ops.py, its stub, ferrule/array/op_attributes.py, and the
+page of the documentation.
 
     python_files.py ops.json folder
 
@@ -162,9 +163,9 @@ def main() -> None:
     families: dict[str, list[Row]] = {}
     for row in rows:
         families.setdefault(row["family"], []).append(row)
-    for name in ("ops.py", "ops.pyi", "ops.md"):
+    for name in ("ops.py", "ops.pyi", "op_attributes.py", "ops.md"):
         template = templates.get_template(f"{name}.jinja")
-        text = template.render(rows=functions, families=sorted(families.items()), **helpers)
+        text = template.render(rows=functions, all_rows=rows, families=sorted(families.items()), **helpers)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Iterable, Sequence
@@ -10,25 +9,12 @@ from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from ferrule import _ferrule
 from ferrule.array.numbers import shown
+from ferrule.array.op_attributes import KINDS
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
-
-
-@functools.cache
-def _kinds() -> dict[str, dict[str, str]]:
-    """Return the type of each attribute of each op.
-
-    One of "int", "float", "bool", "str", "dtype", "list of int" and "list of float".
-    """
-    import json
-
-    return {
-        row["name"]: {entry["name"]: entry["type"] for entry in row["attributes"]} for row in json.loads(_ferrule.ops())
-    }
 
 
 def attribute_of(op: str, name: str, value: object) -> object:
@@ -41,7 +27,7 @@ def attribute_of(op: str, name: str, value: object) -> object:
         return as_dtype(value)
     if given is bool:
         return value
-    kind = _kinds().get(op, {}).get(name)
+    kind = KINDS.get(op, {}).get(name)
     if kind == "bool":
         return flag(value, op, name)
     if value is None:
