@@ -21,7 +21,7 @@ get_property(installed_modules GLOBAL PROPERTY FERRULE_INSTALLED_MODULES)
 add_custom_target(ferrule_package)
 add_dependencies(ferrule_package ferrule ferrule-manifest ferrule-conformance ferrule-probe ${installed_modules})
 if(TARGET _ferrule)
-  add_dependencies(ferrule_package _ferrule ferrule_ops_files)
+  add_dependencies(ferrule_package _ferrule ferrule_python_files)
 endif()
 
 # The hashes of the modules that are installed with this libferrule: these need no probe.

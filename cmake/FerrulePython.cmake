@@ -84,6 +84,17 @@ add_custom_command(
   DEPENDS ${FERRULE_GENERATED}/ops.json ${generator} ${templates}
   COMMENT "Generating the functions of the ops"
   VERBATIM)
-add_custom_target(ferrule_ops_files ALL DEPENDS ${python_files})
+# ---- where the public names are
+set(public_names ${FERRULE_GENERATED}/python/public_names.py)
+set(public_names_from ${PROJECT_SOURCE_DIR}/python/ferrule/__init__.py ${FERRULE_GENERATED}/ops.json)
+set(names_generator ${PROJECT_SOURCE_DIR}/cmake/python/public_names.py)
+add_custom_command(
+  OUTPUT ${public_names}
+  COMMAND ${Python_EXECUTABLE} ${names_generator} ${public_names_from} ${public_names}
+  DEPENDS ${public_names_from} ${names_generator}
+  COMMENT "Generating the list of public names"
+  VERBATIM)
+add_custom_target(ferrule_python_files ALL DEPENDS ${python_files} ${public_names})
 install(FILES ${FERRULE_GENERATED}/python/ops.py DESTINATION ferrule/functions)
 install(FILES ${FERRULE_GENERATED}/python/op_attributes.py DESTINATION ferrule/array)
+install(FILES ${public_names} DESTINATION ferrule)

@@ -45,7 +45,7 @@ def lint(*, fix: bool) -> None:
 
 def generated(*, fix: bool) -> None:
     """Compare the checked-in files with what the sources give, or write them."""
-    folder = builds.compile("dev", "ferrule_ops_header", "ferrule_ops_files")
+    folder = builds.compile("dev", "ferrule_ops_header", "ferrule_python_files")
     made = folder / "generated"
     stub = made / "checked_in" / "ops.pyi"  # as ruff has it; the generator writes plain lines
     stub.parent.mkdir(exist_ok=True)

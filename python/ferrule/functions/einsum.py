@@ -18,8 +18,7 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import is_half, widened
 from ferrule.functions.linear_algebra import matmul
 from ferrule.functions.movement import permute_dims, reshape
-from ferrule.functions.reduction import any as any_of
-from ferrule.functions.reduction import sum as sum_of
+from ferrule.functions.reduction import any as any_of, sum as sum_of
 from ferrule.functions.type_information import result_type
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order of their codes

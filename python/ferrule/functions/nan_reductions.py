@@ -17,9 +17,7 @@ from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.interpolation import middle_of
 from ferrule.functions.movement import reshape, take
 from ferrule.functions.order_statistics import last_axis_sorted, median_of
-from ferrule.functions.reduction import all as all_of
-from ferrule.functions.reduction import any as any_of
-from ferrule.functions.reduction import argmax, argmin, mean
+from ferrule.functions.reduction import all as all_of, any as any_of, argmax, argmin, mean
 
 
 @names_itself

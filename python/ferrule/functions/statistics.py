@@ -17,10 +17,7 @@ from ferrule.functions.counting import sorted_position
 from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
 from ferrule.functions.interpolation import between
 from ferrule.functions.movement import broadcast_to, concat, reshape, take
-from ferrule.functions.reduction import max as max_of
-from ferrule.functions.reduction import mean
-from ferrule.functions.reduction import min as min_of
-from ferrule.functions.reduction import sum as sum_of
+from ferrule.functions.reduction import max as max_of, mean, min as min_of, sum as sum_of
 from ferrule.functions.sorting import argsort
 from ferrule.functions.type_information import result_type
 

@@ -20,8 +20,7 @@ from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray, from_packed
 from ferrule.graphs import saved_graphs
-from ferrule.loading.device_lookup import default_device
-from ferrule.loading.device_lookup import device as find_device
+from ferrule.loading.device_lookup import default_device, device as find_device
 from ferrule.loading.devices import Device
 from ferrule.process.locks import LockHolder
 

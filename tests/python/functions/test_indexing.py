@@ -7,8 +7,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.python.each import each
 

@@ -17,8 +17,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 NAMES = {
     "float16": "F16",

@@ -10,8 +10,7 @@ from tests.mutation.backends import BACKENDS, HOST
 from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.faults import FAULTS
 from tests.mutation.generated_faults import faults_of
-from tests.mutation.planted_faults import PlantedFault
-from tests.mutation.planted_faults import faults_of as planted_faults_of
+from tests.mutation.planted_faults import PlantedFault, faults_of as planted_faults_of
 from tests.python.each import each
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from ferrule.loading.json_text import json_text
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 STRINGS = st.text(st.characters())
 VALUES = STRINGS | st.booleans() | st.none() | st.lists(STRINGS)

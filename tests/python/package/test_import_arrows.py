@@ -31,6 +31,7 @@ ORDER = (
     "_ferrule",  # the extension
     "missing_extension",
     "own_library",
+    "public_names",  # generated
     "later",
     "errors",
     "text",
@@ -56,7 +57,7 @@ ORDER = (
 )
 # Packages that import all files of their folder, whatever their names are.
 DISCOVERIES = ("ferrule.testing.cases", "ferrule.testing.checks", "ferrule.testing.programs.steps")
-# Modules that import by a name that they are given: the public names by _LATER, and `later`, whose calls are listed.
+# Modules that import by a name that they are given: the public names, and `later`, whose calls are listed.
 LATE_IMPORTERS = ("ferrule", "ferrule.later")
 # What may be imported inside a function, and why. Nothing of ferrule is: `later` is the way to import it late.
 HEAVY = "it takes long to import, and most programs never need it"
@@ -285,7 +286,7 @@ def test_imports_follow_the_order_of_the_packages() -> None:
 
 
 def test_every_package_of_the_order_exists() -> None:
-    parts = {part_of(module) for module in SOURCES} | {"_ferrule"}
+    parts = {part_of(module) for module in SOURCES} | {"_ferrule", "public_names"}
     assert parts == set(ORDER)
 
 
@@ -316,30 +317,6 @@ def test_the_extension_imports_no_module_of_ferrule() -> None:
 def test_each_exception_is_needed() -> None:
     inside = {each.target for each in IMPORTS if each.kind == "function" and not is_own(each.target)}
     assert inside == set(INSIDE_FUNCTIONS)
-
-
-def test_lazily_imported_names_are_declared_for_type_checkers() -> None:
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    [table] = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and ast.unparse(node.targets[0]) == "_LATER"
-        and isinstance(node.value, ast.Dict)
-    ]
-    late = {
-        ast.literal_eval(key): ast.literal_eval(value)
-        for key, value in zip(table.keys, table.values, strict=True)
-        if key
-    }
-    [typing] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    known = {
-        alias.name: "" if node.module == "ferrule" else node.module
-        for node in typing.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert known == late
 
 
 # ---- that violations are found

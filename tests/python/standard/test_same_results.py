@@ -10,8 +10,7 @@ from typing import Any
 import array_api_strict
 import ferrule as fe
 import numpy as np
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from tests.python.each import each

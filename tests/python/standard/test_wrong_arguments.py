@@ -13,8 +13,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 FE: Any = fe
 SEARCH = os.environ.get("FERRULE_TEST_EXAMPLES")

@@ -12,8 +12,7 @@ from ferrule.testing.model.case import Case, Failing
 from ferrule.testing.model.dtypes import ALL, BLOCKS, Values
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.model.values import ANY, Domain
-from ferrule.testing.problems import blocks
-from ferrule.testing.problems import movement as problems
+from ferrule.testing.problems import blocks, movement as problems
 
 
 def copy(x: Values) -> Values:

@@ -9,8 +9,7 @@ import numpy as np
 
 from ferrule.testing.model.case import Case
 from ferrule.testing.model.dtypes import ALL, BLOCKS, Values
-from ferrule.testing.problems import blocks
-from ferrule.testing.problems import view as problems
+from ferrule.testing.problems import blocks, view as problems
 
 
 def reshape(x: Values, shape: Sequence[int]) -> Values:

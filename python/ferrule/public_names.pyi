@@ -1,0 +1,2 @@
+MODULES: dict[str, str]
+PUBLIC: list[str]
