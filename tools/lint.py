@@ -47,15 +47,15 @@ def generated(*, fix: bool) -> None:
     """Compare the checked-in files with what the sources give, or write them."""
     folder = builds.compile("dev", "ferrule_ops_header", "ferrule_python_files")
     made = folder / "generated"
-    stub = made / "checked_in" / "ops.pyi"  # as ruff has it; the generator writes plain lines
-    stub.parent.mkdir(exist_ok=True)
-    shutil.copyfile(made / "python" / "ops.pyi", stub)
+    formatted = made / "checked_in"  # as ruff has them; the generator writes plain lines
+    shutil.copytree(made / "python", formatted, dirs_exist_ok=True)
     configuration = ("-q", "--config", ROOT / "pyproject.toml")
-    run(VENV / "bin" / "ruff", "check", *configuration, "--select", "I,RUF022", "--fix-only", stub)
-    run(VENV / "bin" / "ruff", "format", *configuration, stub)
+    stubs = sorted(formatted.glob("*.pyi"))
+    run(VENV / "bin" / "ruff", "check", *configuration, "--select", "I,RUF022,F401", "--fix-only", *stubs)
+    run(VENV / "bin" / "ruff", "format", *configuration, *stubs)
     pairs = {
         layout_hash(made / "layout"): ROOT / "csrc/sdk/ferrule/layout_hash.h",
-        stub: ROOT / "python/ferrule/functions/ops.pyi",
+        **{stub: ROOT / "python/ferrule/functions" / stub.name for stub in stubs},
         made / "python" / "ops.md": ROOT / "docs/use/ops.md",
     }
     for new, kept in pairs.items():

@@ -1,8 +1,9 @@
 """Writes ferrule/public_names.py: where each public name of `import ferrule` is.
 
-    public_names.py python/ferrule/__init__.py ops.json public_names.py
+    public_names.py public_names.py python/ferrule/__init__.py ops.py ...
 
-The names are those that __init__.py imports as themselves, those that it assigns, and the functions of the op rows.
+The names are those that __init__.py imports as themselves, those that it assigns, and the functions of generated files
+of ferrule.functions.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ def assigned(module: ast.Module) -> Iterator[str]:
 
 
 def main() -> None:
-    source, ops, result = map(Path, sys.argv[1:])
+    result, source, *generated = map(Path, sys.argv[1:])
     module = ast.parse(source.read_text(encoding="utf-8"))
-    rows = json.loads(ops.read_text(encoding="utf-8"))
-    modules = dict(imported(module.body)) | {row["name"]: "ferrule.functions.ops" for row in rows if not row["by_hand"]}
+    modules = dict(imported(module.body))
+    for path in generated:
+        functions = ast.parse(path.read_text(encoding="utf-8")).body
+        modules |= {f.name: f"ferrule.functions.{path.stem}" for f in functions if isinstance(f, ast.FunctionDef)}
     lines = [f"    {json.dumps(name)}: {json.dumps(where)},\n" for name, where in sorted(modules.items())]
     text = f"MODULES: dict[str, str] = {{\n{''.join(lines)}}}\n"
     public = "".join(f"    {json.dumps(name)},\n" for name in sorted({*modules, *assigned(module)}))

@@ -169,18 +169,8 @@ if TYPE_CHECKING:
         take_along_axis as take_along_axis,
     )
     from ferrule.functions.namespace_info import __array_namespace_info__ as __array_namespace_info__
-    from ferrule.functions.nan_reductions import (
-        nanmax as nanmax,
-        nanmean as nanmean,
-        nanmedian as nanmedian,
-        nanmin as nanmin,
-        nanprod as nanprod,
-        nanstd as nanstd,
-        nansum as nansum,
-        nanvar as nanvar,
-    )
 
-    # One function for each op whose arguments are those of its row.
+    # Generated: one function for each op whose arguments are those of its row, and the reductions.
     from ferrule.functions.ops import *  # noqa: F403
     from ferrule.functions.order_statistics import (
         median as median,
@@ -191,20 +181,7 @@ if TYPE_CHECKING:
         dot as dot,
         outer as outer,
     )
-    from ferrule.functions.reduction import (
-        all as all,
-        any as any,
-        argmax as argmax,
-        argmin as argmin,
-        count_nonzero as count_nonzero,
-        max as max,
-        mean as mean,
-        min as min,
-        prod as prod,
-        std as std,
-        sum as sum,
-        var as var,
-    )
+    from ferrule.functions.reduction_functions import *  # noqa: F403
     from ferrule.functions.repetition import (
         broadcast_arrays as broadcast_arrays,
         broadcast_shapes as broadcast_shapes,

@@ -1,25 +1,25 @@
-"""Writes what Python sees of the op rows: ferrule/functions/ops.py, its stub, ferrule/array/op_attributes.py, and the
-page of the documentation.
+"""Writes what Python sees of the op rows and of python_functions.toml: functions, methods, their stubs, and the page of
+the documentation, each by a template of the folder beside this file.
 
     python_files.py ops.json folder
 
-ops.json is what `ferrule-generate-ops description` prints. The templates are beside this file.
+ops.json is what `ferrule-generate-ops description` prints.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import composed_functions
 import jinja2
+from docstrings import docstring
 
 Row = dict[str, Any]
 
-WIDTH = 116  # of a line of a docstring, without its indent
 TYPES = {  # of attributes: in signatures, and in docstrings
     "int": ("int", "int"),
     "float": ("float", "float"),
@@ -125,31 +125,10 @@ def raises(row: Row) -> Iterator[tuple[str, str]]:
         yield "InvalidArgumentError", " ".join(reasons)
 
 
-def docstring(row: Row) -> str:
-    """A docstring in NumPy's form, indented by 4."""
-    first, stop, rest = summary(row).partition(". ")
-    assert len(first) < WIDTH, f"{row['name']}: the first sentence does not fit on one line"
-    text = first + stop.strip() + ("\n\n" + wrapped(rest, "") if rest else "")
-    text += section("Parameters", (entry(f"{name} : {kind}", about) for name, kind, about in parameters(row)))
-    text += section("Returns", [entry(result_type(row), returns(row))])
-    text += section("Raises", (entry(error, when) for error, when in raises(row)))
+def docstring_of(row: Row) -> str:
     assert row["example"], f"{row['name']}: its row has no example"
-    text += section("Examples", [row["example"]])
-    return textwrap.indent(text, "    ").lstrip()
-
-
-def section(title: str, entries: Any) -> str:
-    body = "\n".join(entries)
-    return f"\n\n{title}\n{'-' * len(title)}\n{body}" if body else ""
-
-
-def entry(head: str, text: str) -> str:
-    assert text, f"{head}: there is no sentence about it"
-    return f"{head}\n{wrapped(text, '    ')}"
-
-
-def wrapped(text: str, indent: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+    result = [(result_type(row), returns(row))]
+    return docstring(summary(row), parameters(row), result, raises(row), row["example"])
 
 
 def main() -> None:
@@ -158,14 +137,18 @@ def main() -> None:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     templates = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
                                    undefined=jinja2.StrictUndefined)  # fmt: skip
-    helpers = {"signature": signature, "result_type": result_type, "docstring": docstring, "arguments": arguments}
+    helpers = {"signature": signature, "result_type": result_type, "docstring": docstring_of, "arguments": arguments}
+    composed = composed_functions.read(Path(__file__).with_name("python_functions.toml"))
     functions = [row for row in rows if not row["by_hand"]]
     families: dict[str, list[Row]] = {}
     for row in rows:
         families.setdefault(row["family"], []).append(row)
-    for name in ("ops.py", "ops.pyi", "op_attributes.py", "ops.md"):
-        template = templates.get_template(f"{name}.jinja")
-        text = template.render(rows=functions, all_rows=rows, families=sorted(families.items()), **helpers)
+    for path in sorted(Path(__file__).with_name("templates").glob("*.*.jinja")):
+        name = path.stem
+        template = templates.get_template(path.name)
+        text = template.render(
+            rows=functions, all_rows=rows, families=sorted(families.items()), **helpers, composed=composed
+        )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 

@@ -18,8 +18,13 @@ from ferrule.loading.devices import Device
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ferrule.functions.reduction_methods import ReductionMethods
     from ferrule.text import other_names
+
+    class _Base(_ferrule.Operators, ReductionMethods): ...
+
 else:
+    _Base = _ferrule.Operators
     other_names = later("ferrule.text.other_names")  # for messages
 
 # The versions of the Python array API standard whose functions the module ferrule has.
@@ -27,7 +32,7 @@ _STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 Axes = int | Sequence[int] | None
 
 
-class Array(_ferrule.Operators):
+class Array(_Base):
     """An n-dimensional array on a device.
 
     Arrays are made by `asarray`, `zeros` and other functions, and by ops. Ops are recorded, and computed when a value
@@ -462,75 +467,6 @@ class Array(_ferrule.Operators):
         def conj(self) -> Array: ...
         def conjugate(self) -> Array: ...
         def copy(self, order: str = "C") -> Array: ...
-        def sum(
-            self,
-            axis: Axes = None,
-            *,
-            dtype: Any = None,
-            out: None = None,
-            keepdims: bool = False,
-            initial: float | None = None,
-            where: Any = True,
-        ) -> Array: ...
-        def prod(
-            self,
-            axis: Axes = None,
-            *,
-            dtype: Any = None,
-            out: None = None,
-            keepdims: bool = False,
-            initial: float | None = None,
-            where: Any = True,
-        ) -> Array: ...
-        def mean(
-            self, axis: Axes = None, *, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = True
-        ) -> Array: ...
-        def var(
-            self,
-            axis: Axes = None,
-            *,
-            dtype: Any = None,
-            out: None = None,
-            ddof: float = 0.0,
-            keepdims: bool = False,
-            where: Any = True,
-            mean: Any = None,
-            correction: float | None = None,
-        ) -> Array: ...
-        def std(
-            self,
-            axis: Axes = None,
-            *,
-            dtype: Any = None,
-            out: None = None,
-            ddof: float = 0.0,
-            keepdims: bool = False,
-            where: Any = True,
-            mean: Any = None,
-            correction: float | None = None,
-        ) -> Array: ...
-        def max(
-            self,
-            axis: Axes = None,
-            *,
-            out: None = None,
-            keepdims: bool = False,
-            initial: float | None = None,
-            where: Any = True,
-        ) -> Array: ...
-        def min(
-            self,
-            axis: Axes = None,
-            *,
-            out: None = None,
-            keepdims: bool = False,
-            initial: float | None = None,
-            where: Any = True,
-        ) -> Array: ...
-        def all(self, axis: Axes = None, *, out: None = None, keepdims: bool = False, where: Any = True) -> Array: ...
-        def any(self, axis: Axes = None, *, out: None = None, keepdims: bool = False, where: Any = True) -> Array: ...
-        def argmax(self, axis: int | None = None, *, out: None = None, keepdims: bool = False) -> Array: ...
-        def argmin(self, axis: int | None = None, *, out: None = None, keepdims: bool = False) -> Array: ...
         def clip(self, min: Any = None, max: Any = None, *, out: None = None) -> Array: ...
         def round(self, decimals: SupportsIndex = 0, *, out: None = None) -> Array: ...
         def take(

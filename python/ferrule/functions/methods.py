@@ -17,7 +17,7 @@ from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions import conversion, movement, operators, reduction, views
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.numpy_methods import NumPyMethods
-from ferrule.functions.numpy_reductions import NumPyReductions
+from ferrule.functions.reduction_methods import ReductionMethods
 from ferrule.later import later
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: ob
     return x
 
 
-SOURCES = (NumPyReductions, NumPyMethods, _Methods)
+SOURCES = (ReductionMethods, NumPyMethods, _Methods)
 
 
 def attach() -> None:

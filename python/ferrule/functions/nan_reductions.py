@@ -1,4 +1,4 @@
-"""Reductions that leave out NaN."""
+"""The reductions that leave out NaN, which python_functions.toml describes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_floating, is_inexact
 from ferrule.errors import InvalidArgumentError
@@ -20,140 +19,22 @@ from ferrule.functions.order_statistics import last_axis_sorted, median_of
 from ferrule.functions.reduction import all as all_of, any as any_of, argmax, argmin, mean
 
 
-@names_itself
-def nansum(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Sum over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype in which it is computed, and of the result.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The sums; 0.0 where all are NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nansum(fe.asarray([2.0, fe.nan, 3.0])).item()
-    5.0
-    """
+def nansum(x: Array, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     x = as_operand("nansum", x)
     return x.sum(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
 
 
-@names_itself
-def nanprod(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Product over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype in which it is computed, and of the result.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The products; 1.0 where all are NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanprod(fe.asarray([2.0, fe.nan, 3.0])).item()
-    6.0
-    """
+def nanprod(x: Array, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     x = as_operand("nanprod", x)
     return x.prod(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
 
 
-@names_itself
-def nanmean(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Arithmetic mean over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype in which it is computed, and of the result.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The means; NaN where all are NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanmean(fe.asarray([2.0, fe.nan, 3.0])).item()
-    2.5
-    """
+def nanmean(x: Array, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Array:
     x = as_operand("nanmean", x)
     return x.mean(axis, dtype=dtype, keepdims=keepdims, where=_numbers(x))
 
 
-@names_itself
-def nanvar(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
-    """Variance over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype in which it is computed, and of the result.
-    ddof : float
-        Subtracted from the number of elements; 1 gives the unbiased estimate of the variance from a sample.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The variances; NaN where too few elements are left.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanvar(fe.asarray([1.0, fe.nan, 3.0])).item()
-    1.0
-    """
+def nanvar(x: Array, *, axis: Axes = None, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
     x, less = as_operand("nanvar", x), one_real(ddof, "nanvar", "ddof")
     where = _numbers(x)
     spread = x.var(axis, dtype=dtype, ddof=less, keepdims=keepdims, where=where)
@@ -163,38 +44,7 @@ def nanvar(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0
     return apply("where", (enough, spread, math.nan), {})
 
 
-@names_itself
-def nanstd(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype in which it is computed, and of the result.
-    ddof : float
-        Subtracted from the number of elements; 1 gives the unbiased estimate of the variance from a sample.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The standard deviations; NaN where too few elements are left.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanstd(fe.asarray([1.0, fe.nan, 3.0])).item()
-    1.0
-    """
+def nanstd(x: Array, *, axis: Axes = None, dtype: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Array:
     x, less = as_operand("nanstd", x), one_real(ddof, "nanstd", "ddof")
     where = _numbers(x)
     spread = x.std(axis, dtype=dtype, ddof=less, keepdims=keepdims, where=where)
@@ -204,34 +54,7 @@ def nanstd(x: Array, /, axis: Axes = None, *, dtype: Any = None, ddof: float = 0
     return apply("where", (enough, spread, math.nan), {})
 
 
-@names_itself
-def nanmax(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
-    """Greatest element over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The greatest elements; NaN where all are NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanmax(fe.asarray([2.0, fe.nan, 3.0])).item()
-    3.0
-    """
+def nanmax(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     x = as_operand("nanmax", x)
     where = _numbers(x)
     if where is True:
@@ -241,34 +64,7 @@ def nanmax(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return apply("where", (any_of(where, axis=axis, keepdims=keepdims), result, math.nan), {})
 
 
-@names_itself
-def nanmin(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
-    """Least element over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The least elements; NaN where all are NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanmin(fe.asarray([2.0, fe.nan, 3.0])).item()
-    2.0
-    """
+def nanmin(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     x = as_operand("nanmin", x)
     where = _numbers(x)
     if where is True:
@@ -278,34 +74,7 @@ def nanmin(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return apply("where", (any_of(where, axis=axis, keepdims=keepdims), result, math.nan), {})
 
 
-@names_itself
-def nanmedian(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
-    """Median over axes without NaN.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The medians; of integers in the default dtype, and NaN where all are NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.nanmedian(fe.asarray([2.0, fe.nan, 3.0, 7.0])).item()
-    3.0
-    """
+def nanmedian(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     x = as_operand("nanmedian", x)
     if not is_floating(x.dtype):
         return median_of("nanmedian", x, axis, keepdims)

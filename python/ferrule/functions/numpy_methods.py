@@ -1,4 +1,4 @@
-"""Methods of `Array` with the arguments of NumPy's methods of the same names; reductions are in numpy_reductions.py.
+"""Methods of `Array` with the arguments of NumPy's methods of the same names; reductions are in reduction_methods.py.
 
 NumPy's functions call them: `numpy.clip(x, 0, 1)` is `x.clip(0, 1, out=None)`.
 """

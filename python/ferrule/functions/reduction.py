@@ -1,4 +1,4 @@
-"""Reductions with NumPy's axis arguments: None means all axes, () means none."""
+"""The reductions that python_functions.toml describes. Of `axis`, None means all axes, and () means none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axes_of, flag, one_integer, one_real, refuse_out, sizes
-from ferrule.array.caller_names import names_itself
+from ferrule.array.attributes import axes_of, flag, one_integer, one_real, sizes
 from ferrule.array.recording import apply, as_operand, number_like
 from ferrule.dtypes.classification import is_block, is_floating, is_inexact, numpy_dtype
 from ferrule.errors import DTypeError
@@ -22,113 +21,17 @@ from ferrule.functions.movement import reshape
 _MANY = 65536
 
 
-@names_itself
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Array:
-    """Sum over axes.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype of the result, which x is cast to first; by default integers narrower than 64 bits become int64 or
-        uint64, and other dtypes stay.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-    initial : number, optional
-        A value that is reduced with the elements.
-
-    Returns
-    -------
-    Array
-        The sums. Integers are added in 64 bits, and overflow wraps around.
-
-    Raises
-    ------
-    DTypeError
-        `dtype` is not a dtype of numbers.
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.sum(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
-    [4, 6]
-    """
     total = _widened("sum", x, axis, dtype, keepdims)
     return total if initial is None else apply("add", (total, initial), {})
 
 
-@names_itself
 def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Array:
-    """Product over axes.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    dtype : dtype or str, optional
-        The dtype of the result, which x is cast to first; by default integers narrower than 64 bits become int64 or
-        uint64, and other dtypes stay.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-    initial : number, optional
-        A value that is reduced with the elements.
-
-    Returns
-    -------
-    Array
-        The products. Integers are multiplied in 64 bits, and overflow wraps around.
-
-    Raises
-    ------
-    DTypeError
-        `dtype` is not a dtype of numbers.
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.prod(fe.asarray([[1, 2], [3, 4]]), axis=1).tolist()
-    [2, 12]
-    """
     total = _widened("prod", x, axis, dtype, keepdims)
     return total if initial is None else apply("multiply", (total, initial), {})
 
 
-@names_itself
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Arithmetic mean over axes.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The means; of integers in the default dtype: their sum is exact, or computed in float64 where it may not fit
-        into 64 bits.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.mean(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
-    [2.0, 3.0]
-    """
     x = as_operand("mean", x)
     if is_inexact(x.dtype):  # an op as a whole is computed in float32 and rounded once
         return _reduce("mean", x, axis, keepdims)
@@ -145,76 +48,14 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return apply("where", (apply("less", (total, 0), {}), -size, size), {})
 
 
-@names_itself
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variance over axes: the squared distances to the mean, over their number less `correction`.
-
-    It is NaN where that number is not positive.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    correction : float
-        1 gives the unbiased estimate of the variance from a sample.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The variances; of integers in the default dtype, computed in float64 if they have 32 or 64 bits, and rounded
-        once.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `correction` is not a number, or an axis is out of range.
-
-    Examples
-    --------
-    >>> fe.var(fe.asarray([1.0, 2.0, 3.0]), correction=1).item()
-    1.0
-    """
     x, correction = as_operand("var", x), one_real(correction, "var", "correction")
     if is_floating(x.dtype):
         return _reduce("var", x, axis, keepdims, correction=correction)
     return cast(_reduce("var", widened(x), axis, keepdims, correction=correction), resulting(x.dtype))
 
 
-@names_itself
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over axes: the square root of the variance.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    correction : float
-        As in `var`.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The standard deviations; of integers in the default dtype. The variance of half-precision arrays is kept in
-        float32, and that of integers of 32 and 64 bits in float64, so the result is rounded once.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `correction` is not a number, or an axis is out of range.
-
-    Examples
-    --------
-    >>> fe.std(fe.asarray([1.0, 3.0])).item()
-    1.0
-    """
     x, correction = as_operand("std", x), one_real(correction, "std", "correction")
     wide = widened(x)
     if axis is not None:
@@ -223,232 +64,31 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     return root if wide is x else cast(root, resulting(x.dtype))
 
 
-@names_itself
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array:
-    """Greatest element over axes.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-    initial : number, optional
-        A value that is reduced with the elements.
-
-    Returns
-    -------
-    Array
-        The greatest elements; NaN if any is NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range, or a reduced axis has no elements and `initial` is not given.
-
-    Examples
-    --------
-    >>> fe.max(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
-    [3, 4]
-    """
     return _extreme("max", x, axis, keepdims, initial)
 
 
-@names_itself
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array:
-    """Least element over axes.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-    initial : number, optional
-        A value that is reduced with the elements.
-
-    Returns
-    -------
-    Array
-        The least elements; NaN if any is NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range, or a reduced axis has no elements and `initial` is not given.
-
-    Examples
-    --------
-    >>> fe.min(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
-    [1, 2]
-    """
     return _extreme("min", x, axis, keepdims, initial)
 
 
-@names_itself
-def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False, out: None = None) -> Array:
-    """Whether all elements over axes are true, that is, not zero.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    out : None
-        For NumPy, whose function passes it on by way of other libraries. Arrays never change, so it cannot be given.
-
-    Returns
-    -------
-    Array
-        Of dtype bool; true if there are no elements.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `out` is given, or an axis is out of range.
-
-    Examples
-    --------
-    >>> fe.all(fe.asarray([[1, 0], [3, 4]]), axis=1).tolist()
-    [False, True]
-    """
-    refuse_out("all", out)
+def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("all", _as_bools("all", x), axis, keepdims)
 
 
-@names_itself
-def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False, out: None = None) -> Array:
-    """Whether any element over axes is true, that is, not zero.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    out : None
-        For NumPy, whose function passes it on by way of other libraries. Arrays never change, so it cannot be given.
-
-    Returns
-    -------
-    Array
-        Of dtype bool; false if there are no elements.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `out` is given, or an axis is out of range.
-
-    Examples
-    --------
-    >>> fe.any(fe.asarray([[0, 0], [3, 4]]), axis=1).tolist()
-    [False, True]
-    """
-    refuse_out("any", out)
+def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("any", _as_bools("any", x), axis, keepdims)
 
 
-@names_itself
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the greatest element along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int, optional
-        The axis; by default x is flattened.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The int64 indices; of equal elements, that of the first.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The axis is out of range, or has no elements.
-
-    Examples
-    --------
-    >>> fe.argmax(fe.asarray([[1, 2], [4, 3]]), axis=1).tolist()
-    [1, 0]
-    """
     return _index("argmax", x, axis, keepdims)
 
 
-@names_itself
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the least element along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int, optional
-        The axis; by default x is flattened.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The int64 indices; of equal elements, that of the first.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The axis is out of range, or has no elements.
-
-    Examples
-    --------
-    >>> fe.argmin(fe.asarray([[1, 2], [4, 3]]), axis=1).tolist()
-    [0, 1]
-    """
     return _index("argmin", x, axis, keepdims)
 
 
-@names_itself
 def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Number of elements over axes that are not zero.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or sequence of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The int64 numbers. NaN is not zero.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.count_nonzero(fe.asarray([[0, 2], [3, 4]]), axis=0).tolist()
-    [1, 2]
-    """
     x = as_operand("count_nonzero", x)
     if axis is None and _is_counted_by_a_kernel(x):
         count = compaction.nonzero_count(x)

@@ -10,7 +10,7 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import arithmetic, complex_parts, linear_algebra, logical, operators, ops, reduction
+from ferrule.functions import arithmetic, complex_parts, linear_algebra, logical, operators, ops, reduction, rounding
 
 # The ufuncs whose name differs from that of the op.
 _NAMES = {
@@ -26,7 +26,6 @@ _NAMES = {
     "left_shift": "bitwise_left_shift",
     "power": "pow",
     "right_shift": "bitwise_right_shift",
-    "rint": "round",
 }
 _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "add": reduction.sum,
@@ -47,6 +46,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "logical_or": logical.logical_or,
     "logical_xor": logical.logical_xor,
     "matmul": linear_algebra.matmul,
+    "rint": rounding.round,
 }
 # The ufuncs whose `dtype` is that of the operands, too.
 _OF_ONE_DTYPE = ("add", "maximum", "minimum", "multiply", "subtract")

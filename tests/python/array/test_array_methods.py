@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from pathlib import Path
 from types import FunctionType
 
 import ferrule as fe
@@ -15,7 +16,9 @@ def declared() -> dict[str, ast.FunctionDef]:
     [body] = ast.parse(textwrap.dedent(inspect.getsource(fe.Array))).body
     assert isinstance(body, ast.ClassDef)
     [block] = [node for node in body.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    return {node.name: node for node in block.body if isinstance(node, ast.FunctionDef)}
+    stub = Path(methods.__file__).with_name("reduction_methods.pyi")
+    [reductions] = [node for node in ast.parse(stub.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+    return {node.name: node for node in (*block.body, *reductions.body) if isinstance(node, ast.FunctionDef)}
 
 
 def attached() -> dict[str, FunctionType]:

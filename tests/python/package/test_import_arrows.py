@@ -194,8 +194,8 @@ def part_of(module: str) -> str:
 
 
 def names_later(each: Import) -> bool:
-    """The public names are imported when they are first used; for type checkers the package imports them all."""
-    return each.source == "ferrule" and each.kind == "typing"
+    """What only type checkers import: all public names, and the generated methods, which are attached to Array."""
+    return each.kind == "typing" and (each.source == "ferrule" or each.target == "ferrule.functions.reduction_methods")
 
 
 def against_the_order(imports: Iterable[Import]) -> list[str]:

@@ -1,0 +1,238 @@
+"""Reductions with the arguments of NumPy's methods: `where` selects elements, `dtype` is that of the computation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ferrule.array import recording
+from ferrule.array.array import Array, Axes
+from ferrule.array.attributes import axes_of, flag, one_real, refuse_out, sizes
+from ferrule.array.recording import as_operand
+from ferrule.dtypes.classification import as_dtype
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions import conversion, movement, reduction
+from ferrule.functions.intermediate_dtypes import resulting, widened
+from ferrule.functions.type_information import result_type
+
+
+def sum(
+    x: Array,
+    *,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    where: Any = True,
+) -> Array:
+    x = _selected("sum", _in_dtype("sum", x, dtype, out), where, 0)
+    return _back(reduction.sum(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
+
+
+def prod(
+    x: Array,
+    *,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    where: Any = True,
+) -> Array:
+    x = _selected("prod", _in_dtype("prod", x, dtype, out), where, 1)
+    return _back(reduction.prod(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
+
+
+def mean(
+    x: Array,
+    *,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Array:
+    x = _in_dtype("mean", x, dtype, out)
+    if where is True:
+        return _back(reduction.mean(x, axis=axis, keepdims=keepdims), dtype)
+    means = _mean_of("mean", widened(x), where, axis, keepdims)
+    return _back(conversion.cast(means, resulting(x.dtype)), dtype)
+
+
+def var(
+    x: Array,
+    *,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: float = 0.0,
+    keepdims: bool = False,
+    where: Any = True,
+    mean: Any = None,
+    correction: float | None = None,
+) -> Array:
+    x = _in_dtype("var", x, dtype, out)
+    less = _divisor_difference("var", ddof, correction)
+    if where is True and mean is None:
+        return _back(reduction.var(x, axis=axis, correction=less, keepdims=keepdims), dtype)
+    variance = _variance_of("var", widened(x), where, axis, less, keepdims, mean)
+    return _back(conversion.cast(variance, _dtype_of_variance("var", x, mean)), dtype)
+
+
+def std(
+    x: Array,
+    *,
+    axis: Axes = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: float = 0.0,
+    keepdims: bool = False,
+    where: Any = True,
+    mean: Any = None,
+    correction: float | None = None,
+) -> Array:
+    x = _in_dtype("std", x, dtype, out)
+    less = _divisor_difference("std", ddof, correction)
+    if where is True and mean is None:
+        return _back(reduction.std(x, axis=axis, correction=less, keepdims=keepdims), dtype)
+    deviation = _variance_of("std", widened(x), where, axis, less, keepdims, mean, root=True)
+    return _back(conversion.cast(deviation, _dtype_of_variance("std", x, mean)), dtype)
+
+
+def max(
+    x: Array,
+    *,
+    axis: Axes = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    where: Any = True,
+) -> Array:
+    refuse_out("max", out)
+    if where is not True and initial is None:
+        raise InvalidArgumentError("max: where= needs initial=, the result where no element counts")
+    x = x if initial is None else _selected("max", x, where, initial)
+    return reduction.max(x, axis=axis, keepdims=keepdims, initial=initial)
+
+
+def min(
+    x: Array,
+    *,
+    axis: Axes = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    where: Any = True,
+) -> Array:
+    refuse_out("min", out)
+    if where is not True and initial is None:
+        raise InvalidArgumentError("min: where= needs initial=, the result where no element counts")
+    x = x if initial is None else _selected("min", x, where, initial)
+    return reduction.min(x, axis=axis, keepdims=keepdims, initial=initial)
+
+
+def all(
+    x: Array,
+    *,
+    axis: Axes = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Array:
+    refuse_out("all", out)
+    x = x if where is True else _selected("all", conversion.cast(as_operand("all", x), "bool"), where, True)
+    return reduction.all(x, axis=axis, keepdims=keepdims)
+
+
+def any(
+    x: Array,
+    *,
+    axis: Axes = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Array:
+    refuse_out("any", out)
+    x = x if where is True else _selected("any", conversion.cast(as_operand("any", x), "bool"), where, False)
+    return reduction.any(x, axis=axis, keepdims=keepdims)
+
+
+def argmax(x: Array, *, axis: int | None = None, out: None = None, keepdims: bool = False) -> Array:
+    refuse_out("argmax", out)
+    return reduction.argmax(x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Array, *, axis: int | None = None, out: None = None, keepdims: bool = False) -> Array:
+    refuse_out("argmin", out)
+    return reduction.argmin(x, axis=axis, keepdims=keepdims)
+
+
+def _divisor_difference(caller: str, ddof: object, correction: object) -> float:
+    """Return what variances subtract from the number of elements."""
+    return one_real(ddof, caller, "ddof") if correction is None else one_real(correction, caller, "correction")
+
+
+def _in_dtype(caller: str, x: Array, dtype: Any, out: object) -> Array:
+    """Return the array in the dtype in which NumPy would compute."""
+    refuse_out(caller, out)
+    x = as_operand(caller, x)
+    return x if dtype is None else conversion.cast(x, as_dtype(dtype))
+
+
+def _back(x: Array, dtype: Any) -> Array:
+    """Return the result in the dtype that was asked for: sums of integers are computed in 64 bits."""
+    return x if dtype is None else conversion.cast(x, as_dtype(dtype))
+
+
+def _dtype_of_variance(caller: str, x: Array, mean: Any) -> np.dtype[Any]:
+    dtype = resulting(x.dtype)
+    return dtype if mean is None else result_type(dtype, as_operand(caller, mean, x).dtype)
+
+
+def _selected(caller: str, x: Array, where: Any, otherwise: float) -> Array:
+    """Return x with another value in place of the elements that do not count."""
+    if where is True:
+        return x
+    x = as_operand(caller, x)
+    return recording.apply("where", (_mask(caller, where, x), x, recording.number_like(caller, otherwise, x)), {})
+
+
+def _mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> Array:
+    """Return the mean of the elements that count; x is of a dtype to compute in, see `intermediate`."""
+    total = reduction.sum(_selected(caller, x, where, 0), axis=axis, keepdims=True)
+    return _without(caller, total / _count_of(caller, where, x, axis), axis, keepdims)
+
+
+def _variance_of(
+    caller: str, x: Array, where: Any, axis: Axes, less: float, keepdims: bool, mean: Any, root: bool = False
+) -> Array:
+    """Return the variance of the elements that count, or its root; x is of a dtype of `intermediate`."""
+    center = _mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
+    distance = _selected(caller, x - center, where, 0)
+    # What is divided by a power of two, and then by the rest of the number of elements, is not rounded twice.
+    length = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(caller, axis, x.ndim)])
+    first = 2.0 ** (length - 1 if length else 0).bit_length()
+    part = reduction.sum_of_squares(distance, axis, True, first, root)
+    rest = recording.apply("maximum", (_count_of(caller, where, x, axis) - less, 0), {}) / first
+    return _without(caller, part / (recording.apply("sqrt", (rest,), {}) if root else rest), axis, keepdims)
+
+
+def _count_of(caller: str, where: Any, x: Array, axis: Axes) -> Array:
+    """Return how many elements count, in the dtype of x, with the reduced axes kept."""
+    counts = _mask(caller, where, x)
+    every = movement.broadcast_to(counts, x.shape)
+    return conversion.cast(reduction.sum(every, axis=axis, keepdims=True), x.dtype)
+
+
+def _mask(caller: str, where: Any, x: Array) -> Array:
+    return conversion.cast(as_operand(caller, where, x), "bool")
+
+
+def _without(caller: str, x: Array, axis: Axes, keepdims: bool) -> Array:
+    """Remove the axes that a reduction kept, unless `keepdims`."""
+    if flag(keepdims, caller, "keepdims"):
+        return x
+    return movement.squeeze(x, tuple(range(x.ndim)) if axis is None else sizes(axis, caller, "axis"))
