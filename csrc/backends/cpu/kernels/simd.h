@@ -17,12 +17,13 @@ static_assert(HWY_STATIC_TARGET == FERRULE_CPU_TARGET, "Highway chose another ta
   constinit const Kernel kernel_##x = {.name = #x, __VA_ARGS__ __VA_OPT__(, ).run = run_##x}; \
   static fe_error* run_##x([[maybe_unused]] const Call& call)
 
-// An elementwise op: ELEMENTWISE(name, table of Block, .string_attributes = ..., ...)
-#define ELEMENTWISE(x, table, ...)          \
-  static constexpr auto blocks_##x = table; \
-  extern const Kernel kernel_##x;           \
-  constinit const Kernel kernel_##x = {     \
-      .name = #x __VA_OPT__(, ) __VA_ARGS__, .blocks = blocks_##x.data, .block_count = blocks_##x.count};
+// An elementwise op: ELEMENTWISE(name, table of ElementwiseKernel, .string_attributes = ..., ...)
+#define ELEMENTWISE(x, table, ...)                                                        \
+  static constexpr auto elementwise_table_##x = table;                                    \
+  extern const Kernel kernel_##x;                                                         \
+  constinit const Kernel kernel_##x = {.name = #x __VA_OPT__(, ) __VA_ARGS__,             \
+                                       .elementwise_kernels = elementwise_table_##x.data, \
+                                       .elementwise_count = elementwise_table_##x.count};
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
