@@ -2,7 +2,7 @@
 // or a transfer of a slot's bytes to another device.
 #pragma once
 
-#include "core/compiler/movement.h"
+#include "core/compiler/dynamic_offset.h"
 #include "core/graph/graph.h"
 
 #include <ferrule/backend.h>
@@ -42,9 +42,9 @@ struct PlannedNode {
 struct Segment {
   Device* device = nullptr;
   std::shared_ptr<const OwnedGraphView> view;
-  std::vector<uint32_t> bindings;  // slot of each binding of the view
-  std::vector<uint32_t> scalars;   // number in the graph of each scalar of the view
-  std::vector<Movement> offsets;   // of each dynamic offset of the view
+  std::vector<uint32_t> bindings;      // slot of each binding of the view
+  std::vector<uint32_t> scalars;       // number in the graph of each scalar of the view
+  std::vector<DynamicOffset> offsets;  // of each dynamic offset of the view
   std::vector<PlannedNode> nodes;
 };
 
@@ -63,7 +63,7 @@ struct Plan {
     TensorType type;
     int64_t offset = 0;  // of the passed-through view, in elements; added to the bound array's offset
     Strides strides;
-    Movement movement = {};  // of the passed-through view
+    DynamicOffset dynamic_offset = {};  // of the passed-through view
   };
   std::vector<Output> outputs;
   std::vector<TensorType> inputs;

@@ -39,9 +39,9 @@ const fe_scalar& Run::scalar(uint32_t number) const {
   return number < scalars_.size() ? scalars_[number] : plan_.scalar_defaults[number];
 }
 
-int64_t Run::moved_by(const Movement& movement) const {
+int64_t Run::evaluate_offset(const DynamicOffset& offset) const {
   int64_t elements = 0;
-  for (const MovingStart& start : movement) {
+  for (const DynamicStart& start : offset) {
     const fe_scalar& bytes = scalar(start.scalar);
     int64_t place = 0;
     if (start.dtype == DType::int32) {
@@ -213,7 +213,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are already in their bindings.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
-  for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
+  for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = evaluate_offset(segment.offsets[i]);
   const WrittenMemory workspace =
       working_memory(owner, compiled.workspace.get(), compiled.workspace_size, "the workspace");
   const WrittenMemory scratch =

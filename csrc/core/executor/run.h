@@ -82,7 +82,7 @@ class Run {
   StridedArray slot_output(std::size_t number, const Plan::Output& output) const;
   const fe_scalar& scalar(uint32_t number) const;
   // In elements. Throws if a start is out of range.
-  int64_t moved_by(const Movement& movement) const;
+  int64_t evaluate_offset(const DynamicOffset& offset) const;
   StridedArray scalar_output(const Plan::Output& output) const;
   void deliver(std::size_t number, StridedArray& result);
 

@@ -83,11 +83,11 @@ class Array : public std::enable_shared_from_this<Array> {
   };
   static std::vector<ArrayPointer> record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                                   ops::RecordedCall call);
-  // Whether the call is a slice of a pending array that is recorded with starts as scalars.
-  bool is_cut_anywhere(const ops::Row& op, const ops::Attributes& attributes) const;
+  // Whether the call is a slice of this pending array that is recorded as dynamic_slice, with starts as scalars.
+  bool becomes_dynamic_slice(const ops::Row& op, const ops::Attributes& attributes) const;
   // Records a slice as dynamic_slice, so that one compiled graph serves all starts.
-  static std::vector<ArrayPointer> record_moving(ArrayPointer x, const ops::Row& slice,
-                                                 const ops::Attributes& attributes);
+  static std::vector<ArrayPointer> record_dynamic_slice(ArrayPointer x, const ops::Row& slice,
+                                                        const ops::Attributes& attributes);
   // Computes the outputs of a call that does not give the length of the first one, and cuts that to its length.
   static std::vector<ArrayPointer> cut_to_length(const ops::Row& op, const ops::Attributes& attributes,
                                                  std::vector<ArrayPointer> outputs);
