@@ -17,14 +17,14 @@
 namespace ferrule::python {
 namespace {
 
-// Marks the inputs of an op that stand for numbers; empty if there are none. Raises invalid_argument unless `weak` is
-// empty or has one entry per input.
+// Marks the weak inputs of an op, which promote like numbers; empty if `weak` is. Raises invalid_argument unless `weak`
+// is empty or has one entry per input.
 std::vector<fe_number> marks_of(const std::vector<bool>& weak, std::size_t inputs) {
   if (!weak.empty() && weak.size() != inputs)
     raise(FE_INVALID_ARGUMENT, "weak has " + std::to_string(weak.size()) + " marks for " + std::to_string(inputs) +
                                    " inputs, and must have one for each or none");
   std::vector<fe_number> marks(weak.size());
-  for (std::size_t i = 0; i < weak.size(); ++i) marks[i].kind = weak[i] ? FE_NUMBER_STANDS : FE_NUMBER_NONE;
+  for (std::size_t i = 0; i < weak.size(); ++i) marks[i].kind = weak[i] ? FE_NUMBER_WEAK : FE_NUMBER_NONE;
   return marks;
 }
 

@@ -470,8 +470,8 @@ static inline fe_attribute fe_attribute_float64_list(const char *name, const dou
 FE_API size_t fe_op_output_count(const char *op);
 /* Kind of a scalar operand. Like a Python number it has a kind (bool, integer, real, complex) and no width. */
 typedef enum fe_number_kind FE_ANY_INT {
-  FE_NUMBER_NONE = 0,   /* no number: the operand is the array, or the graph value */
-  FE_NUMBER_STANDS = 1, /* the operand is the array or value, but it promotes as a number does */
+  FE_NUMBER_NONE = 0,   /* no number: the operand is the array or graph value */
+  FE_NUMBER_WEAK = 1,   /* the operand is the array or graph value, and promotes like a number */
   FE_NUMBER_BOOL = 2,   /* `integer`, zero or nonzero */
   FE_NUMBER_INT64 = 3,  /* `integer` */
   FE_NUMBER_UINT64 = 4, /* `integer` reinterpreted as uint64_t; for values above INT64_MAX */
