@@ -156,6 +156,6 @@ void synchronize(Device& device, const Cancel& cancel = {});
 void reset_queue(Device& device);
 
 // Keeps an object forever, because a device may still use it. Works without free memory.
-void keep_for_good(std::shared_ptr<const void> owned) noexcept;
+void leak_deliberately(std::shared_ptr<const void> owned) noexcept;
 
 }  // namespace ferrule
