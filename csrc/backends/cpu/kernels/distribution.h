@@ -84,7 +84,7 @@ struct Distribution {
   uint8_t* bucket_of;  // of each bin
   int64_t* first_bin;  // of each bucket, and one more
   int64_t* first;      // the place of each bucket's first element, and one more
-  explicit Distribution(Scratch& scratch)
+  explicit Distribution(ScratchArena& scratch)
       : counts(scratch.array<uint32_t>(Parts::most * bin_count)),
         totals(scratch.array<uint32_t>(bin_count)),
         places(scratch.array<uint32_t>(Parts::most * bucket_count)),

@@ -148,7 +148,7 @@ struct LongSortMemory {
   Distribution distribution;
   K* varying;         // of each part
   LongRange* ranges;  // yet to be sorted by all threads
-  explicit LongSortMemory(Scratch& scratch)
+  explicit LongSortMemory(ScratchArena& scratch)
       : distribution(scratch),
         varying(scratch.array<K>(Parts::most)),
         ranges(scratch.array<LongRange>(most_long_ranges)) {}

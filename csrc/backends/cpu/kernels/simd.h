@@ -114,9 +114,9 @@ fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body b
 }
 
 // Divides memory into arrays, each at a multiple of 64 bytes. With a null pointer it only counts bytes.
-class Scratch {
+class ScratchArena {
  public:
-  explicit Scratch(char* memory) : memory_(memory) {}
+  explicit ScratchArena(char* memory) : memory_(memory) {}
   template <class T>
   T* array(int64_t count) {
     char* const at = memory_ == nullptr ? nullptr : memory_ + used_;

@@ -88,7 +88,7 @@ template <class T>
 struct KeyBlockMemory {
   uint32_t* tables;
   KeyOf<T>*a, *b;
-  KeyBlockMemory(Scratch& scratch, int64_t n)
+  KeyBlockMemory(ScratchArena& scratch, int64_t n)
       : tables(scratch.array<uint32_t>(block_tables)), a(scratch.array<KeyOf<T>>(n)), b(scratch.array<KeyOf<T>>(n)) {}
 };
 
@@ -113,7 +113,7 @@ struct LongKeyMemory {
   LongSortMemory<KeyOf<T>> sorting;
   uint8_t* lost;     // of each part
   uint32_t* counts;  // of each part and key
-  LongKeyMemory(Scratch& scratch, int64_t n)
+  LongKeyMemory(ScratchArena& scratch, int64_t n)
       : other(scratch.array<KeyOf<T>>(8 * sizeof(T) <= counted_bits ? 0 : n + Parts::longest(n))),
         sorting(scratch),
         lost(scratch.array<uint8_t>(Parts::most)),

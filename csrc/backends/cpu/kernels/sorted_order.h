@@ -136,7 +136,7 @@ struct OrderMemory {
   int64_t chunks;
   // For each stage and chunk: where its first run begins, and its last run if that is longer than a block, or -1.
   int64_t *starts, *long_runs;
-  OrderMemory(Scratch& scratch, int64_t n, int stages)
+  OrderMemory(ScratchArena& scratch, int64_t n, int stages)
       : sorting(scratch),
         distribution(scratch),
         chunks(ceil_div(n, longest_block)),

@@ -72,7 +72,7 @@ struct Plan {
 
   // Without memory only sizes are computed.
   Plan(const Lines& lines, char* tables) : n(lines.n), length(lines.n), halved(lines.halved) {
-    Scratch scratch(tables);
+    ScratchArena scratch(tables);
     const auto parts = [&](int64_t count) {
       R* const re = scratch.array<R>(count);
       return Parts<R>{re, scratch.array<R>(count)};
@@ -151,7 +151,7 @@ struct Buffers {
 };
 template <class R>
 Buffers<R> buffers_of(const Plan<R>& plan, char* memory) {
-  Scratch scratch(memory);
+  ScratchArena scratch(memory);
   const auto parts = [&](int64_t count) {
     R* const re = scratch.array<R>(count);
     return Parts<R>{re, scratch.array<R>(count)};

@@ -62,14 +62,14 @@ HWY_INLINE Turn turn_of(int64_t k, int64_t n) {
   return {left ? -turn.cosine : turn.cosine, below ? -turn.sine : turn.sine};
 }
 
-// The turns of a length as products of a coarse one and a fine one, in memory that a Scratch gives.
+// The turns of a length as products of a coarse one and a fine one, in memory that a ScratchArena gives.
 struct TurnTable {
   int64_t length = 0;
   int fine_bits = 0;
   Turn *coarse = nullptr, *fine = nullptr;
 
   TurnTable() = default;
-  TurnTable(int64_t turns, Scratch& scratch) : length(turns) {
+  TurnTable(int64_t turns, ScratchArena& scratch) : length(turns) {
     while ((int64_t{1} << 2 * fine_bits) < length) ++fine_bits;
     fine = scratch.array<Turn>(int64_t{1} << fine_bits);
     coarse = scratch.array<Turn>(ceil_div(length, int64_t{1} << fine_bits));
