@@ -42,7 +42,7 @@ auto running_python(Function function) {
 
 // Calls a Python function.
 template <class... Arguments>
-py::object called(py::handle function, const Arguments&... arguments) {
+py::object call_python(py::handle function, const Arguments&... arguments) {
   PyObject* const given[] = {arguments.ptr()...};
   PyObject* const result =
       running_python([&] { return PyObject_Vectorcall(function.ptr(), given, sizeof...(arguments), nullptr); });
@@ -52,7 +52,7 @@ py::object called(py::handle function, const Arguments&... arguments) {
 
 // Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
 template <class Function>
-PyObject* returned(Function function) noexcept {
+PyObject* call_guarded(Function function) noexcept {
   try {
     return py::object(function()).release().ptr();
   } catch (py::error_already_set& error) {

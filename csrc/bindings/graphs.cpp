@@ -152,7 +152,7 @@ void compute_by(fe_error* (*function)(fe_array* const*, size_t, fe_cancel_functi
 // Raises invalid_argument if one is None.
 bool are_computed(std::span<const ArrayPointer> arrays) {
   bool are = true;
-  for (const ArrayPointer& array : arrays) are = given(array).is_computed() && are;
+  for (const ArrayPointer& array : arrays) are = require_array(array).is_computed() && are;
   return are;
 }
 
@@ -177,7 +177,7 @@ std::vector<ArrayPointer> arrays_in(PyObject* sequence) {
   return arrays;
 }
 
-Array& given(const ArrayPointer& pointer) {
+Array& require_array(const ArrayPointer& pointer) {
   Array* const array = pointer.get();
   if (array == nullptr) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
   return *array;
@@ -186,7 +186,7 @@ Array& given(const ArrayPointer& pointer) {
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
   std::vector<fe_array*> handles;
   handles.reserve(arrays.size());
-  for (const ArrayPointer& array : arrays) handles.push_back(given(array).get());
+  for (const ArrayPointer& array : arrays) handles.push_back(require_array(array).get());
   return handles;
 }
 

@@ -16,8 +16,8 @@ from ferrule.array.recording import as_operand
 from ferrule.array.symbols import refuse
 from ferrule.errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule.functions import views
-from ferrule.functions.movement import taken
-from ferrule.functions.slicing import cut, written
+from ferrule.functions.movement import take_elements
+from ferrule.functions.slicing import cut, write_slice
 
 
 class NewAxis(NamedTuple):
@@ -105,7 +105,7 @@ class Key(NamedTuple):
         if spread.shape != tuple(kept):
             spread = recording.apply("reshape", (spread,), {"shape": kept})
         if len(starts) == x.ndim:
-            return spread if spread.shape == x.shape else written("x[key] = value", x, spread, starts)
+            return spread if spread.shape == x.shape else write_slice("x[key] = value", x, spread, starts)
         if len(positions) < x.ndim:
             raise UnsupportedError(
                 "x[key] = value: a number of a traced call can be combined with integers, index arrays and slices of "
@@ -245,7 +245,7 @@ def _put_apart(x: Array, positions: list[range | None], spread: Array) -> Array:
             places = np.arange(some.start, some.stop, some.step)
             source[places] = np.arange(len(places))
             hit[places] = True
-        spread = taken(spread, as_operand("x[key] = value", source, spread), place)
+        spread = take_elements(spread, as_operand("x[key] = value", source, spread), place)
         along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
         mask = along if mask is None else recording.apply("logical_and", (mask, along), {})
     return spread if mask is None else recording.apply("where", (mask, spread, x), {})
