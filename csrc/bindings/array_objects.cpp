@@ -83,8 +83,8 @@ void set_array_class(const py::type& type, const py::function& apply, const py::
   set_view_maker(make_view);
 }
 
-// What NumPy asks each object for before it calls `__array__`, and the texts of the errors. Python's own error costs
-// more than all else of numpy.asarray(x).
+// The attributes that NumPy looks up on each object before it calls `__array__`, and the texts of the errors. Python's
+// own error costs more than all else of numpy.asarray(x).
 struct Probe {
   PyObject* name;
   PyObject* error;

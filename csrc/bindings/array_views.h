@@ -10,7 +10,7 @@ namespace py = pybind11;
 
 struct Operators;
 
-// How a view is cut from its base, which is no view. The steps are Python objects.
+// The base of a view, which is no view itself, and the steps that cut the view from it, which are Python objects.
 struct ViewOf {
   PyObject* base;
   PyObject* steps;  // a tuple

@@ -14,7 +14,7 @@ namespace {
 template <class Function, class... Arguments>
 std::string json_of(Function function, Arguments... arguments) {
   fe_string* text = nullptr;
-  // Here and below without the GIL: the call may wait for a lock of the core, whose owner may need the GIL.
+  // The calls here and below release the GIL: they may wait for a lock of the core, whose owner may need the GIL.
   check(without_gil_reading_environment([&] { return function(arguments..., &text); }));
   return take_text(text);
 }

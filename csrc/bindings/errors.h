@@ -30,7 +30,8 @@ void check(fe_error* error);
 
 // Calls a function of Python's C API that runs Python code or waits for the GIL. While Python finalizes, versions up to
 // 3.13 unwind a thread that then wants the GIL, which would run destructors of Python objects without it and terminate
-// the process in noexcept functions. Here such a thread sleeps until the process ends. `function` owns no objects.
+// the process in noexcept functions. This function lets such a thread sleep until the process ends. `function` owns no
+// objects.
 template <class Function>
 auto running_python(Function function) {
   try {
@@ -50,7 +51,8 @@ py::object call_python(py::handle function, const Arguments&... arguments) {
   return py::reinterpret_steal<py::object>(result);
 }
 
-// Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
+// Calls `function` and converts exceptions, for a function of Python's C API: returns the object, or null with the
+// Python exception set.
 template <class Function>
 PyObject* call_guarded(Function function) noexcept {
   try {

@@ -89,7 +89,7 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
   for (const int64_t size : shape) count_ *= size;
   const auto rank = static_cast<int32_t>(shape.size());
 
-  // How each input is accessed. Axes are merged if the strides allow it.
+  // Chooses the access to each input. Axes are merged if the strides allow it.
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
     if (own && i == 0) continue;

@@ -55,8 +55,7 @@ struct Transfer {
 struct Plan {
   std::vector<Slot> slots;
   std::vector<std::variant<Segment, Transfer>> steps;
-  // For each output of the graph: its slot, or the number and view of an input, constant or scalar that is passed
-  // through.
+  // An output of the graph: its slot, or the number and view of an input, constant or scalar that is passed through.
   struct Output {
     enum class Kind : uint8_t { slot, input, constant, scalar } kind = Kind::slot;
     uint32_t index = 0;
@@ -70,7 +69,7 @@ struct Plan {
   std::vector<Strides> input_strides;    // of each input, in elements
   std::vector<Device*> input_devices;    // device of each input
   std::vector<GraphConstant> constants;  // by constant number
-  // By scalar number: those of the graph, then those that decompositions added, which callers do not bind.
+  // Default of each scalar: of those of the graph, then of those that decompositions added, which callers do not bind.
   std::vector<fe_scalar> scalar_defaults;
   Device* home = nullptr;       // the graph's device
   uint64_t workspace_size = 0;  // the maximum of the segments

@@ -36,7 +36,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static std::vector<ArrayPointer> record_call(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                                std::span<const ops::OperandNumber> numbers,
                                                const std::vector<ops::NamedAttribute>& given);
-  // Same for an op with one output.
+  // The same for an op with one output.
   static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs,
                              std::span<const ops::OperandNumber> numbers,
                              const std::vector<ops::NamedAttribute>& given);
@@ -47,11 +47,11 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType& type() const { return type_; }
   const std::shared_ptr<Device>& device() const { return device_; }
   State state() const { return state_.load(std::memory_order_acquire); }
-  // Only for computed arrays. Throws if the memory was donated.
+  // The array must be computed. Throws if the memory was donated.
   StridedArray strided_array() const;
-  // Same; empty if the memory was donated.
+  // The same; empty if the memory was donated.
   std::optional<StridedArray> strided_array_unless_donated() const;
-  // Only for computed arrays; valid also if the memory was donated.
+  // The array must be computed; its memory may have been donated.
   const Strides& strides() const { return result_->data.strides; }
   bool is_writable() const { return result_->data.storage && result_->data.storage->writable(); }
   std::string placement() const;
@@ -68,7 +68,7 @@ class Array : public std::enable_shared_from_this<Array> {
   std::shared_ptr<Storage> donate_storage(long pointers, long holders);
   void return_storage(const std::shared_ptr<Storage>& memory);
   bool is_donated() const { return donated_.load(std::memory_order_acquire) != 0; }
-  // Donated by a thread that does not exist in this child of a fork.
+  // Whether the thread that donated the array does not exist in this child of a fork.
   bool was_donated_before_fork() const;
 
  private:

@@ -12,7 +12,7 @@ namespace emulation {
 // among those that have run; the other blocks that have begun end first.
 void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body);
 
-// As `kernel<<<shape>>>(arguments...)`; returns when the kernel has ended.
+// Launches like `kernel<<<shape>>>(arguments...)`; returns when the kernel has ended.
 template <class... Parameters, class... Arguments>
 void launch(const std::string& name, const LaunchShape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
   run_grid(name, shape, [=] { kernel(arguments...); });

@@ -16,7 +16,7 @@
 
 namespace emulation {
 
-// In place of the descriptor of A.
+// Replaces the descriptor of A if A is in registers.
 constexpr std::uint64_t in_registers = ~std::uint64_t{0};
 
 // m64 n k16, with factors of 2 bytes and float sums. Only shared memory of one kind of swizzle is described.
@@ -44,7 +44,7 @@ struct Warpgroup {
   std::uint64_t first = 0;  // the number of issued.front()
 };
 
-// Of a thread.
+// The matrix instructions of a thread.
 struct MatrixWork {
   struct Sums {
     float* at;

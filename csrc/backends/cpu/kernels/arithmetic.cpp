@@ -57,7 +57,7 @@ struct Reciprocal {
   T operator()(T a) const {
     return T(1) / a;
   }
-  // As a quotient of complex numbers, without the products by zero: they would lose signs of zeros.
+  // Computes a quotient of complex numbers without the products by zero, which would lose signs of zeros.
   template <class T>
   Complex<T> operator()(Complex<T> z) const {
     if (__builtin_fabs(z.real) >= __builtin_fabs(z.imaginary)) {

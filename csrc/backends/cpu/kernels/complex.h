@@ -71,7 +71,7 @@ constexpr bool is_float<Complex<T>> = false;
 #define FERRULE_COMPLEX Complex64, Complex128
 constexpr DTypes complex_dtypes = one_of(DType::c64) | one_of(DType::c128);
 
-// As with_type, for complex dtypes.
+// Like with_type, for complex dtypes.
 template <class F>
 void with_complex_type(DType dtype, F f) {
   if (dtype == DType::c64) f(Complex64{});

@@ -74,7 +74,7 @@ struct Digits {
   }
 };
 
-// As sort_block, by the digits, which differ in `varying` bits.
+// Like sort_block, by the digits, which differ in `varying` bits.
 template <class K>
 void sort_by_digits(K* a, K* b, int64_t n, int low, K varying, bool into_b, uint32_t* tables) {
   const Digits digits(varying, low);

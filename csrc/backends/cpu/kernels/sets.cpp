@@ -225,7 +225,7 @@ LocalScratch local_scratch(const Call& call) {
   return {block_tables * sizeof(uint32_t), INT32_MAX};
 }
 
-// Without indices: the elements, and their counts if that is an output.
+// Computes the elements, and their counts if those are an output, without indices.
 fe_error* unique_elements(const Call& call) {
   fe_error* error = nullptr;
   with_set_type(call.in[0].dtype, [&](auto zero) {

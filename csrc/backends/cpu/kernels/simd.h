@@ -86,13 +86,13 @@ fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
       &body);
 }
 
-// How many threads a loop of this call gets at most now. Results must not depend on it.
+// Largest number of threads that a loop of this call gets now. Results must not depend on it.
 inline int64_t thread_count(const Call& call) {
   const uint32_t threads = call.host->thread_count();
   return larger(1, call.thread_limit == 0 || threads < call.thread_limit ? threads : call.thread_limit);
 }
 
-// As parallel, for `body(begin, end, local)`, which returns an error or null. `local` is the calling thread's part of
+// Like parallel, for `body(begin, end, local)`, which returns an error or null. `local` is the calling thread's part of
 // the scratch memory; no other range uses it at the same time.
 template <class Body>
 fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body body) {

@@ -228,7 +228,7 @@ struct SampledKeys {
   Bins<KeyOf<T>> bins() const { return Bins<KeyOf<T>>(keys[outside], keys[count - 1 - outside], 0); }
 };
 
-// By vectors of many lanes, one thread partitions what fits in a large cache faster than it distributes.
+// With vectors of many lanes, one thread partitions an array that fits in a large cache faster than it distributes it.
 template <class Key>
 constexpr int64_t most_without_buckets = has_vector_sort<Key>&& lanes_of<Key> >= 16 ? int64_t{1} << 22 : 0;
 

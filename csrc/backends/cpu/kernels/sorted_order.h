@@ -134,7 +134,7 @@ struct OrderMemory {
   LongSortMemory<uint64_t> sorting;
   Distribution distribution;  // of all elements; that of `sorting` is of one bucket
   int64_t chunks;
-  // For each stage and chunk: where its first run begins, and its last run if that is longer than a block, or -1.
+  // Start of the first run of each stage and chunk, and of its last run if that is longer than a block, else -1.
   int64_t *starts, *long_runs;
   OrderMemory(ScratchArena& scratch, int64_t n, int stages)
       : sorting(scratch),

@@ -93,7 +93,7 @@ inline std::string function_of(std::string_view op, const DtypeRow& computed, co
     name += "_tanh";
   if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
     name += "_" + std::string(info->results[output].name);
-  // Those of one format alone, such as nextafter_f16.
+  // Some functions exist for one format alone, such as nextafter_f16.
   const std::string special = name + "_" + std::string(computed.suffix);
   return find_function(special) ? special : name;
 }

@@ -27,8 +27,8 @@ class MemoryRanges {
   std::vector<MemoryAccess> values_;
 };
 
-// For each launch the earlier ones that it waits for, without those that these wait for in turn. A launch waits for all
-// that write what it accesses, and for all that read what it writes.
+// Returns, for each launch, the earlier launches that it waits for, without those that these wait for in turn. A launch
+// waits for all that write what it accesses, and for all that read what it writes.
 std::vector<std::vector<uint32_t>> dependencies_of(const std::vector<std::vector<MemoryAccess>>& launches);
 
 }  // namespace ferrule::cuda

@@ -23,7 +23,7 @@ class HostRange {
   ~HostRange();
 
   uint64_t address() const { return address_; }  // for kernels
-  // How many of `size` bytes from `offset` on one copy may have: those of one registration.
+  // Number of bytes, of `size` from `offset` on, that one copy may have: those of one registration.
   uint64_t copied_at_once(uint64_t offset, uint64_t size) const;
 
  private:

@@ -222,7 +222,7 @@ for dtype in ("float16", "float32"):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_weights_in_blocks_take_fused_ops(run_checks: Run, dtype: str) -> None:
-    # Of 256 elements along K, there is one segment; of 1024 elements, there are several.
+    # 256 elements along K are one segment; 1024 elements are several.
     run_checks(f"""
 for k in (256, 1024):
     for m in (1, 5, 40):

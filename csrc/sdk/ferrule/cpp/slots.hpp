@@ -61,7 +61,7 @@ struct Answer {
 };
 inline thread_local Answer last_answer;
 
-// What an execution of a graph must bind, and the limits of its dynamic offsets.
+// The bindings that an execution of a graph needs, and the limits of its dynamic offsets.
 struct Demands {
   struct OffsetRange {
     uint32_t slot;

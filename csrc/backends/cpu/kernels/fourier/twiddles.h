@@ -18,7 +18,7 @@ HWY_INLINE double product_rest(double a, double b, double product) {
   return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-// For 0 <= k <= n / 8, by the polynomials of fdlibm for angles up to pi / 4.
+// Valid for 0 <= k <= n / 8. Uses the polynomials of fdlibm for angles up to pi / 4.
 HWY_INLINE Turn turn_in_octant(int64_t k, int64_t n) {
   const double numerator = static_cast<double>(k), denominator = static_cast<double>(n);
   const double part = numerator / denominator, back = part * denominator;

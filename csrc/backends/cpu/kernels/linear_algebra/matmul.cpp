@@ -114,8 +114,8 @@ struct Multiplication {
     return nullptr;
   }
 
-  // For few rows and a B that is not packed: each thread packs some panels at a time, for all rows at once. It packs
-  // several panels because rows of B are long, and one panel takes only a few bytes of each page.
+  // Used for few rows and a B that is not packed. Each thread packs some panels at a time, for all rows at once. It
+  // packs several panels because rows of B are long, and one panel takes only a few bytes of each page.
   fe_error* few_rows_times_columns(int64_t batch, int64_t first_panel, int64_t last_panel, char* local) const {
     constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
     ScratchArena scratch(local);
@@ -345,7 +345,7 @@ struct RealProduct {
       b.shape[1] = 1;
       b.rank = 2;
     }
-    // Where B lies does not matter, as it is packed; only which of its batches are the same.
+    // The address of B does not matter, as B is packed; it matters only which of its batches are the same.
     b.shape[b.rank - 2] *= 2;
     b.shape[b.rank - 1] *= 2;
     b.strides[b.rank - 1] = 1;

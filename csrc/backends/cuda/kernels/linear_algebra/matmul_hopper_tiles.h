@@ -187,7 +187,7 @@ struct HopperProduct {
     // Read from lane 0: the compiler then knows that a warp has one value, and computes its descriptors once.
     const uint32_t group = __shfl_sync(0xffffffffu, threadIdx.x / group_threads, 0), row = (group - 1) * 64;
     float sums[count], totals[count];
-    // Both fit in the registers for 64 sums alone (matmul_tiles.h).
+    // Sums and totals fit in the registers only for up to 64 sums (matmul_tiles.h).
     const uint32_t zero = count <= 64 ? 0 : p.zero;
     RingPlace<Shape::stages> next{0, 0};
 #pragma unroll 1

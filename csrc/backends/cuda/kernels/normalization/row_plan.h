@@ -1,4 +1,4 @@
-// How a row of a width is shared (rows.h): the kernel, its parameters and its grid.
+// Division of a row of a width among threads (rows.h): the kernel, its parameters and its grid.
 #pragma once
 
 #include <algorithm>

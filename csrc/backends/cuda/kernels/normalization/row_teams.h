@@ -137,7 +137,7 @@ struct HeldRow {
 template <class Item>
 inline constexpr uint32_t later_batch = sizeof(Item) == 2 ? 1 : 2;
 
-// Where a pass finds the vectors of a row. `batch` loads are in flight.
+// The vectors of a row that a pass loads. `batch` loads are in flight.
 template <class Item, uint32_t V, uint32_t kBatch>
 struct WholeVectors {
   static constexpr uint32_t batch = kBatch;

@@ -100,7 +100,7 @@ kernel void topk(device const Stored* x [[buffer(0)]], device Stored* values [[b
     const Key key = wanted_key(x, start + long(i) * p.stride);
     if (key < found_key[0] || (key == found_key[0] && turn_of(i) < found_turn[0])) continue;
     const uint place = atomic_fetch_add_explicit(&taken[0], 1, memory_order_relaxed);
-    // More are taken if the owner of the memory writes to it meanwhile.
+    // More than k are found if the owner of the memory writes to it meanwhile.
     if (place < p.k) entries[place] = Entry{key, i};
   }
   threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
