@@ -103,8 +103,8 @@ struct FloorDivide {
       return static_cast<T>(a / b);
     }
   }
-  // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. Of infinities it
-  // is floor(a / b), which the array API standard prefers to Python's results.
+  // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. The result for
+  // infinities is floor(a / b), which the array API standard prefers to Python's results.
   template <class T>
   static T run(T a, T b, T (*mod)(T, T), T (*floor)(T)) {
     if (b == T(0) || a - a != T(0) || b - b != T(0)) return a / b;

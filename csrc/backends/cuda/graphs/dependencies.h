@@ -1,4 +1,4 @@
-// Which launches of a graph have to follow which. Launches that access disjoint memory, or only read, may run at once.
+// The order that launches of a graph must keep. Launches that access disjoint memory, or only read, may run at once.
 #pragma once
 
 #include <ferrule/graph_view.h>

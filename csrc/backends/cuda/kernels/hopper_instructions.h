@@ -119,7 +119,7 @@ __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t
 #endif
 }
 
-// The same of a tensor of four axes.
+// The same for a tensor of four axes.
 __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t x, uint32_t y, uint32_t z, uint32_t w,
                                          uint64_t* barrier) {
   const int32_t at[4] = {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z),
@@ -251,7 +251,7 @@ __device__ __forceinline__ void wgmma(float (&sums)[COUNT], uint64_t a, uint64_t
 }
 
 // ---- wgmma that sets sums, or reads A from registers
-// Before the first wgmma that reads A from registers, of `count` fragments, and sets its sums.
+// Call before the first wgmma that reads A from registers, of `count` fragments, and sets its sums.
 template <int COUNT>
 __device__ __forceinline__ void wgmma_begin(uint32_t (&fragments)[COUNT][4]) {
 #ifdef __CUDA_ARCH__

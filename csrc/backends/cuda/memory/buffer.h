@@ -10,10 +10,10 @@ namespace ferrule::cuda {
 
 class Buffer final : public sdk::Buffer {
  public:
-  // Device memory of so many bytes, aligned to 256.
+  // Allocates `size` bytes of device memory, aligned to 256 bytes.
   static std::unique_ptr<Buffer> allocate(std::shared_ptr<OpenDevice> device, uint64_t size);
-  // Host memory, by its own address where the device can use that (with HMM, or by the host's page tables), else by
-  // way of the driver while the buffer exists (HostRange). Throws FE_UNSUPPORTED with the reason.
+  // Borrows host memory, by its own address where the device can use that (with HMM, or by the host's page tables),
+  // else by way of the driver while the buffer exists (HostRange). Throws FE_UNSUPPORTED with the reason.
   static std::unique_ptr<Buffer> borrow(const std::shared_ptr<OpenDevice>& device, void* pointer, uint64_t size,
                                         fe_access access);
   // Wraps memory of another library, which outlives the buffer.

@@ -28,7 +28,7 @@ class HostRange {
 
  private:
   void share(OpenDevice& device, bool is_read_only);
-  // Unregisters what nobody uses any more.
+  // Unregisters memory that is no longer used.
   void drop_unused() noexcept;
 
   const uint64_t begin_, end_;  // the host's addresses

@@ -92,7 +92,7 @@ class Timeline : public std::enable_shared_from_this<Timeline> {
   void wait_for_next(uint64_t number);
   // Finishes work that is over. Returns whether the device is lost; then each span that is not done has that error.
   bool retire();
-  // The caller holds the mutex. What is over is destroyed without it.
+  // The caller holds the mutex, and destroys the finished work in `over` without it.
   bool retire(std::list<Submission>& over);
   void finish(const Submission& submission);
 

@@ -15,7 +15,7 @@ enum class Elements {
   into_reals  // the first n / 2 + 1 complex numbers of a transform become n real ones
 };
 
-// The lines along one axis: an array [outer][n][inner]. Of an even number of real numbers, each two are one complex
+// The lines along one axis: an array [outer][n][inner]. If the number of real numbers is even, each two are one complex
 // number of the transform, whose length is half of theirs.
 struct Lines {
   int64_t outer = 1, reals, n, inner = 1;  // reals: the length before it is halved

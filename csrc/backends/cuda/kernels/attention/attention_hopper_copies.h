@@ -12,7 +12,7 @@ namespace ferrule::cuda::attention {
 inline constexpr uint32_t group_threads = 128;  // of a warp group
 inline constexpr uint32_t key_block = attention_wide_block;
 
-// mbarriers of a ring: a tile is there; nobody reads it any more.
+// The mbarriers of a ring. `full`: a tile has arrived; `empty`: all readers of a tile are done.
 template <uint32_t STAGES>
 struct RingBarriers {
   uint64_t full[STAGES], empty[STAGES];

@@ -1,4 +1,4 @@
-// When attention uses wgmma.
+// Decides whether attention uses wgmma.
 //
 // The choice depends on the number of queries, like that between the kernels with mma.sync: all give the same bits.
 // That mma.sync and wgmma round alike is the assumption that matmul_hopper_plan.h explains. If it is wrong,

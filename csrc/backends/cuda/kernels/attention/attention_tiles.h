@@ -110,7 +110,7 @@ __device__ __forceinline__ void weigh(Scores (&scores)[key_tiles], float (&refer
     references[half] = reference_of(greatest);
     const float base = subtrahend(references[half]);
     float total = 0.0f;
-    // By quarters, as the four warps of a decoding kernel add.
+    // Adds by quarters, like the four warps of a decoding kernel.
 #pragma unroll
     for (int quarter = 0; quarter < 4; ++quarter) {
       float sum = 0.0f;

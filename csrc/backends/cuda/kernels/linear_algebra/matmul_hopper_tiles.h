@@ -37,7 +37,7 @@ struct HopperOperand {
     }
   }
 
-  // Without a tensor map: the warp group copies items that are aligned to 2 bytes alone. `first` is the matrix.
+  // Copies without a tensor map, by the warp group, items that are aligned to 2 bytes alone. `first` is the matrix.
   __device__ __forceinline__ static void copy(unsigned char* tile, const uint16_t* first, int64_t outer_stride,
                                               int64_t k_stride, uint32_t outer, uint32_t outer_end, uint32_t k,
                                               uint32_t k_end) {
@@ -157,7 +157,7 @@ struct HopperProduct {
     wgmma_commit();
   }
 
-  // One arrival for each warp: its part of the instructions has ended.
+  // Releases a slot; each warp arrives once, when its part of the instructions has ended.
   __device__ __forceinline__ void release(uint32_t slot) const {
     if (threadIdx.x % 32 == 0) mbarrier_arrive(empty + slot);
   }

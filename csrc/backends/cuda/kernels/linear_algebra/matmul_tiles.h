@@ -1,4 +1,4 @@
-// Device code that all kernels of matrix products share: the tile of a block, and what is done with sums.
+// Device code that all kernels of matrix products share: the tile of a block, and the handling of sums.
 #pragma once
 
 #include "kernels/device.h"
@@ -31,7 +31,7 @@ __device__ __forceinline__ float value_of(BFloat16 item) {
   return to_float(item);
 }
 
-// What a block computes.
+// The tile that a block computes.
 struct TilePlace {
   uint32_t batch;
   uint32_t segment;  // if the segments are split among blocks

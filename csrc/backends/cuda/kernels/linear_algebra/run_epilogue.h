@@ -38,7 +38,8 @@ struct EpilogueOperand {
   const int64_t* strides;
 };
 
-// One division for each axis of the shape, in place of one for each axis and group of four elements.
+// Locates an operand for a row of elements, by one division for each axis of the shape in place of one for each axis
+// and group of four elements.
 template <int COUNT>
 __device__ __forceinline__ EpilogueOperand operand_of_row(const elementwise::SmallProgram& p,
                                                           const elementwise::Operand& operand,
@@ -72,7 +73,7 @@ struct EpilogueOperands {
   }
 };
 
-// Finishes the sums of `elements`. Those of elements that do not exist may be anything.
+// Finishes the sums of `elements`. Sums of elements that do not exist may have any value.
 template <class Value, int COUNT>
 __device__ __forceinline__ void run_epilogue(const elementwise::SmallProgram& epilogue,
                                              const EpilogueElements<COUNT>& elements, const Pack<Value, COUNT>& sums) {

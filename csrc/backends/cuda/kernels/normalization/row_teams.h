@@ -29,7 +29,7 @@ struct MemoryRow {
   __device__ __forceinline__ Items<Item, V> load(uint64_t vector) const {
     return has_vectors ? load_whole(vector) : load_items(vector);
   }
-  // If has_vectors.
+  // Requires has_vectors.
   __device__ __forceinline__ Items<Item, V> load_whole(uint64_t vector) const {
     Items<Item, V> items;
     if constexpr (V == 1) {

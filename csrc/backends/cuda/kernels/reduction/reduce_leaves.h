@@ -1,4 +1,4 @@
-// Parts of the order of reduce.h, and how elements are loaded and values are left.
+// Parts of the order of reduce.h, the loading of elements and the storing of values.
 #pragma once
 
 #include "kernels/reduction/reduced_values.h"
