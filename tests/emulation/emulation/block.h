@@ -156,8 +156,8 @@ class Block {
   void* shared(const void* key, std::size_t bytes);
   void* dynamic_shared();
   bool is_shared(const void* begin, std::size_t bytes) const;
-  // The byte of shared memory whose address is `place` modulo `window`; null if there is none. Of several declarations,
-  // the first one that has it: the tiles of a kernel are in one.
+  // The byte of shared memory whose address is `place` modulo `window`; null if there is none. The first
+  // declaration that has it is used: the tiles of a kernel are in one.
   const std::byte* shared_in_window(std::uintptr_t place, std::uintptr_t window) const;
   // The bytes that TMA and matrix instructions see at this address of shared memory. They see the writes of threads
   // only after publish_shared().

@@ -18,8 +18,8 @@ void launch(const std::string& name, const LaunchShape& shape, void (*kernel)(Pa
   run_grid(name, shape, [=] { kernel(arguments...); });
 }
 
-// Why no GPU since compute capability 3.0 could run a kernel of this shape; empty if it could. Of another shape than
-// CUDA's, only whether it has threads.
+// Returns why no GPU since compute capability 3.0 could run a kernel of this shape; empty if it could. For a shape
+// other than CUDA's, checks only whether it has threads.
 std::string refusal_of(const LaunchShape& shape);
 
 }  // namespace emulation

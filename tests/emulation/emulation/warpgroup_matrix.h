@@ -2,7 +2,7 @@
 // may be in registers. PTX ISA 8.5, "Asynchronous Warpgroup Level Matrix Instructions".
 //
 // The sums hold NaN from the instruction to the wait on, so a kernel that reads them before shows. A wait ends when no
-// other thread can go on, one warp after the other: whoever does not wait for the instructions does all it can before.
+// other thread can go on, one warp after the other: code that does not wait for the instructions runs before.
 // The factors are read when the first warp issues the instruction and again when it ends for each warp: a difference is
 // a fault. So are a tile's copy that starts there in between, and factors that threads have written without a
 // fence.proxy.async.

@@ -1,5 +1,5 @@
 // The k greatest or least elements of each row, sorted, with one threadgroup per row. The k-th key is found digit by
-// digit, from the counts of each digit. Of equal elements the first are taken; the last one taken is found in the same
+// digit, from the counts of each digit. The first of equal elements are taken; the last one taken is found in the same
 // way. The taken elements are then sorted by a bitonic network in the node's scratch memory. The including text defines
 // LEAST, whether the least are wanted, and what sorting_keys.metal needs.
 #pragma once
