@@ -17,12 +17,12 @@ from benchmarks.cases import CASES, Case
 from benchmarks.devices import report as device_report
 from benchmarks.devices.bench import SetupError, measure_device, set_up
 from benchmarks.devices.sizes import SCALES
+from benchmarks.interleaving import ContenderError, Heat, Pace, Remote, run_heat
 from benchmarks.latency import LATENCIES, Latency, measure
 from benchmarks.limits import copy_bandwidth, peak_flops
 from benchmarks.machine import describe_machine, usable_cores
-from benchmarks.marks import OURS, PEERS
-from benchmarks.race import ContenderError, Heat, Pace, Remote, run_heat
 from benchmarks.report import Limits, Run, as_json, show
+from benchmarks.targets import OURS, PEERS
 from benchmarks.worker import Worker
 
 FULL = Pace(rounds=9, turn_seconds=0.1)
@@ -114,7 +114,7 @@ def measure_all(options: argparse.Namespace, pace: Pace, progress: Progress) -> 
 
 def _latencies(options: argparse.Namespace) -> list[Latency]:
     wanted = [latency for latency in LATENCIES if _wanted(latency.name, options.only)]
-    return [latency for latency in wanted if not (options.peers_only and latency.mark)]
+    return [latency for latency in wanted if not (options.peers_only and latency.target)]
 
 
 def _wanted(name: str, only: Sequence[str] | None) -> bool:

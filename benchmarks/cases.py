@@ -1,4 +1,4 @@
-"""The benchmark cases: inputs, amount of work, expected result, and the mark to reach."""
+"""The benchmark cases: inputs, amount of work, expected result, and the target to reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_files import find_model_files
 from numpy.typing import NDArray
 from reference import Reference
 
-from benchmarks.marks import Mark
+from benchmarks.targets import Target
 
 Inputs = tuple[NDArray[Any], ...]
 
@@ -22,11 +22,11 @@ ROWS, COLUMNS = 16384, 1024  # 64 MB of float32, far above the caches
 ELEMENTS = 10_000_000  # of the cases that sort or move single elements
 SEARCHES = PAIRS = 1_000_000
 
-BEST_PEER = Mark("share of best", at_least=0.8)
-FUSED_PEER = Mark("times onnxruntime", at_most=1.3)
-EAGER_CALL = Mark("microseconds", at_most=2.0)
-CALL = Mark("microseconds", at_most=1.2)
-APPEND = Mark("microseconds", at_most=10.0)
+BEST_PEER = Target("share of best", at_least=0.8)
+FUSED_PEER = Target("times onnxruntime", at_most=1.3)
+EAGER_CALL = Target("microseconds", at_most=2.0)
+CALL = Target("microseconds", at_most=1.2)
+APPEND = Target("microseconds", at_most=10.0)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Case:
     shapes: tuple[tuple[int, ...], ...]
     flops: int
     bytes: int
-    mark: Mark
+    target: Target
     absolute: float
     relative: float = 0.0
     dtype: str = "float32"

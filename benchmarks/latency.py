@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.foreign import folder_of_modules
-from benchmarks.marks import Mark
+from benchmarks.targets import Target
 from benchmarks.timing import Timing
 
 
@@ -24,7 +24,7 @@ class Latency:
     name: str
     before: str  # {foreign} is replaced by a folder of fifty third-party modules
     timed: str
-    mark: Mark | None
+    target: Target | None
     seconds: str = ""  # an expression for the seconds, if they are not those of the whole statement
 
 
@@ -64,35 +64,35 @@ ferrule.eval(x, x + x, f(x))"""
 def per_call(name: str, statement: str, at_most: float) -> Latency:
     """The time of one statement, in the setting of EVERYDAY."""
     timed = f"times = timeit.repeat({statement!r}, number=10**4, repeat=7, globals=globals())"
-    return Latency(name, EVERYDAY, timed, Mark("microseconds", at_most=at_most), "min(times) / 10**4")
+    return Latency(name, EVERYDAY, timed, Target("microseconds", at_most=at_most), "min(times) / 10**4")
 
 
 LATENCIES = [
     Latency("import numpy", "", "import numpy", None),
-    Latency("import ferrule over numpy", "import numpy", "import ferrule", Mark("milliseconds", at_most=8.0)),
-    Latency("load_all()", "import ferrule", "ferrule.load_all()", Mark("milliseconds", at_most=2.0)),
+    Latency("import ferrule over numpy", "import numpy", "import ferrule", Target("milliseconds", at_most=8.0)),
+    Latency("load_all()", "import ferrule", "ferrule.load_all()", Target("milliseconds", at_most=2.0)),
     Latency(
         "load_all() with 50 foreign modules",
         "import os, ferrule\nos.environ['FERRULE_BACKEND_DIR'] = '{foreign}'",
         "ferrule.load_all()",
-        Mark("milliseconds", at_most=10.0),
+        Target("milliseconds", at_most=10.0),
     ),
     Latency(
         "first probe of null, above its open and init",
         COPIED_NULL,
         "times = ferrule.load_all('.', probe='always', reprobe=True).to_dict()['times']",
-        Mark("milliseconds", at_most=50.0),
+        Target("milliseconds", at_most=50.0),
         "(times['probe'] - times['open'] - times['init']) / 1e3",
     ),
-    Latency("a million chained adds", TWO_ARRAYS, CHAINED_ADDS.strip(), Mark("milliseconds", at_most=2500.0)),
+    Latency("a million chained adds", TWO_ARRAYS, CHAINED_ADDS.strip(), Target("milliseconds", at_most=2500.0)),
     per_call("an eager add of 16 floats", "ferrule.eval(x + x)", 1.9),
     per_call("a graph call", "f(x)", 1.2),
     per_call("ferrule.asarray(ndarray)", "ferrule.asarray(source)", 10.6),
     per_call("numpy.asarray(array)", "numpy.asarray(x)", 4.0),
     per_call("x.shape", "x.shape", 0.12),
-    Latency("10,000 eager adds", SMALL_CALLS, EAGER_ADDS, Mark("milliseconds", at_most=20.0)),
+    Latency("10,000 eager adds", SMALL_CALLS, EAGER_ADDS, Target("milliseconds", at_most=20.0)),
     Latency("10,000 eager adds, recorded by fe.profile", SMALL_CALLS_TRACED, EAGER_ADDS, None),
-    Latency("10,000 graph calls", SMALL_CALLS, GRAPH_CALLS, Mark("milliseconds", at_most=12.0)),
+    Latency("10,000 graph calls", SMALL_CALLS, GRAPH_CALLS, Target("milliseconds", at_most=12.0)),
     Latency("10,000 graph calls, recorded by fe.profile", SMALL_CALLS_TRACED, GRAPH_CALLS, None),
     Latency("import onnxruntime over numpy", "import numpy", "import onnxruntime", None),
 ]

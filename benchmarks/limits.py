@@ -13,8 +13,8 @@ from statistics import median
 import numpy as np
 
 from benchmarks.cases import Case
-from benchmarks.marks import PEERS
-from benchmarks.race import Heat
+from benchmarks.interleaving import Heat
+from benchmarks.targets import PEERS
 
 COPY_BYTES = 64 * 2**20  # as in the cases, so that a large last-level cache holds the same share in both
 COPY_ROUNDS = 25

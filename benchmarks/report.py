@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmarks.cases import NOMINAL_FLOPS, Case
+from benchmarks.interleaving import Heat
 from benchmarks.latency import LATENCIES
-from benchmarks.marks import OURS, PEERS, Mark
-from benchmarks.race import Heat
+from benchmarks.targets import OURS, PEERS, Target
 from benchmarks.timing import Timing
 
 
@@ -64,43 +64,45 @@ def show(run: Run, console: Console) -> None:
 def _case_table(run: Run) -> Table:
     table = Table(title="median time of a call ± half the interquartile range", title_justify="left")
     table.add_column("case", no_wrap=True)
-    for column in ("threads", OURS, *PEERS, "rate", "of limit", "measure", "mark"):
+    for column in ("threads", OURS, *PEERS, "rate", "of limit", "measure", "target"):
         table.add_column(column, justify="right")
     for heat in run.heats:
         times = [_time(heat.timings.get(name), name in heat.failures) for name in (OURS, *PEERS)]
-        measure, mark = _judged(heat.case.mark, _medians(heat))
-        table.add_row(heat.case.name, str(heat.threads), *times, *_rate(heat, run.limits[heat.threads]), measure, mark)
+        measure, target = _judged(heat.case.target, _medians(heat))
+        table.add_row(
+            heat.case.name, str(heat.threads), *times, *_rate(heat, run.limits[heat.threads]), measure, target
+        )
     return table
 
 
 def _latency_table(run: Run) -> Table:
     table = Table(title="median of fresh processes ± half the interquartile range", title_justify="left")
     table.add_column("latency", no_wrap=True)
-    for column in ("time", "measure", "mark"):
+    for column in ("time", "measure", "target"):
         table.add_column(column, justify="right")
-    marks = {latency.name: latency.mark for latency in LATENCIES}
+    targets = {latency.name: latency.target for latency in LATENCIES}
     for name, timing in run.latencies.items():
         if isinstance(timing, str):
             table.add_row(name, Text(timing, style="red"), "", "")
             continue
-        mark = marks[name]
-        judged = _judged(mark, {OURS: timing.median}) if mark else ("", Text())
+        target = targets[name]
+        judged = _judged(target, {OURS: timing.median}) if target else ("", Text())
         table.add_row(name, _time(timing), *judged)
     return table
 
 
-def _judged(mark: Mark, seconds: Mapping[str, float]) -> tuple[str, Text]:
-    value = mark.value(seconds)
+def _judged(target: Target, seconds: Mapping[str, float]) -> tuple[str, Text]:
+    value = target.value(seconds)
     if value is None:
-        return f"{mark}", Text("-")
-    word, style = ("pass", "green") if mark.reached(value) else ("short", "bold yellow")
-    return f"{value:.2f} ({mark})", Text(word, style=style)
+        return f"{target}", Text("-")
+    word, style = ("pass", "green") if target.reached(value) else ("short", "bold yellow")
+    return f"{value:.2f} ({target})", Text(word, style=style)
 
 
 def _rate(heat: Heat[Case], limits: Limits) -> tuple[str, str]:
     """The rate of ferrule (without it, of the fastest peer), and its share of the machine's limit."""
     name = OURS if OURS in heat.timings else min(heat.timings, key=lambda name: heat.timings[name].median, default=None)
-    if name is None or heat.case.mark.measure == "microseconds":
+    if name is None or heat.case.target.measure == "microseconds":
         return "", ""
     seconds = heat.timings[name].median
     if heat.case.op in ("matmul", "minilm"):
@@ -125,7 +127,7 @@ def _medians(heat: Heat[Case]) -> dict[str, float]:
 
 
 def _heat_as_json(heat: Heat[Case]) -> dict[str, Any]:
-    value = heat.case.mark.value(_medians(heat))
+    value = heat.case.target.value(_medians(heat))
     results: dict[str, dict[str, Any]] = {}
     for name, timing in heat.timings.items():
         rates = {"flops": heat.case.flops / timing.median, "bytes_per_second": heat.case.bytes / timing.median}
@@ -140,17 +142,17 @@ def _heat_as_json(heat: Heat[Case]) -> dict[str, Any]:
         "contenders": results,
         "failures": heat.failures,
         "absent": heat.absent,
-        "mark": _mark_as_json(heat.case.mark, value),
+        "target": _target_as_json(heat.case.target, value),
     }
 
 
 def _latency_as_json(name: str, timing: Timing | str) -> dict[str, Any]:
     if isinstance(timing, str):
         return {"failure": timing}
-    mark = next(latency.mark for latency in LATENCIES if latency.name == name)
-    judged = {"mark": _mark_as_json(mark, mark.value({OURS: timing.median}))} if mark else {}
+    target = next(latency.target for latency in LATENCIES if latency.name == name)
+    judged = {"target": _target_as_json(target, target.value({OURS: timing.median}))} if target else {}
     return {**timing.as_json(), **judged}
 
 
-def _mark_as_json(mark: Mark, value: float | None) -> dict[str, Any]:
-    return {"mark": str(mark), "value": value, "reached": None if value is None else mark.reached(value)}
+def _target_as_json(target: Target, value: float | None) -> dict[str, Any]:
+    return {"target": str(target), "value": value, "reached": None if value is None else target.reached(value)}

@@ -15,7 +15,7 @@ from tools.process import ROOT, output_of, run, say
 DIST = ROOT / "dist"
 SITE = ROOT / "build" / "wheel-site"  # ferrule as its wheel has it
 PYTHON_VERSION = "3.11"  # the release workflow builds the later ones
-# Of each platform zig's name, and the end of the name of CPython's extensions. The tag of a wheel for linux_* is the
+# zig's name of each platform, and the end of the name of CPython's extensions. The tag of a wheel for linux_* is the
 # oldest manylinux that auditwheel finds possible.
 PLATFORMS = {
     "linux_x86_64": ("x86_64-linux-gnu.2.28", ".cpython-311-x86_64-linux-gnu.so"),

@@ -11,13 +11,13 @@ import ferrule as fe
 from rich.progress import Progress
 
 from benchmarks.contenders import NotOfferedError
-from benchmarks.devices.aims import OURS
 from benchmarks.devices.cases import DeviceCase, cases_of
 from benchmarks.devices.contenders import MODULES
+from benchmarks.devices.gpu_targets import OURS
 from benchmarks.devices.sizes import SCALES, Sizes, fitting
 from benchmarks.devices.worker import DeviceWorker
+from benchmarks.interleaving import ContenderError, Heat, Pace, Remote, run_heat
 from benchmarks.machine import describe_machine
-from benchmarks.race import ContenderError, Heat, Pace, Remote, run_heat
 
 SIMULATED = ("software", "test")  # kinds of devices whose speed means nothing
 

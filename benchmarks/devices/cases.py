@@ -1,11 +1,11 @@
-"""The cases: shapes, work by formula, the limit, and the aim."""
+"""The cases: shapes, work by formula, the limit, and the target."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchmarks.devices.aims import Aim
+from benchmarks.devices.gpu_targets import GpuTarget
 from benchmarks.devices.sizes import HEAD, Sizes
 
 ITEM_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
@@ -33,7 +33,7 @@ class DeviceCase:
     operands: int = 1  # sets of operands, of which each call takes the next; "queue" computes all in one call
     chained: int = 1  # ops that a call runs one after the other
     is_limit: bool = False  # always measured: the others are compared with it
-    aim: Aim | None = None
+    target: GpuTarget | None = None
 
     @property
     def ops(self) -> int:
@@ -50,7 +50,9 @@ def size_text(count: int) -> str:
     return f"{count / scale:.4g} {unit}"
 
 
-def elementwise(op: str, count: int, inputs: int, aim: Aim | None = None, is_limit: bool = False) -> DeviceCase:
+def elementwise(
+    op: str, count: int, inputs: int, target: GpuTarget | None = None, is_limit: bool = False
+) -> DeviceCase:
     moved = (inputs + 1) * 4 * count
     return DeviceCase(
         f"{op} {size_text(4 * count)} f32",
@@ -61,22 +63,22 @@ def elementwise(op: str, count: int, inputs: int, aim: Aim | None = None, is_lim
         count,
         moved,
         TOLERANCES["float32"],
-        aim=aim,
+        target=target,
         is_limit=is_limit,
     )
 
 
-def of_rows(op: str, rows: tuple[int, int], dtype: str, aim: Aim) -> DeviceCase:
+def of_rows(op: str, rows: tuple[int, int], dtype: str, target: GpuTarget) -> DeviceCase:
     count = rows[0] * rows[1]
     moved = 2 * count * ITEM_BYTES[dtype]
     name = f"{op} rows of {rows[1]} {SHORT[dtype]}"
-    return DeviceCase(name, op, dtype, (rows,), "bytes", 5 * count, moved, TOLERANCES[dtype], aim=aim)
+    return DeviceCase(name, op, dtype, (rows,), "bytes", 5 * count, moved, TOLERANCES[dtype], target=target)
 
 
-def transpose(size: int, dtype: str, aim: Aim) -> DeviceCase:
+def transpose(size: int, dtype: str, target: GpuTarget) -> DeviceCase:
     moved = 2 * size**2 * ITEM_BYTES[dtype]
     name = f"transpose {size} {SHORT[dtype]}"
-    return DeviceCase(name, "transpose", dtype, ((size, size),), "bytes", 0, moved, 0.0, aim=aim)
+    return DeviceCase(name, "transpose", dtype, ((size, size),), "bytes", 0, moved, 0.0, target=target)
 
 
 def summed(axis: int, rows: tuple[int, int]) -> DeviceCase:
@@ -87,15 +89,19 @@ def summed(axis: int, rows: tuple[int, int]) -> DeviceCase:
     return DeviceCase(name, f"sum {axis}", "float32", (rows,), "bytes", rows[0] * rows[1], moved, bound)
 
 
-def product(size: int, dtype: str, aim: Aim | None = None, is_limit: bool = False) -> DeviceCase:
+def product(size: int, dtype: str, target: GpuTarget | None = None, is_limit: bool = False) -> DeviceCase:
     moved = 3 * size**2 * ITEM_BYTES[dtype]
     name = f"matmul {SHORT[dtype]} {size}"
     shapes = ((size, size),) * 2
     bound = 10 * TOLERANCES[dtype]
-    return DeviceCase(name, "matmul", dtype, shapes, "flops", 2 * size**3, moved, bound, aim=aim, is_limit=is_limit)
+    return DeviceCase(
+        name, "matmul", dtype, shapes, "flops", 2 * size**3, moved, bound, target=target, is_limit=is_limit
+    )
 
 
-def weighted(rows: int, weights: tuple[int, int], dtype: str, blocks: str, cached: int, aim: Aim | None) -> DeviceCase:
+def weighted(
+    rows: int, weights: tuple[int, int], dtype: str, blocks: str, cached: int, target: GpuTarget | None
+) -> DeviceCase:
     """x @ w.T: with one row the weights have to be read, with many the flops are the limit."""
     outputs, inputs = weights
     count = outputs * inputs
@@ -116,11 +122,11 @@ def weighted(rows: int, weights: tuple[int, int], dtype: str, blocks: str, cache
         method="queue" if is_few else "events",
         blocks=blocks,
         operands=max(2, -(-cached // weight_bytes)) if is_few else 1,
-        aim=aim,
+        target=target,
     )
 
 
-def attention(queries: int, heads: int, cached: int, aim: Aim) -> DeviceCase:
+def attention(queries: int, heads: int, cached: int, target: GpuTarget) -> DeviceCase:
     """Causal: half of the scores, two products of each."""
     shape = (1, heads, queries, HEAD)
     moved = 4 * heads * queries * HEAD * 2
@@ -137,11 +143,11 @@ def attention(queries: int, heads: int, cached: int, aim: Aim) -> DeviceCase:
         TOLERANCES["float16"],
         method="queue" if is_short else "events",
         operands=max(2, min(16, -(-cached // moved))) if is_short else 1,
-        aim=aim,
+        target=target,
     )
 
 
-def decode(keys: int, heads: int, cached: int, aim: Aim) -> DeviceCase:
+def decode(keys: int, heads: int, cached: int, target: GpuTarget) -> DeviceCase:
     shapes = ((1, heads, 1, HEAD), (1, heads, keys, HEAD), (1, heads, keys, HEAD))
     moved = 2 * heads * HEAD * (2 * keys + 2)
     name = f"decode over {keys} keys f16"
@@ -149,16 +155,16 @@ def decode(keys: int, heads: int, cached: int, aim: Aim) -> DeviceCase:
     operands = max(2, -(-cached // moved))
     tolerance = TOLERANCES["float16"]
     return DeviceCase(
-        name, "decode", "float16", shapes, "bytes", flops, moved, tolerance, "queue", "", operands, aim=aim
+        name, "decode", "float16", shapes, "bytes", flops, moved, tolerance, "queue", "", operands, target=target
     )
 
 
-def small_ops(count: int, aim: Aim) -> DeviceCase:
+def small_ops(count: int, target: GpuTarget) -> DeviceCase:
     """Ops that each depend on the one before, of one block of threads: launches are the limit."""
     name, moved = f"{count} small ops in a graph", 2 * 4 * 4 * 64
     bound = TOLERANCES["float32"]
     return DeviceCase(
-        name, "small ops", "float32", ((4, 64),), "none", 0, moved, bound, "queue", chained=count, aim=aim
+        name, "small ops", "float32", ((4, 64),), "none", 0, moved, bound, "queue", chained=count, target=target
     )
 
 
@@ -172,11 +178,11 @@ SHORT = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 def cases_of(s: Sizes) -> list[DeviceCase]:
     """Aims are those of the full sizes; other sizes have none."""
 
-    def gb(best: float, factor: float) -> Aim:
-        return Aim("bytes per second", best * 1e9, factor)
+    def gb(best: float, factor: float) -> GpuTarget:
+        return GpuTarget("bytes per second", best * 1e9, factor)
 
-    def tflops(best: float, factor: float) -> Aim:
-        return Aim("flops", best * 1e12, factor)
+    def tflops(best: float, factor: float) -> GpuTarget:
+        return GpuTarget("flops", best * 1e12, factor)
 
     usual, peak = s.matrices
     cases = [
@@ -208,19 +214,19 @@ def cases_of(s: Sizes) -> list[DeviceCase]:
     seconds = {"q4_0": 14.4e-6, "q4_K": 16.3e-6}
     flops = {"q4_0": 187, "q4_K": 168}
     for name in BLOCKS:
-        # The best time measured elsewhere, and the aim of 10 us as a factor of it.
-        aim = Aim("seconds", seconds[name], 10e-6 / seconds[name]) if name in seconds else None
-        cases.append(weighted(1, few, "float32", name, cached, aim))
+        # The best time measured elsewhere, and the target of 10 us as a factor of it.
+        target = GpuTarget("seconds", seconds[name], 10e-6 / seconds[name]) if name in seconds else None
+        cases.append(weighted(1, few, "float32", name, cached, target))
         many = tflops(flops[name], 1.5) if name in flops else None
         cases.append(weighted(s.many, few, "float16", name, cached, many))
     cases += [
         attention(s.queries[0], s.heads, cached, tflops(74, 1.5)),
         attention(s.queries[1], s.heads, cached, tflops(485, 0.8)),
         decode(s.keys, s.heads, cached, gb(3278, 1.0)),
-        small_ops(s.chained, Aim("seconds", 1.13e-6, 1.0 / 1.13)),
+        small_ops(s.chained, GpuTarget("seconds", 1.13e-6, 1.0 / 1.13)),
         transfer("upload", s.copied),
         transfer("upload pinned", s.copied),
         transfer("download", s.copied),
         transfer("download pinned", s.copied),
     ]
-    return cases if s.name == "full" else [replace(case, aim=None) for case in cases]
+    return cases if s.name == "full" else [replace(case, target=None) for case in cases]

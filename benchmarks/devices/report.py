@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks.devices.aims import OURS
 from benchmarks.devices.bench import DeviceRun
 from benchmarks.devices.cases import DeviceCase
-from benchmarks.race import Heat
+from benchmarks.devices.gpu_targets import OURS
+from benchmarks.interleaving import Heat
 from benchmarks.timing import Timing
 
 
@@ -77,7 +77,7 @@ def _table(run: DeviceRun) -> Table:
     table = Table(title="median time of an op ± half the interquartile range", title_justify="left")
     table.add_column("case", no_wrap=True)
     names = [OURS, *(name for name in run.contenders if name != OURS)]
-    for column in (*names, "rate", "of limit", "best peer/ours", "aim", ""):
+    for column in (*names, "rate", "of limit", "best peer/ours", "target", ""):
         table.add_column(column, justify="right")
     for heat in run.heats:
         times = [_time(heat.timings.get(name), name in heat.failures) for name in names]
@@ -115,24 +115,24 @@ def _limit_key(case: DeviceCase) -> str:
 
 
 def _judged(heat: Heat[DeviceCase]) -> tuple[float, str, bool] | None:
-    """The value of the aim, whose best it is compared with, and whether it is reached."""
-    aim = heat.case.aim
-    if aim is None:
+    """The value of the target, whose best it is compared with, and whether it is reached."""
+    target = heat.case.target
+    if target is None:
         return None
-    work = heat.case.flops if aim.measure == "flops" else heat.case.bytes
-    value = aim.value({name: timing.median for name, timing in heat.timings.items()}, work)
-    return None if value is None else (*value, aim.reached(value[0]))
+    work = heat.case.flops if target.measure == "flops" else heat.case.bytes
+    value = target.value({name: timing.median for name, timing in heat.timings.items()}, work)
+    return None if value is None else (*value, target.reached(value[0]))
 
 
 def _aim(heat: Heat[DeviceCase], is_hopper: bool) -> tuple[str, Text]:
-    aim, judged = heat.case.aim, _judged(heat)
-    if aim is None:
+    target, judged = heat.case.target, _judged(heat)
+    if target is None:
         return "", Text()
     if not is_hopper or judged is None:
-        return str(aim), Text("-")
+        return str(target), Text("-")
     value, whose, is_met = judged
     word, style = ("met", "green") if is_met else ("not met", "bold yellow")
-    return str(aim), Text(f"{word}: {value:.2f}x {whose}", style=style)
+    return str(target), Text(f"{word}: {value:.2f}x {whose}", style=style)
 
 
 def _rate(heat: Heat[DeviceCase]) -> str:
@@ -163,7 +163,7 @@ def _heat_as_json(heat: Heat[DeviceCase], limits: dict[str, Limit], is_hopper: b
         rates = {"flops": case.flops / timing.median, "bytes_per_second": case.bytes / timing.median}
         results[name] = {**timing.as_json(), **rates, "greatest_error": heat.greatest_errors[name]}
     value, whose, is_met = judged or (None, None, None)
-    aim = {"aim": str(case.aim), "value": value, "best": whose, "reached": is_met if is_hopper else None}
+    target = {"target": str(case.target), "value": value, "best": whose, "reached": is_met if is_hopper else None}
     return {
         "case": case.name,
         "op": case.op,
@@ -180,5 +180,5 @@ def _heat_as_json(heat: Heat[DeviceCase], limits: dict[str, Limit], is_hopper: b
         "contenders": results,
         "failures": heat.failures,
         "absent": heat.absent,
-        "aim": aim if case.aim else None,
+        "target": target if case.target else None,
     }

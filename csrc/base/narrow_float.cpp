@@ -48,7 +48,8 @@ uint16_t narrow_float_from(double value, DType dtype) {
 
 uint16_t narrow_float_from(int64_t value, DType dtype) {
   constexpr int64_t exact = int64_t{1} << 53, lost = 0x7ff;
-  // To a multiple of 2048, an odd one if bits were lost, so that the double rounds to the same result as the integer.
+  // Rounds to a multiple of 2048, an odd one if bits were lost, so that the double rounds to the same result as the
+  // integer.
   if (value > exact || value < -exact) value = (value & ~lost) | ((value & lost) != 0 ? lost + 1 : 0);
   return narrow_float_from(static_cast<double>(value), dtype);
 }

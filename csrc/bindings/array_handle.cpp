@@ -57,7 +57,7 @@ std::string placement_of(const Array& self) {
 template <auto get>
 PyGetSetDef property(const char* name) {
   constexpr auto read = [](PyObject* self, void*) {
-    return returned([self]() -> py::object {
+    return call_guarded([self]() -> py::object {
       auto value = get(reinterpret_cast<ArrayObject*>(self)->array);
       if constexpr (std::is_base_of_v<py::object, decltype(value)>)
         return value;

@@ -40,7 +40,7 @@ py::object existing_handle_of(PyObject* self) {
 }
 
 PyObject* get_handle(PyObject* self, void*) {
-  return returned([self] { return existing_handle_of(self); });
+  return call_guarded([self] { return existing_handle_of(self); });
 }
 
 int give_handle(PyObject* self, PyObject* handle, void*) {
@@ -49,7 +49,7 @@ int give_handle(PyObject* self, PyObject* handle, void*) {
 }
 
 PyObject* get_shape(PyObject* self, void*) {
-  return returned([self]() -> py::object {
+  return call_guarded([self]() -> py::object {
     const py::object handle = existing_handle_of(self);
     if (array_in(handle.ptr()) == nullptr) return handle.attr("shape");  // traced: a Python object
     const auto array = py::reinterpret_borrow<ArrayPointer>(handle);
@@ -83,8 +83,8 @@ void set_array_class(const py::type& type, const py::function& apply, const py::
   set_view_maker(make_view);
 }
 
-// What NumPy asks each object for before it calls `__array__`, and the texts of the errors. Python's own error costs
-// more than all else of numpy.asarray(x).
+// The attributes that NumPy looks up on each object before it calls `__array__`, and the texts of the errors. Python's
+// own error costs more than all else of numpy.asarray(x).
 struct Probe {
   PyObject* name;
   PyObject* error;
@@ -131,7 +131,7 @@ bool is_left_to_python(std::string_view op, std::span<PyObject* const> operands,
 
 // Records an op with one output and no attributes and returns the new array; NotImplemented if an operand is neither an
 // array nor a number. It releases the GIL, because recording may compute.
-py::object applied(const char* op, std::span<PyObject* const> operands) {
+py::object try_apply(const char* op, std::span<PyObject* const> operands) {
   constexpr std::size_t most = 8;
   const std::size_t count = operands.size();
   if (count > most) return not_implemented();
@@ -161,15 +161,15 @@ py::object applied(const char* op, std::span<PyObject* const> operands) {
     return not_implemented();
   }
   check(error);
-  return wrapped(ArrayHandle(out));
+  return wrap(ArrayHandle(out));
 }
 
 PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     if (count == 0) return not_implemented();
     const char* const op = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
     if (op == nullptr) raise_python_error();
-    return applied(op, std::span(arguments + 1, static_cast<std::size_t>(count) - 1));
+    return try_apply(op, std::span(arguments + 1, static_cast<std::size_t>(count) - 1));
   });
 }
 
@@ -198,12 +198,12 @@ constexpr Operator unary_operators[] = {
 };
 
 template <class... Operands>
-PyObject* operated(const char* op, Operands*... operand) {
-  return returned([&]() -> py::object {
+PyObject* operate(const char* op, Operands*... operand) {
+  return call_guarded([&]() -> py::object {
     PyObject* const operands[] = {operand...};
-    py::object result = applied(op, operands);
+    py::object result = try_apply(op, operands);
     if (!result.is(not_implemented())) return result;
-    return called(apply_operator, py::str(op), py::handle(operand)...);
+    return call_python(apply_operator, py::str(op), py::handle(operand)...);
   });
 }
 
@@ -214,25 +214,25 @@ bool is_matrix(PyObject* object) {
 
 template <std::size_t number>
 PyObject* operate_binary(PyObject* left, PyObject* right) {
-  return operated(binary_operators[number].op, left, right);
+  return operate(binary_operators[number].op, left, right);
 }
 template <std::size_t number>
 PyObject* operate_unary(PyObject* x) {
-  return operated(unary_operators[number].op, x);
+  return operate(unary_operators[number].op, x);
 }
 PyObject* operate_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
-  return operated("pow", base, exponent);
+  return operate("pow", base, exponent);
 }
 // The op takes matrices and stacks of them; the Python function also takes vectors, and refuses numbers.
 PyObject* operate_matmul(PyObject* left, PyObject* right) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     PyObject* const operands[] = {left, right};
     if (is_matrix(left) && is_matrix(right)) {
-      py::object result = applied("matmul", operands);
+      py::object result = try_apply("matmul", operands);
       if (!result.is(not_implemented())) return result;
     }
-    return called(apply_operator, py::str("matmul"), py::handle(left), py::handle(right));
+    return call_python(apply_operator, py::str("matmul"), py::handle(left), py::handle(right));
   });
 }
 
@@ -283,7 +283,7 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
 }
 
 PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     constexpr Py_ssize_t most = 8;
     if (count > most) return not_implemented();
     std::array<ArrayPointer, most> arrays;
@@ -296,7 +296,7 @@ PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count
 
 // Atomically replaces the handle of an array that is no view, if the handle is still the expected one.
 PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     if (count != 3) raise_type_error("replace_handle: takes an array and two handles");
     Operators& array = checked_operators_of(arguments[0]);
     if (array.view != nullptr || array.handle != arguments[1]) return py::bool_(false);
@@ -306,7 +306,7 @@ PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count
 }
 
 PyObject* make_view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     if (count != 4 || !PyTuple_Check(arguments[2]))
       raise_type_error("make_view: takes two arrays, a tuple of steps and a handle");
     make_view(checked_operators_of(arguments[0]), checked_operators_of(arguments[1]),
@@ -316,7 +316,7 @@ PyObject* make_view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) 
 }
 
 PyObject* view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     if (count != 1) raise_type_error("view_of: takes an array");
     Operators& array = checked_operators_of(arguments[0]);
     if (array.view != nullptr) handle_of(array);  // ends views that nobody can tell from arrays of their own
@@ -360,7 +360,7 @@ bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> hand
   return true;
 }
 
-py::object wrapped(ArrayHandle result) {
+py::object wrap(ArrayHandle result) {
   ArrayPointer handle = array_of(std::move(result));
   py::object object = new_object(array_class);
   operators_of(object.ptr()).handle = handle.release().ptr();

@@ -13,7 +13,7 @@ ArrayPointer handle_in(PyObject* object);
 // The handles of several objects; false if one of them is null.
 bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles);
 // Makes a new ferrule.Array.
-py::object wrapped(ArrayHandle result);
+py::object wrap(ArrayHandle result);
 
 inline py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 

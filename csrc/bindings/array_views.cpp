@@ -33,7 +33,7 @@ void make_handle(Operators& array) {
     const auto steps = py::reinterpret_borrow<py::object>(array.view->steps);
     PyObject* const* const current = &base_of(array).handle;
     const auto before = py::reinterpret_borrow<py::object>(*current);
-    const py::object made = called(view_maker, base, steps);
+    const py::object made = call_python(view_maker, base, steps);
     PyObject* const handle = handle_of(*reinterpret_cast<Operators*>(made.ptr()));
     if (array.handle != nullptr || array.view == nullptr || *current != before.ptr()) continue;
     array.handle = Py_XNewRef(handle);

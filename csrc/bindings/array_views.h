@@ -10,7 +10,7 @@ namespace py = pybind11;
 
 struct Operators;
 
-// How a view is cut from its base, which is no view. The steps are Python objects.
+// The base of a view, which is no view itself, and the steps that cut the view from it, which are Python objects.
 struct ViewOf {
   PyObject* base;
   PyObject* steps;  // a tuple
@@ -21,8 +21,8 @@ struct ViewOf {
 // The base class of ferrule.Array.
 struct Operators {
   PyObject_HEAD
-      // An Array or, while tracing, a symbol. Of a view it is null after the base was assigned to, so that no view
-      // keeps the old elements, until it is read.
+      // An Array or, while tracing, a symbol. An assignment to the base sets the handles of its views to null until
+      // they are read, so that no view keeps the old elements.
       PyObject* handle;
   ViewOf* view;  // null: not a view
   // The first of its own views with a handle, and of those without: an assignment visits the former only.

@@ -148,7 +148,7 @@ class Operands {
       if (!py::isinstance<ArrayPointer>(operand))
         raise_type_error("apply: an operand is neither an array nor a number");
       arrays_.push_back(py::reinterpret_borrow<ArrayPointer>(operand));
-      handles_.push_back(given(arrays_.back()).get());
+      handles_.push_back(require_array(arrays_.back()).get());
     } else {
       has_number_ = true;
       handles_.push_back(nullptr);
@@ -236,7 +236,7 @@ py::object view_of(const ArrayPointer& self, const fe_array_info& info, void* po
 
 // A read-only view of a computed array's bytes; None if the host cannot access them.
 py::object host_view(const ArrayPointer& self) {
-  Array& array = given(self);
+  Array& array = require_array(self);
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
   if (const fe_dtype_info& dtype = *fe_dtype_info_get(info.dtype); dtype.dtype_class == FE_CLASS_BLOCK)
@@ -282,7 +282,7 @@ int integer_in(PyObject* object) {
 }
 
 PyObject* from_numpy_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&] {
+  return call_guarded([&] {
     constexpr const char* message =
         "from_numpy: takes a device, a NumPy array, a bool, an int, a pair of ints, and a str or None";
     require(count, 6, message);
@@ -297,7 +297,7 @@ PyObject* from_numpy_fast(PyObject*, PyObject* const* arguments, Py_ssize_t coun
 }
 
 PyObject* host_view_fast(PyObject*, PyObject* array) {
-  return returned([&] {
+  return call_guarded([&] {
     if (!ArrayPointer::check_(array)) raise_type_error("host_view: takes an array");
     return host_view(py::reinterpret_borrow<ArrayPointer>(array));
   });
@@ -305,7 +305,7 @@ PyObject* host_view_fast(PyObject*, PyObject* array) {
 
 // The same for a ferrule.Array; NotImplemented if it is traced, or not computed, or anything is wrong with it.
 PyObject* view_plain(PyObject*, PyObject* object) {
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     const ArrayPointer array = handle_in(object);
     if (!array || !array->is_computed()) return not_implemented();
     fe_array* const handle = array->get();
@@ -322,7 +322,7 @@ PyObject* view_plain(PyObject*, PyObject* object) {
 }
 
 PyObject* evaluate_fast(PyObject*, PyObject* sequence) {
-  return returned([&] {
+  return call_guarded([&] {
     evaluate(arrays_in(sequence));
     drain();
     return py::none();
@@ -330,7 +330,7 @@ PyObject* evaluate_fast(PyObject*, PyObject* sequence) {
 }
 
 PyObject* apply_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&] {
+  return call_guarded([&] {
     constexpr const char* message = "apply: takes the name of an op, a list of operands, and a dict of attributes";
     require(count, 3, message);
     if (PyUnicode_Check(arguments[0]) == 0 || PyList_Check(arguments[1]) == 0 || PyDict_Check(arguments[2]) == 0)
@@ -341,7 +341,7 @@ PyObject* apply_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 PyObject* scalar_fast(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return returned([&] {
+  return call_guarded([&] {
     constexpr const char* message = "scalar: takes a device, a number, and a dtype";
     require(count, 3, message);
     return scalar(device_in(arguments[0], message), arguments[1], arguments[2]);

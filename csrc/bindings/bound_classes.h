@@ -1,4 +1,4 @@
-// What each binding by pybind11 uses: the arguments of functions, and the classes.
+// Common parts of the bindings by pybind11: the arguments of functions, and the classes.
 #pragma once
 
 #include "errors.h"

@@ -128,20 +128,21 @@ class Calls : public BoundClass {
                         const Donation& donation) {
     std::vector<py::object> scalars;
     if (numbers != nullptr) {
-      const py::object operands = graph.operands.is_none() ? py::object(*numbers) : called(graph.operands, *numbers);
+      const py::object operands =
+          graph.operands.is_none() ? py::object(*numbers) : call_python(graph.operands, *numbers);
       for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
     }
     if ((++calls_ & 15U) == 0) drain();
     if (graph.finish.is_none()) {
       ArrayHandle result;
       compute(*graph.compiled, inputs, scalars, {}, donation, {&result, 1});
-      return wrapped(std::move(result));
+      return wrap(std::move(result));
     }
     std::vector<ArrayHandle> results(graph.compiled->outputs);
     compute(*graph.compiled, inputs, scalars, {}, donation, results);
     py::list list;
-    for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
-    return called(graph.finish, list, numbers != nullptr ? *numbers : py::list());
+    for (ArrayHandle& result : results) list.append(wrap(std::move(result)));
+    return call_python(graph.finish, list, numbers != nullptr ? *numbers : py::list());
   }
 
   CallsHandle handle_;
@@ -176,7 +177,7 @@ int clear_calls(PyObject* self) {
 
 PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
   static const fe_dtype float32 = fe_dtype_by_name("float32");
-  return returned([&]() -> py::object {
+  return call_guarded([&]() -> py::object {
     const auto& traced = *reinterpret_cast<const TracedCall*>(self);
     const auto given = py::reinterpret_borrow<py::tuple>(arguments);
     const bool has_keywords = keywords != nullptr && PyDict_Size(keywords) > 0;
@@ -189,12 +190,12 @@ PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
         py::object result = calls->run_plain(arguments);
         if (!result.is(not_implemented())) return result;
       } catch (const py::error_already_set& error) {
-        called(py::handle(self).attr("_explain"), error.value(), given);  // raises a more detailed error
+        call_python(py::handle(self).attr("_explain"), error.value(), given);  // raises a more detailed error
         throw;
       }
     }
-    return called(py::handle(self).attr("_call"), given,
-                  keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
+    return call_python(py::handle(self).attr("_call"), given,
+                       keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
   });
 }
 

@@ -5,7 +5,7 @@
 namespace ferrule::python {
 namespace {
 
-// What is now in a place; null without an exception if there is nothing.
+// The object that is now in a place; null without an exception if there is none.
 py::object value_in(PyObject* place, PyObject* name) {
   PyObject* value = nullptr;
   if (PyDict_Check(place)) {

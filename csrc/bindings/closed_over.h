@@ -1,4 +1,4 @@
-// What traced functions read from outside: whether it is what it was when they were traced.
+// Checks whether the objects that traced functions read from outside are those that they read when they were traced.
 #pragma once
 
 #include "numpy_array.h"

@@ -14,7 +14,7 @@ namespace {
 template <class Function, class... Arguments>
 std::string json_of(Function function, Arguments... arguments) {
   fe_string* text = nullptr;
-  // Here and below without the GIL: the call may wait for a lock of the core, whose owner may need the GIL.
+  // The calls here and below release the GIL: they may wait for a lock of the core, whose owner may need the GIL.
   check(without_gil_reading_environment([&] { return function(arguments..., &text); }));
   return take_text(text);
 }
@@ -31,7 +31,9 @@ std::vector<Owner> snapshot(auto list) {
   return owners;
 }
 
-py::object known(uint64_t bytes) { return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes)); }
+py::object bytes_or_none(uint64_t bytes) {
+  return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes));
+}
 
 fe_error* synchronize(const Device& device, Interruption& interruption) {
   return without_gil([&] { return fe_synchronize(device.get(), Interruption::poll, &interruption); });
@@ -88,7 +90,7 @@ void bind_device(py::module_& module) {
            [](const Device& self) {
              uint64_t free = UINT64_MAX, total = UINT64_MAX;
              check(without_gil([&] { return fe_device_memory(self.get(), &free, &total); }));
-             return py::make_tuple(known(free), known(total));
+             return py::make_tuple(bytes_or_none(free), bytes_or_none(total));
            })
       .def("memory_stats",
            [](const Device& self) {

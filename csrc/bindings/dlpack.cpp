@@ -31,7 +31,7 @@ uint8_t float_code(std::string_view name) {
   return dlpack::code_float;
 }
 
-// None for a dtype that DLPack does not have.
+// The DLPack type of a dtype; nullopt for a dtype that DLPack does not have.
 std::optional<dlpack::DataType> type_of(const fe_dtype_info& dtype) {
   const auto bits = static_cast<uint8_t>(8 * dtype.block_bytes);
   switch (dtype.dtype_class) {

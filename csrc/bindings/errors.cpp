@@ -13,7 +13,7 @@ py::object exception(fe_code code, const char* message) {
   py::object text = py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::char_traits<char>::length(message)), "replace"));
   if (make_exception == nullptr) return py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(text);
-  return called(make_exception, py::int_(static_cast<int>(code)), text);
+  return call_python(make_exception, py::int_(static_cast<int>(code)), text);
 }
 
 [[noreturn]] void raise_instance(const py::object& instance) {

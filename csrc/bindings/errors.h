@@ -30,7 +30,8 @@ void check(fe_error* error);
 
 // Calls a function of Python's C API that runs Python code or waits for the GIL. While Python finalizes, versions up to
 // 3.13 unwind a thread that then wants the GIL, which would run destructors of Python objects without it and terminate
-// the process in noexcept functions. Here such a thread sleeps until the process ends. `function` owns no objects.
+// the process in noexcept functions. This function lets such a thread sleep until the process ends. `function` owns no
+// objects.
 template <class Function>
 auto running_python(Function function) {
   try {
@@ -42,7 +43,7 @@ auto running_python(Function function) {
 
 // Calls a Python function.
 template <class... Arguments>
-py::object called(py::handle function, const Arguments&... arguments) {
+py::object call_python(py::handle function, const Arguments&... arguments) {
   PyObject* const given[] = {arguments.ptr()...};
   PyObject* const result =
       running_python([&] { return PyObject_Vectorcall(function.ptr(), given, sizeof...(arguments), nullptr); });
@@ -50,9 +51,10 @@ py::object called(py::handle function, const Arguments&... arguments) {
   return py::reinterpret_steal<py::object>(result);
 }
 
-// Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
+// Calls `function` and converts exceptions, for a function of Python's C API: returns the object, or null with the
+// Python exception set.
 template <class Function>
-PyObject* returned(Function function) noexcept {
+PyObject* call_guarded(Function function) noexcept {
   try {
     return py::object(function()).release().ptr();
   } catch (py::error_already_set& error) {

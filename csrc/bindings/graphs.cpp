@@ -17,14 +17,14 @@
 namespace ferrule::python {
 namespace {
 
-// Marks the inputs of an op that stand for numbers; empty if there are none. Raises invalid_argument unless `weak` is
-// empty or has one entry per input.
+// Marks the weak inputs of an op, which promote like numbers; empty if `weak` is. Raises invalid_argument unless `weak`
+// is empty or has one entry per input.
 std::vector<fe_number> marks_of(const std::vector<bool>& weak, std::size_t inputs) {
   if (!weak.empty() && weak.size() != inputs)
     raise(FE_INVALID_ARGUMENT, "weak has " + std::to_string(weak.size()) + " marks for " + std::to_string(inputs) +
                                    " inputs, and must have one for each or none");
   std::vector<fe_number> marks(weak.size());
-  for (std::size_t i = 0; i < weak.size(); ++i) marks[i].kind = weak[i] ? FE_NUMBER_STANDS : FE_NUMBER_NONE;
+  for (std::size_t i = 0; i < weak.size(); ++i) marks[i].kind = weak[i] ? FE_NUMBER_WEAK : FE_NUMBER_NONE;
   return marks;
 }
 
@@ -152,7 +152,7 @@ void compute_by(fe_error* (*function)(fe_array* const*, size_t, fe_cancel_functi
 // Raises invalid_argument if one is None.
 bool are_computed(std::span<const ArrayPointer> arrays) {
   bool are = true;
-  for (const ArrayPointer& array : arrays) are = given(array).is_computed() && are;
+  for (const ArrayPointer& array : arrays) are = require_array(array).is_computed() && are;
   return are;
 }
 
@@ -177,7 +177,7 @@ std::vector<ArrayPointer> arrays_in(PyObject* sequence) {
   return arrays;
 }
 
-Array& given(const ArrayPointer& pointer) {
+Array& require_array(const ArrayPointer& pointer) {
   Array* const array = pointer.get();
   if (array == nullptr) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
   return *array;
@@ -186,7 +186,7 @@ Array& given(const ArrayPointer& pointer) {
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
   std::vector<fe_array*> handles;
   handles.reserve(arrays.size());
-  for (const ArrayPointer& array : arrays) handles.push_back(given(array).get());
+  for (const ArrayPointer& array : arrays) handles.push_back(require_array(array).get());
   return handles;
 }
 

@@ -47,8 +47,8 @@ void evaluate(std::span<const ArrayPointer> arrays);
 // References to the arrays of a Python sequence; raises TypeError for other objects than arrays and None.
 std::vector<ArrayPointer> arrays_in(PyObject* sequence);
 // The array; raises invalid_argument for None.
-Array& given(const ArrayPointer& array);
-// The handles are valid as long as the arrays. Raises as given() does.
+Array& require_array(const ArrayPointer& array);
+// The handles are valid as long as the arrays. Raises as require_array() does.
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays);
 
 }  // namespace ferrule::python

@@ -17,7 +17,7 @@ class Interruption {
   static int poll(void* self);
   // Raises the exception of a signal that poll found, else the error. Needs the GIL.
   void check(fe_error* error);
-  // As poll, for computations that are given no Interruption: recording may compute.
+  // Like poll, for computations that are given no Interruption: recording may compute.
   static int poll_for_process(void* unused);
   // The exception of a signal that poll_for_process found; a null object if there is none. Needs the GIL.
   static py::object take_raised();

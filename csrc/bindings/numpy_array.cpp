@@ -24,7 +24,8 @@ Sizes sizes_of(std::span<const int64_t> numbers) {
   return sizes;
 }
 
-NumpyArray made(py::handle dtype, std::span<const int64_t> shape, npy_intp* strides, void* memory, int flags) {
+NumpyArray new_from_descriptor(py::handle dtype, std::span<const int64_t> shape, npy_intp* strides, void* memory,
+                               int flags) {
   Sizes sizes = sizes_of(shape);
   // NewFromDescr takes the reference to the dtype over.
   PyObject* const array =
@@ -64,14 +65,14 @@ py::object NumpyArray::dtype() const {
 }
 
 NumpyArray new_numpy_array(py::handle dtype, std::span<const int64_t> shape) {
-  return made(dtype, shape, nullptr, nullptr, 0);
+  return new_from_descriptor(dtype, shape, nullptr, nullptr, 0);
 }
 
 NumpyArray numpy_view(py::handle dtype, std::span<const int64_t> shape, std::span<const int64_t> strides, void* memory,
                       bool writable, py::object owner) {
   Sizes steps = sizes_of(strides);
-  NumpyArray array =
-      made(dtype, shape, strides.empty() ? nullptr : steps.data(), memory, writable ? NPY_ARRAY_WRITEABLE : 0);
+  NumpyArray array = new_from_descriptor(dtype, shape, strides.empty() ? nullptr : steps.data(), memory,
+                                         writable ? NPY_ARRAY_WRITEABLE : 0);
   // Takes the reference to the owner over, also when it fails.
   if (PyArray_SetBaseObject(inside(array), owner.release().ptr()) != 0) raise_python_error();
   return array;

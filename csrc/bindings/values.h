@@ -21,7 +21,7 @@ py::tuple integers_tuple(std::span<const int64_t> numbers);
 inline py::tuple shape_tuple(const fe_array_info& info) {
   return integers_tuple({info.shape, static_cast<std::size_t>(info.rank)});
 }
-// At most FE_MAX_RANK sizes; raises invalid_argument for more.
+// A shape from a sequence of sizes; raises invalid_argument for more than FE_MAX_RANK.
 std::vector<int64_t> shape_of(py::handle sizes);
 
 // Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.

@@ -54,7 +54,7 @@ template <class T>
 void set_null(T& argument) {
   if constexpr (std::is_pointer_v<T>) argument = nullptr;
 }
-// Only a place for a handle is marked and compared.
+// Marks and compares places for handles only.
 template <class T>
 void mark_output(T) {}
 template <class Handle>

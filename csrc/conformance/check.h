@@ -47,14 +47,14 @@ struct Check {
 
 using Checks = std::vector<Check>;
 // The families of checks, each in the file of its name.
-void add_life_checks(Checks& checks);
+void add_lifecycle_checks(Checks& checks);
 void add_version_checks(Checks& checks);
 void add_null_argument_checks(Checks& checks);
 void add_transfer_argument_checks(Checks& checks);
 void add_bad_graph_checks(Checks& checks);
 void add_bad_body_checks(Checks& checks);
 void add_bad_execution_checks(Checks& checks);
-void add_promise_checks(Checks& checks);
+void add_supports_checks(Checks& checks);
 void add_leak_checks(Checks& checks);
 void add_thread_checks(Checks& checks);
 void add_queue_checks(Checks& checks);

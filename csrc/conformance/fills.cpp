@@ -68,7 +68,7 @@ void fills(const Subject& subject, Report& report, const void*) {
     is_filling |= try_part(filled, small / width - 1, 1);
     Filled much(device, large, ++seed);
     is_filling |= try_part(much, 1, large / width - 2);
-    // Without waits in between: later fills overwrite earlier ones.
+    // The fills have no waits in between: later fills overwrite earlier ones.
     const std::string what = pattern_text + "parts that overlap, in the order in which they were given";
     report.now(what);
     for (const uint64_t first : {0, 8, 4, 12, 2})

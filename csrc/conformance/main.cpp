@@ -25,14 +25,14 @@ namespace {
 
 Checks all_checks() {
   Checks checks;
-  add_life_checks(checks);
+  add_lifecycle_checks(checks);
   add_version_checks(checks);
   add_null_argument_checks(checks);
   add_transfer_argument_checks(checks);
   add_bad_graph_checks(checks);
   add_bad_body_checks(checks);
   add_bad_execution_checks(checks);
-  add_promise_checks(checks);
+  add_supports_checks(checks);
   add_leak_checks(checks);
   add_thread_checks(checks);
   add_queue_checks(checks);

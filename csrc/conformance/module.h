@@ -81,7 +81,7 @@ struct Opened {
   Device device;
 };
 
-// Another queue of a device; null if the backend has no queues.
+// A further queue of a device; null if the backend has no queues.
 class Queue {
  public:
   explicit Queue(const Device& device, fe_queue_kind kind = FE_QUEUE_COMPUTE);

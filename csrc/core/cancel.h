@@ -10,7 +10,7 @@ namespace ferrule {
 struct Cancel {
   fe_cancel_function function = nullptr;
   void* argument = nullptr;
-  // What computations ask that are given none: set by fe_set_cancel.
+  // The Cancel of computations that are given none: set by fe_set_cancel.
   static Cancel of_process() noexcept;
   static void set_for_process(const Cancel& cancel);
   bool is_wanted() const { return function && function(argument) != 0; }

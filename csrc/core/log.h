@@ -12,7 +12,7 @@ namespace ferrule {
 
 using LogCallback = void (*)(void* argument, fe_log_level level, const char* message);
 
-// Where a callback is called: on the thread that logs, or on the thread that calls drain_log. The second is for
+// The thread that calls a callback: the thread that logs, or the thread that calls drain_log. The second is for
 // languages with a global lock that the core's threads must not take.
 enum class LogDelivery { immediate, queued };
 

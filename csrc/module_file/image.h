@@ -1,4 +1,4 @@
-// What is read from a module's file without running it.
+// Facts read from a module's file without running it.
 #pragma once
 
 #include "module_file/abi_version.h"

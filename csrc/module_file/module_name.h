@@ -17,7 +17,7 @@ struct ModuleName {
 };
 
 inline constexpr std::array<std::string_view, 3> all_module_endings = {".so", ".dylib", ".dll"};
-// Those of this system.
+// The endings of this system.
 #if defined(_WIN32)
 inline constexpr std::array<std::string_view, 1> module_endings = {".dll"};
 #elif defined(__APPLE__)

@@ -10,7 +10,7 @@
 
 namespace ferrule {
 
-// Without the program's own name.
+// The arguments without the program's own name.
 inline std::vector<std::string> program_arguments([[maybe_unused]] int count, [[maybe_unused]] char** words) {
 #if defined(_WIN32)
   return windows::program_arguments();

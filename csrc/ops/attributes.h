@@ -16,7 +16,7 @@ namespace ferrule::ops {
 struct Row;
 struct AttributeRow;
 
-// In the order of Attribute's alternatives.
+// The type of an attribute, in the order of Attribute's alternatives.
 enum class AttributeType : uint8_t { integer, real, boolean, string, integers, dtype, reals };
 
 using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, DType, std::vector<double>>;

@@ -19,10 +19,11 @@ struct WideInteger {
 // uint64_t: an integer above the range of int64.
 using Number = std::variant<bool, int64_t, uint64_t, WideInteger, double, std::complex<double>>;
 
-// Marks an operand that is a number, or a tensor that is treated as one. Neither promotes other operands of its kind.
+// Marks an operand that is a number, or a weak tensor: one that promotes like a number. Neither promotes other operands
+// of its kind.
 struct OperandNumber {
   std::optional<Number> number;
-  bool stands_for_number = false;
+  bool is_weak = false;
 };
 
 // The dtype of a number among tensors with other dtypes, of which block dtypes are ignored. A bool is bool. Any other

@@ -4,17 +4,17 @@ namespace ferrule::ops {
 namespace {
 
 // Sets the dtypes that the numbers take beside the tensors. Returns which operands are weak, that is, do not promote
-// within their kind: operands that stand for a number, and numbers beside a tensor.
+// within their kind: operands that are marked as weak, and numbers beside a tensor.
 std::vector<bool> give_dtypes(const Row& op, std::span<const OperandNumber> numbers, std::vector<TensorType>& types) {
   if (numbers.empty()) return {};
   std::vector<DType> others;
   others.reserve(types.size());
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (!numbers[i].number && !numbers[i].stands_for_number) others.push_back(types[i].dtype);
+    if (!numbers[i].number && !numbers[i].is_weak) others.push_back(types[i].dtype);
   std::vector<bool> weak(types.size());
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (numbers[i].number) types[i].dtype = dtype_of_number(op.name, *numbers[i].number, others);
-    weak[i] = numbers[i].stands_for_number || (numbers[i].number && !others.empty());
+    weak[i] = numbers[i].is_weak || (numbers[i].number && !others.empty());
   }
   return weak;
 }

@@ -234,7 +234,7 @@ struct Row {
   constexpr Row variadic(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true, false, false, true}; });
   }
-  // As variadic, but the inputs may have different dtypes.
+  // Like variadic, but the inputs may have different dtypes.
   constexpr Row list(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, false, false, false, true}; });
   }

@@ -15,9 +15,9 @@ void same_shape_and_dtype(Inference& inference);
 void same_shape_real_dtype(Inference& inference);
 // The first input without the axes of the attribute `axis` (all axes, if it is empty), or with size 1 for `keepdims`.
 void reduced(Inference& inference);
-// As `reduced`, with the dtype of 64 bits for integers and bool.
+// Like `reduced`, with the dtype of 64 bits for integers and bool.
 void reduced_and_widened(Inference& inference);
-// As `reduced`, with dtype bool.
+// Like `reduced`, with dtype bool.
 void reduced_to_bool(Inference& inference);
 
 // The shape of a stack of matrices without the matrices' own two axes.

@@ -8,7 +8,7 @@
 
 namespace ferrule::probe {
 
-// How a worker ended, as its supervisor saw it.
+// The end of a worker, as its supervisor saw it.
 struct Ending {
   std::string ended_because;  // why the supervisor ended it; "" when it did not
   std::string fault;          // what ended it otherwise, such as "SIGSEGV (invalid memory access)"; "" when it exited

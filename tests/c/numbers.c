@@ -21,7 +21,7 @@ static const char *dtype_beside(fe_number number, const char *first, const char 
 }
 
 static void choose_dtypes(void) {
-  static const fe_number no = {FE_NUMBER_NONE, 0, 0, 0}, stands = {FE_NUMBER_STANDS, 0, 0, 0},
+  static const fe_number no = {FE_NUMBER_NONE, 0, 0, 0}, weak = {FE_NUMBER_WEAK, 0, 0, 0},
                          yes = {FE_NUMBER_BOOL, 1, 0, 0}, large = {FE_NUMBER_UINT64, -1, 0, 0},
                          wide = {FE_NUMBER_WIDE_INTEGER, 0, 1e30, 0}, i = {FE_NUMBER_COMPLEX128, 0, 0, 1},
                          unknown = {(fe_number_kind)99, 0, 0, 0};
@@ -55,7 +55,7 @@ static void choose_dtypes(void) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &yes, NULL, 1, &out));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &yes, &none, 1, &out));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &no, NULL, 0, &out));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &stands, NULL, 0, &out));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &weak, NULL, 0, &out));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", &unknown, NULL, 0, &out));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype("here", NULL, NULL, 0, &out));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_number_dtype(NULL, &yes, NULL, 0, &out));
@@ -136,11 +136,11 @@ static void apply_in_graphs(fe_device *device) {
   inputs[1] = 12345; /* ignored */
   numbers[1] = of_int(3);
   MUST(fe_graph_apply(graph, "multiply", inputs, numbers, 2, NULL, 0, NULL, &tripled, 1));
-  /* A float64 scalar that stands for a number keeps float32. */
+  /* A weak float64 scalar keeps float32. */
   MUST(fe_scalar_from(fe_dtype_by_name("float64"), 0.5, &half));
   MUST(fe_graph_scalar(graph, fe_dtype_by_name("float64"), half, &inputs[1]));
   inputs[0] = tripled;
-  numbers[1].kind = FE_NUMBER_STANDS;
+  numbers[1].kind = FE_NUMBER_WEAK;
   MUST(fe_graph_apply(graph, "add", inputs, numbers, 2, NULL, 0, NULL, &sum, 1));
   inputs[1] = 12345;
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_apply(graph, "add", inputs, NULL, 2, NULL, 0, NULL, &sum, 1));

@@ -46,6 +46,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill fill);
 
-// Of all copies of the runtime in the process. A device has one context, which cudaSetDevice makes current.
+// The current context is common to all copies of the runtime in the process. A device has one context, which
+// cudaSetDevice makes current.
 CUresult cuCtxGetCurrent(CUcontext* context);
 CUresult cuCtxSetCurrent(CUcontext context);

@@ -1,6 +1,6 @@
-// What CUDA C++ gives device code, for the emulator: qualifiers, kernels, built-in variables, barriers; functions of
-// warps, atomic functions and arithmetic are in headers of their own. Names and rules: CUDA C++ Programming Guide,
-// "C++ Language Extensions".
+// Language extensions of CUDA C++ for device code, in the emulator: qualifiers, kernels, built-in variables, barriers;
+// functions of warps, atomic functions and arithmetic are in headers of their own. Names and rules: CUDA C++
+// Programming Guide, "C++ Language Extensions".
 #pragma once
 
 #include <cstdint>

@@ -196,8 +196,8 @@ FAULTS = [
     Fault(
         "softmax",
         "normalization/softmax.cpp",
-        "Scratch scratch(local);",
-        "Scratch scratch(local == nullptr ? local : call.local.data);",
+        "ScratchArena scratch(local);",
+        "ScratchArena scratch(local == nullptr ? local : call.local.data);",
         "threads share the buffer of a row of halves",
         ("float16",),
         "concurrent",

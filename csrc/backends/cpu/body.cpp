@@ -17,14 +17,15 @@ std::string name_of(DType dtype) {
 
 }  // namespace
 
-const Block* find_block(std::string_view op, std::span<const DType> in, DType out, uint32_t output) {
+const ElementwiseKernel* find_elementwise_kernel(std::string_view op, std::span<const DType> in, DType out,
+                                                 uint32_t output) {
   const Kernel* kernel = find_elementwise(op);
   if (kernel == nullptr) return nullptr;
-  for (uint32_t i = 0; i < kernel->block_count; ++i) {
-    const Block& block = kernel->blocks[i];
-    if (block.out == out && block.output == output && block.in_count == in.size() &&
-        std::equal(in.begin(), in.end(), block.in))
-      return &block;
+  for (uint32_t i = 0; i < kernel->elementwise_count; ++i) {
+    const ElementwiseKernel& candidate = kernel->elementwise_kernels[i];
+    if (candidate.out == out && candidate.output == output && candidate.in_count == in.size() &&
+        std::equal(in.begin(), in.end(), candidate.in))
+      return &candidate;
   }
   return nullptr;
 }
@@ -49,8 +50,8 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
   for (size_t i = 0; i < in.size(); ++i) given[i] = dtypes_[in[i]];
   const std::span<const DType> signature(given.data(), in.size());
   if (op == "astype" && given[0] == dtype) return in[0];
-  const Block* block = find_block(op, signature, dtype, output);
-  if (block == nullptr) {
+  const ElementwiseKernel* kernel = find_elementwise_kernel(op, signature, dtype, output);
+  if (kernel == nullptr) {
     // Narrow floats are computed in float32 and rounded to the declared dtype.
     std::array<DType, 3> wide = given;
     bool any = false;
@@ -60,8 +61,9 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
         any = true;
       }
     const DType result = is_narrow(dtype) ? DType::f32 : dtype;
-    if (any || is_narrow(dtype)) block = find_block(op, std::span<const DType>(wide.data(), in.size()), result, output);
-    if (block == nullptr) {
+    if (any || is_narrow(dtype))
+      kernel = find_elementwise_kernel(op, std::span<const DType>(wide.data(), in.size()), result, output);
+    if (kernel == nullptr) {
       std::string message = "no kernel for " + std::string(op) + "(";
       for (size_t i = 0; i < in.size(); ++i) message += (i ? ", " : "") + name_of(given[i]);
       throw sdk::Error(FE_UNSUPPORTED, message + ") -> " + name_of(dtype));
@@ -70,8 +72,8 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
     for (size_t i = 0; i < in.size(); ++i) widened[i] = cast(in[i], wide[i]);
     return cast(apply(op, std::span<const uint32_t>(widened.data(), in.size()), result, attributes, output), dtype);
   }
-  Step step{block->run,
-            block->refusal,
+  Step step{kernel->run,
+            kernel->refusal,
             attributes,
             {},
             static_cast<uint32_t>(in.size()),
@@ -87,7 +89,7 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
   for (const int64_t size : shape) count_ *= size;
   const auto rank = static_cast<int32_t>(shape.size());
 
-  // How each input is accessed. Axes are merged if the strides allow it.
+  // Chooses the access to each input. Axes are merged if the strides allow it.
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
     if (own && i == 0) continue;

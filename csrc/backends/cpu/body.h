@@ -1,6 +1,6 @@
 // A compiled fused body: straight-line code over blocks of elements that stay in the first-level cache.
 //
-// The result of a block function does not depend on where in an array its block begins, so neither block size nor
+// The result of an elementwise kernel does not depend on where in an array its block begins, so neither block size nor
 // threads nor fusing changes a bit of the results.
 #pragma once
 
@@ -19,14 +19,15 @@ namespace ferrule::cpu {
 // than such a small computation.
 inline constexpr int64_t little_scratch = 12 << 10;
 
-// The block function for an output of an op; null if there is none.
-const Block* find_block(std::string_view op, std::span<const DType> in, DType out, uint32_t output = 0);
+// The elementwise kernel for an output of an op; null if there is none.
+const ElementwiseKernel* find_elementwise_kernel(std::string_view op, std::span<const DType> in, DType out,
+                                                 uint32_t output = 0);
 
 class Body {
  public:
   struct Step {
-    BlockFunction run;
-    BlockRefusal refusal;
+    ElementwiseFunction run;
+    ElementwiseRefusal refusal;
     const void* attributes;
     uint32_t in[3];
     uint32_t in_count;
@@ -35,7 +36,7 @@ class Body {
 
   // Builds the code value by value; `input` and `apply` return the number of the value. Add all inputs first.
   uint32_t input(DType dtype);
-  // Throws FE_UNSUPPORTED if there is no block function for these dtypes nor, for half dtypes, in float32.
+  // Throws FE_UNSUPPORTED if there is no elementwise kernel for these dtypes nor, for half dtypes, in float32.
   uint32_t apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes,
                  uint32_t output = 0);
   void output(uint32_t value) { outputs_.push_back(value); }

@@ -7,7 +7,7 @@
 namespace ferrule::cpu {
 namespace {
 
-const void* keep_block_attributes(Attributes& attributes, std::string_view op, const void* from) {
+const void* keep_attributes(Attributes& attributes, std::string_view op, const void* from) {
   const Kernel* kernel = find_elementwise(op);
   return kernel == nullptr ? nullptr : attributes.keep(*kernel, from);
 }
@@ -23,7 +23,7 @@ void append_body(const fe_body& from, DType first, Attributes& attributes, Body&
     values[0] = to.apply("astype", std::span(values.data(), 1), dtype_from(from.input_dtypes[0]), nullptr);
   values = sdk::values_of(from, std::move(values), [&](const fe_instruction& one, std::span<const uint32_t> in) {
     const std::string_view op = sdk::host->op_name(one.op);
-    return to.apply(op, in, dtype_from(one.dtype), keep_block_attributes(attributes, op, one.attributes), one.output);
+    return to.apply(op, in, dtype_from(one.dtype), keep_attributes(attributes, op, one.attributes), one.output);
   });
   for (uint32_t i = 0; i < from.output_count; ++i) to.output(values.at(from.outputs[i]));
 }
@@ -45,7 +45,7 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
     in.reserve(inputs.size());
     for (const Operand& operand : inputs) in.push_back(step->body.input(operand.dtype));
     const std::string_view op = sdk::host->op_name(node.op);
-    const void* const attributes = keep_block_attributes(step->attributes, op, node.attributes);
+    const void* const attributes = keep_attributes(step->attributes, op, node.attributes);
     for (uint32_t i = 0; i < node.output_count; ++i)
       step->body.output(step->body.apply(op, in, operand_of(view, node.outputs[i]).dtype, attributes, i));
   }

@@ -1,4 +1,4 @@
-// Chooses the block functions of elementwise nodes, and of the bodies of others.
+// Chooses the elementwise kernels of elementwise nodes, and of the bodies of others.
 #pragma once
 
 #include "steps.h"

@@ -92,19 +92,19 @@ struct Call {
 };
 
 // Computes `count` elements. Inputs and output are contiguous; an input is the same memory as the output or disjoint.
-using BlockFunction = void (*)(const void* const* in, void* out, size_t count, const void* attributes);
+using ElementwiseFunction = void (*)(const void* const* in, void* out, size_t count, const void* attributes);
 
 // Returns why these inputs have no result, as a static string; null if they have one.
-using BlockRefusal = const char* (*)(const void* const* in, size_t count);
+using ElementwiseRefusal = const char* (*)(const void* const* in, size_t count);
 
 // One output of an elementwise op for one combination of dtypes.
-struct Block {
-  BlockFunction run;
+struct ElementwiseKernel {
+  ElementwiseFunction run;
   DType in[3];
   uint8_t in_count;
   DType out;
-  uint8_t output = 0;              // index of the output
-  BlockRefusal refusal = nullptr;  // called before `run`; null: all inputs have a result
+  uint8_t output = 0;                    // index of the output
+  ElementwiseRefusal refusal = nullptr;  // called before `run`; null: all inputs have a result
 };
 
 struct Kernel {
@@ -124,10 +124,10 @@ struct Kernel {
   // Offsets of lists and strings in the op's attribute struct, which are copied with it. 0: none.
   uint16_t list_attributes[2] = {};
   uint16_t string_attributes[2] = {};
-  // A kernel has either `run`, for whole nodes, or `blocks`, for an elementwise op.
+  // A kernel has either `run`, for whole nodes, or `elementwise_kernels`, for an elementwise op.
   fe_error* (*run)(const Call& call) = nullptr;
-  const Block* blocks = nullptr;
-  uint32_t block_count = 0;
+  const ElementwiseKernel* elementwise_kernels = nullptr;
+  uint32_t elementwise_count = 0;
 };
 
 // Copies `count` items of `item_size` bytes, of which every `stride`-th is read; a stride of 0 repeats one item. The

@@ -20,7 +20,7 @@ const char* features_text();
 // "variant zen4 (AVX-512 BF16)": variants are named after the first processors that can run them, of any maker.
 const char* description();
 
-// The elementwise kernel of an op, which has block functions; null if there is none.
+// The kernel of an elementwise op, with its table of ElementwiseKernel; null if there is none.
 const Kernel* find_elementwise(std::string_view op);
 
 }  // namespace ferrule::cpu

@@ -11,7 +11,7 @@
 
 namespace ferrule::null {
 
-// How a device runs its work, and the time that it takes on the device's clock.
+// The speed of a device: how it runs its work, and the time that the work takes on the device's clock.
 struct Pace {
   Doing doing = Doing::at_once;
   std::chrono::milliseconds delay{0};  // of each timed execution

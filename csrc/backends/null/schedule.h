@@ -51,7 +51,7 @@ class Schedule {
  public:
   // Order of independent late work: 0 as it was given, else a random order with this seed.
   void set_seed(uint64_t seed);
-  // From now on the clock is the host's monotonic one, and waiting takes as long as the work.
+  // Changes the clock to the host's monotonic one; waiting then takes as long as the work.
   void follow_host_clock();
   // Adds work that takes `duration_ns` after its predecessors are done. Work that is done at once runs here.
   WorkPointer give(Work work, uint64_t duration_ns);

@@ -49,7 +49,7 @@ ops::Attribute value_of(const ops::Row& op, const fe_attribute& attribute) {
 std::optional<ops::Number> number_of(const char* op, const fe_number& number) {
   switch (number.kind) {
     case FE_NUMBER_NONE:
-    case FE_NUMBER_STANDS:
+    case FE_NUMBER_WEAK:
       return std::nullopt;
     case FE_NUMBER_BOOL:
       return number.integer != 0;
@@ -75,9 +75,9 @@ std::vector<ops::OperandNumber> numbers_of(const ops::Row& op, const fe_number* 
   given.reserve(count);
   bool is_any = false;
   for (std::size_t i = 0; i < count; ++i) {
-    const bool stands = numbers[i].kind == FE_NUMBER_STANDS;
-    given.push_back({number_of(op.name, numbers[i]), stands});
-    is_any = is_any || stands || given.back().number;
+    const bool weak = numbers[i].kind == FE_NUMBER_WEAK;
+    given.push_back({number_of(op.name, numbers[i]), weak});
+    is_any = is_any || weak || given.back().number;
   }
   if (!is_any) given.clear();
   return given;

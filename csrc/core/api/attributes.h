@@ -17,7 +17,7 @@ std::vector<ops::NamedAttribute> attributes_of(const ops::Row& op, const fe_attr
 // The number; empty for kinds that are not numbers. Throws for unknown kinds.
 std::optional<ops::Number> number_of(const char* op, const fe_number& number);
 
-// One entry per operand; empty if no operand is a number or stands for one.
+// One entry per operand; empty if no operand is a number or weak.
 std::vector<ops::OperandNumber> numbers_of(const ops::Row& op, const fe_number* numbers, std::size_t count);
 
 // Throws unless `outputs` has as many entries as the op has outputs.

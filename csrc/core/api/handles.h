@@ -45,7 +45,7 @@ struct fe_array {
   // Description of what it was donated to; empty if it was not.
   std::string donated_to() const;
   bool is_donated() const { return is_donated_.load(std::memory_order_acquire); }
-  // Without memory for the description, it is "a call".
+  // The description is "a call" if there is no memory for it.
   void donate(const char* to, const char* how) noexcept;
 
  private:

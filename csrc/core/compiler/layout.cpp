@@ -14,7 +14,7 @@ bool innermost_is_contiguous(const Operand& operand) {
 
 bool is_aligned(const Operand& operand, const Graph& graph, uint64_t alignment) {
   if (alignment <= alignment_of(operand.type.dtype)) return true;
-  if (!operand.movement.empty()) return false;
+  if (!operand.dynamic_offset.empty()) return false;
   const auto bytes = static_cast<uint64_t>(bytes_of(operand.type.dtype, operand.offset));
   return graph.values[operand.root].kind == ValueKind::result && alignment <= 64 && bytes % alignment == 0;
 }
@@ -33,7 +33,7 @@ std::string unmet(const SupportAnswer& answer, std::size_t index, const Operand&
 }  // namespace
 
 bool is_whole(const Operand& operand, const Graph& graph) {
-  return operand.offset == 0 && operand.movement.empty() && is_contiguous(operand.type.shape, operand.strides) &&
+  return operand.offset == 0 && operand.dynamic_offset.empty() && is_contiguous(operand.type.shape, operand.strides) &&
          element_count(operand.type.shape) == element_count(graph.type(operand.root).shape);
 }
 

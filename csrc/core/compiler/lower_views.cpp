@@ -72,20 +72,20 @@ Operand sliced(const Operand& operand, const std::vector<int64_t>& starts, const
   return out;
 }
 
-// Applies a node for which is_moving_view() is true.
-void apply_moving_view(const Graph& graph, const Node& node, Operand& operand) {
+// Applies a node for which is_dynamic_slice_view() is true.
+void apply_dynamic_slice_view(const Graph& graph, const Node& node, Operand& operand) {
   const Shape& sizes = graph.type(node.outputs[0]).shape;
   for (int axis = 0; axis < sizes.rank(); ++axis) {
     const ValueId start = node.inputs[static_cast<std::size_t>(axis) + 1];
-    operand.movement.push_back({graph.values[start].index, graph.type(start).dtype, operand.strides[axis],
-                                operand.type.shape[axis] - sizes[axis]});
+    operand.dynamic_offset.push_back({graph.values[start].index, graph.type(start).dtype, operand.strides[axis],
+                                      operand.type.shape[axis] - sizes[axis]});
   }
   operand.type.shape = sizes;
 }
 
 }  // namespace
 
-bool is_moving_view(const Graph& graph, const Node& node) {
+bool is_dynamic_slice_view(const Graph& graph, const Node& node) {
   static const ops::Row* const dynamic_slice = &ops::op_named("dynamic_slice");
   return node.op == dynamic_slice && std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId start) {
            return graph.values[start].kind == ValueKind::scalar;
@@ -181,9 +181,9 @@ LoweredGraph lower_views(Graph graph, Device* home, std::vector<std::string> rea
     Device* const device = node.device ? node.device : home;
     const auto operand_of = [&](ValueId input) { return operands[input]; };
     const ValueId result = node.outputs[0];
-    if (is_moving_view(lowered.graph, node)) {
+    if (is_dynamic_slice_view(lowered.graph, node)) {
       Operand to = operand_of(node.inputs[0]);
-      apply_moving_view(lowered.graph, node, to);
+      apply_dynamic_slice_view(lowered.graph, node, to);
       operands[result] = to;
       continue;
     }

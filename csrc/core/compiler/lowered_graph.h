@@ -1,7 +1,7 @@
 // A graph whose views have become strides, as devices see it.
 #pragma once
 
-#include "core/compiler/movement.h"
+#include "core/compiler/dynamic_offset.h"
 #include "core/graph/graph.h"
 
 #include <unordered_map>
@@ -12,9 +12,9 @@ namespace ferrule {
 struct Operand {
   ValueId root = 0;
   TensorType type;
-  int64_t offset = 0;      // in elements, from the root's first
-  Strides strides;         // in elements
-  Movement movement = {};  // added to the offset at each execution
+  int64_t offset = 0;                 // in elements, from the root's first
+  Strides strides;                    // in elements
+  DynamicOffset dynamic_offset = {};  // added to the offset at each execution
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
@@ -46,7 +46,7 @@ Operand whole_value(const Graph& graph, ValueId value);
 // Applies a view op with a result of this shape. False, and `operand` unchanged, if it needs a copy (reshape).
 bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Shape& result, Operand& operand);
 // Whether the node is a dynamic_slice whose starts are scalars of the graph: a view with an offset bound at execution.
-bool is_moving_view(const Graph& graph, const Node& node);
+bool is_dynamic_slice_view(const Graph& graph, const Node& node);
 // Repeats along new axes and axes of size one, by strides of zero.
 Operand broadcast_operand(const Operand& operand, const Shape& shape);
 // Broadcasts operands as kernels expect them: elementwise ones to the result, those of matmul to its leading axes.

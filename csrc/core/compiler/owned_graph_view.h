@@ -61,8 +61,8 @@ class OwnedGraphView {
   fe_graph_view view_{};
 };
 
-// How many elements an operand with negative strides reaches before the first element of its root. The storage begins
-// at the lowest such element.
+// Number of elements that an operand with negative strides reaches before the first element of its root. The storage
+// begins at the lowest such element.
 int64_t elements_before(const Operand& operand);
 
 // Bytes from the lowest element of a storage to the end of the operand's last.

@@ -84,7 +84,7 @@ class Placer {
     Graph& to = rewrite_.graph();
     Device* const asked = node.device ? node.device : options_.device;
     const auto has_elements = [](const TensorType& type) { return element_count(type.shape) > 0; };
-    if (node.op->kind == ops::Kind::view || is_moving_view(to, node) ||
+    if (node.op->kind == ops::Kind::view || is_dynamic_slice_view(to, node) ||
         std::none_of(types.begin(), types.end(), has_elements))
       return keep(std::move(node), types, asked);
     if (node.inputs.size() > ops::max_inputs) return put_in_groups(std::move(node), types, depth);

@@ -2,7 +2,7 @@
 // or a transfer of a slot's bytes to another device.
 #pragma once
 
-#include "core/compiler/movement.h"
+#include "core/compiler/dynamic_offset.h"
 #include "core/graph/graph.h"
 
 #include <ferrule/backend.h>
@@ -42,9 +42,9 @@ struct PlannedNode {
 struct Segment {
   Device* device = nullptr;
   std::shared_ptr<const OwnedGraphView> view;
-  std::vector<uint32_t> bindings;  // slot of each binding of the view
-  std::vector<uint32_t> scalars;   // number in the graph of each scalar of the view
-  std::vector<Movement> offsets;   // of each dynamic offset of the view
+  std::vector<uint32_t> bindings;      // slot of each binding of the view
+  std::vector<uint32_t> scalars;       // number in the graph of each scalar of the view
+  std::vector<DynamicOffset> offsets;  // of each dynamic offset of the view
   std::vector<PlannedNode> nodes;
 };
 
@@ -55,22 +55,21 @@ struct Transfer {
 struct Plan {
   std::vector<Slot> slots;
   std::vector<std::variant<Segment, Transfer>> steps;
-  // For each output of the graph: its slot, or the number and view of an input, constant or scalar that is passed
-  // through.
+  // An output of the graph: its slot, or the number and view of an input, constant or scalar that is passed through.
   struct Output {
     enum class Kind : uint8_t { slot, input, constant, scalar } kind = Kind::slot;
     uint32_t index = 0;
     TensorType type;
     int64_t offset = 0;  // of the passed-through view, in elements; added to the bound array's offset
     Strides strides;
-    Movement movement = {};  // of the passed-through view
+    DynamicOffset dynamic_offset = {};  // of the passed-through view
   };
   std::vector<Output> outputs;
   std::vector<TensorType> inputs;
   std::vector<Strides> input_strides;    // of each input, in elements
   std::vector<Device*> input_devices;    // device of each input
   std::vector<GraphConstant> constants;  // by constant number
-  // By scalar number: those of the graph, then those that decompositions added, which callers do not bind.
+  // Default of each scalar: of those of the graph, then of those that decompositions added, which callers do not bind.
   std::vector<fe_scalar> scalar_defaults;
   Device* home = nullptr;       // the graph's device
   uint64_t workspace_size = 0;  // the maximum of the segments

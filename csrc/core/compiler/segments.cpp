@@ -141,7 +141,7 @@ class Splitter {
                                                          : prepared_storage(b, found->second);
         Operand placed = node.inputs[k];
         placed.offset += elements_before(whole_value(graph_, placed.root));
-        inputs.push_back(b.view->add_value(placed, storage, offset_slot(b, placed.movement)));
+        inputs.push_back(b.view->add_value(placed, storage, offset_slot(b, placed.dynamic_offset)));
       }
       for (ValueId output : node.outputs) {
         const Operand operand = whole_value(graph_, output);
@@ -156,12 +156,12 @@ class Splitter {
     return b;
   }
 
-  // Index of the dynamic offset for a movement; -1 if the operand does not move.
-  static int32_t offset_slot(Building& b, const Movement& movement) {
-    if (movement.empty()) return -1;
-    std::vector<Movement>& offsets = b.segment.offsets;
-    const auto index = std::find(offsets.begin(), offsets.end(), movement) - offsets.begin();
-    if (static_cast<std::size_t>(index) == offsets.size()) offsets.push_back(movement);
+  // Index of a dynamic offset among those of the segment, to which it is added if it is new; -1 if it is empty.
+  static int32_t offset_slot(Building& b, const DynamicOffset& offset) {
+    if (offset.empty()) return -1;
+    std::vector<DynamicOffset>& offsets = b.segment.offsets;
+    const auto index = std::find(offsets.begin(), offsets.end(), offset) - offsets.begin();
+    if (static_cast<std::size_t>(index) == offsets.size()) offsets.push_back(offset);
     return static_cast<int32_t>(index);
   }
 
@@ -251,7 +251,7 @@ class Splitter {
     for (std::size_t i = range.begin; i < range.end; ++i)
       for (uint32_t k = 0; k < lowered_.nodes[i].inputs.size(); ++k) {
         const ValueInfo& info = graph_.values[lowered_.nodes[i].inputs[k].root];
-        if (info.kind != ValueKind::constant || !lowered_.nodes[i].inputs[k].movement.empty()) continue;
+        if (info.kind != ValueKind::constant || !lowered_.nodes[i].inputs[k].dynamic_offset.empty()) continue;
         const StridedStorage& constant = graph_.constant_info[info.index].data;
         if (!constant.storage || constant.storage->device().get() != &device) continue;
         const auto node = static_cast<uint32_t>(i - range.begin);
@@ -277,8 +277,8 @@ class Splitter {
     for (uint32_t i = 0; i < lowered_.outputs.size(); ++i) {
       const Operand& output = lowered_.outputs[i];
       const ValueInfo& info = graph_.values[output.root];
-      Plan::Output to{Plan::Output::Kind::slot, info.index,     output.type, output.offset,
-                      output.strides,           output.movement};
+      Plan::Output to{Plan::Output::Kind::slot, info.index,           output.type, output.offset,
+                      output.strides,           output.dynamic_offset};
       if (info.kind == ValueKind::input) to.kind = Plan::Output::Kind::input;
       if (info.kind == ValueKind::constant) to.kind = Plan::Output::Kind::constant;
       if (info.kind == ValueKind::scalar) to.kind = Plan::Output::Kind::scalar;

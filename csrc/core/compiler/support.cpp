@@ -21,7 +21,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
     key.add(input.type);
     key.add(input.strides);
     key.add(graph.values[input.root].kind);
-    key.add(input.movement.empty());
+    key.add(input.dynamic_offset.empty());
   }
   key.add(node.outputs.size());
   for (ValueId output : node.outputs) key.add(graph.type(output));
@@ -47,7 +47,7 @@ void fill(OwnedGraphView& view, const LoweredNode& node, const Graph& graph) {
                                                bytes_reached(operand), alignment_of(operand.type.dtype), -1, 0});
     Operand placed = operand;
     placed.offset += elements_before(operand);
-    return view.add_value(placed, storage, operand.movement.empty() ? -1 : static_cast<int32_t>(offsets++));
+    return view.add_value(placed, storage, operand.dynamic_offset.empty() ? -1 : static_cast<int32_t>(offsets++));
   };
   for (const Operand& input : node.inputs) {
     const ValueKind kind = graph.values[input.root].kind;

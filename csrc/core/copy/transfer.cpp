@@ -323,7 +323,7 @@ StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& de
   if (dense && &source == device.get()) {
     to = *std::move(dense);
   } else {
-    // For the queue that copies: another queue would have to wait for the last users of the memory.
+    // Allocates for the queue that copies: another queue would have to wait for the last users of the memory.
     const fe_queue_kind kind = &source == device.get() ? FE_QUEUE_COMPUTE : FE_QUEUE_UPLOAD;
     const auto allocate = [&] { to.data.storage = Storage::allocate(device, from.type, queue_of(*device, kind)); };
     try {

@@ -42,7 +42,7 @@ void reserve(CompiledSegment& compiled) {
   const auto scratch = take(compiled.scratch_size, compiled.scratch);
 }
 
-// Such as "add", or "add, exp and 3 more".
+// The ops of a segment, such as "add", or "add, exp and 3 more".
 std::string what_is_computed(const Segment& segment) {
   constexpr std::size_t shown = 3;
   std::string text;

@@ -20,9 +20,9 @@ fe_error* poll_cancel(void* argument) {
 
 // An array of `count` values: up to `few` on the stack, more on the heap.
 template <class T, std::size_t few>
-class Scratch {
+class SmallBuffer {
  public:
-  explicit Scratch(std::size_t count) {
+  explicit SmallBuffer(std::size_t count) {
     if (count > few) many_.resize(count);
   }
   T* data() { return many_.empty() ? few_.data() : many_.data(); }
@@ -39,9 +39,9 @@ const fe_scalar& Run::scalar(uint32_t number) const {
   return number < scalars_.size() ? scalars_[number] : plan_.scalar_defaults[number];
 }
 
-int64_t Run::moved_by(const Movement& movement) const {
+int64_t Run::evaluate_offset(const DynamicOffset& offset) const {
   int64_t elements = 0;
-  for (const MovingStart& start : movement) {
+  for (const DynamicStart& start : offset) {
     const fe_scalar& bytes = scalar(start.scalar);
     int64_t place = 0;
     if (start.dtype == DType::int32) {
@@ -188,7 +188,7 @@ void Run::run_transfer(const Transfer& transfer) {
 void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   Device& device = *segment.device;
   const std::shared_ptr<Device>& owner = compiled.device_use.device();
-  Scratch<fe_binding, 16> bindings(segment.bindings.size());
+  SmallBuffer<fe_binding, 16> bindings(segment.bindings.size());
   std::shared_ptr<Storage> nothing;
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
     StridedArray& bound = arrays_->slots[segment.bindings[i]];
@@ -209,11 +209,11 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
                      static_cast<uint64_t>(bytes_of(bound.type.dtype, bound.data.offset - before));
     binding.generation = bound.data.storage->generation();
   }
-  Scratch<fe_scalar, 16> scalars(segment.scalars.size());
+  SmallBuffer<fe_scalar, 16> scalars(segment.scalars.size());
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are already in their bindings.
-  Scratch<int64_t, 16> offsets(segment.offsets.size());
-  for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
+  SmallBuffer<int64_t, 16> offsets(segment.offsets.size());
+  for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = evaluate_offset(segment.offsets[i]);
   const WrittenMemory workspace =
       working_memory(owner, compiled.workspace.get(), compiled.workspace_size, "the workspace");
   const WrittenMemory scratch =

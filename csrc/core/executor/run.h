@@ -16,7 +16,7 @@ struct CompiledSegment {
   uint64_t workspace_size = 0, scratch_size = 0;
   std::string what;              // what it computes, for errors
   std::vector<bool> is_written;  // per binding
-  // On devices with queues: shared by all executions, which follow one another in the queue.
+  // Memory on devices with queues, shared by all executions, which follow one another in the queue.
   std::unique_ptr<KeptMemory> workspace = {}, scratch = {};
   CompiledSegment() = default;
   CompiledSegment(CompiledSegment&& other) noexcept
@@ -81,8 +81,8 @@ class Run {
   std::vector<StridedArray> collect_outputs();
   StridedArray slot_output(std::size_t number, const Plan::Output& output) const;
   const fe_scalar& scalar(uint32_t number) const;
-  // In elements. Throws if a start is out of range.
-  int64_t moved_by(const Movement& movement) const;
+  // The value of a dynamic offset in elements. Throws if a start is out of range.
+  int64_t evaluate_offset(const DynamicOffset& offset) const;
   StridedArray scalar_output(const Plan::Output& output) const;
   void deliver(std::size_t number, StridedArray& result);
 

@@ -55,7 +55,7 @@ bool Run::is_overwritten(const StridedArray& view) const {
 // An output that is a view of an input or a constant. It is copied if the owner of borrowed memory may write to it, or
 // if this run does.
 StridedArray Run::passed_through(std::size_t number, const Plan::Output& output, StridedStorage view) const {
-  view.offset += output.offset + moved_by(output.movement);
+  view.offset += output.offset + evaluate_offset(output.dynamic_offset);
   view.strides = output.strides;
   StridedArray result{output.type, std::move(view)};
   const bool is_kept = number >= out_memory_.size() || !out_memory_[number].pointer;

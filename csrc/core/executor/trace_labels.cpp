@@ -13,7 +13,7 @@
 namespace ferrule {
 namespace {
 
-// Such as "fused: add, exp"; for an op with an epilogue "matmul: add, relu".
+// The label of a node, such as "fused: add, exp"; for an op with an epilogue "matmul: add, relu".
 std::string name_of(const fe_node& node, const std::string& op) {
   std::string name = op;
   for (uint32_t i = 0; node.body && i < node.body->instruction_count; ++i) {

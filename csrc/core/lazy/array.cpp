@@ -150,7 +150,8 @@ std::vector<ArrayPointer> Array::record_call(const ops::Row& op, std::vector<Arr
   if (!first) fail_argument("{}: it needs an array, whose device it takes", op.name);
   ArrayOperands operands(inputs, (*first)->device());
   ops::RecordedCall call = ops::record_call(op, operands, numbers, given);
-  if (inputs[0]->is_cut_anywhere(op, call.attributes)) return record_moving(std::move(inputs[0]), op, call.attributes);
+  if (inputs[0]->becomes_dynamic_slice(op, call.attributes))
+    return record_dynamic_slice(std::move(inputs[0]), op, call.attributes);
   if (!ops::is_open_ended(op, call.attributes)) return record_checked(op, std::move(inputs), std::move(call));
   const ops::Attributes attributes = call.attributes;
   return cut_to_length(op, attributes, record_checked(op, std::move(inputs), std::move(call)));
@@ -180,9 +181,9 @@ std::vector<ArrayPointer> Array::cut_to_length(const ops::Row& op, const ops::At
   return outputs;
 }
 
-bool Array::is_cut_anywhere(const ops::Row& op, const ops::Attributes& attributes) const {
+bool Array::becomes_dynamic_slice(const ops::Row& op, const ops::Attributes& attributes) const {
   if (op.kind != ops::Kind::view || state() != State::pending || &op != &ops::op_named("slice")) return false;
-  // Each moving view adds its starts to the offset. So only the first view of a chain moves; the others are strides.
+  // Each dynamic slice adds its starts to the offset, so only the first view of a chain becomes one.
   static const ops::Row* const dynamic_slice = &ops::op_named("dynamic_slice");
   if (op_ != nullptr && (op_->kind == ops::Kind::view || op_ == dynamic_slice)) return false;
   const auto& steps = ops::AttributeReader{op, attributes}.integers("steps");
@@ -190,8 +191,8 @@ bool Array::is_cut_anywhere(const ops::Row& op, const ops::Attributes& attribute
          std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step == 1; });
 }
 
-std::vector<ArrayPointer> Array::record_moving(ArrayPointer x, const ops::Row& slice,
-                                               const ops::Attributes& attributes) {
+std::vector<ArrayPointer> Array::record_dynamic_slice(ArrayPointer x, const ops::Row& slice,
+                                                      const ops::Attributes& attributes) {
   const ops::AttributeReader reader{slice, attributes};
   const std::shared_ptr<Device> device = x->device();
   std::vector<ArrayPointer> inputs = {std::move(x)};

@@ -36,7 +36,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static std::vector<ArrayPointer> record_call(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                                std::span<const ops::OperandNumber> numbers,
                                                const std::vector<ops::NamedAttribute>& given);
-  // Same for an op with one output.
+  // The same for an op with one output.
   static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs,
                              std::span<const ops::OperandNumber> numbers,
                              const std::vector<ops::NamedAttribute>& given);
@@ -47,11 +47,11 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType& type() const { return type_; }
   const std::shared_ptr<Device>& device() const { return device_; }
   State state() const { return state_.load(std::memory_order_acquire); }
-  // Only for computed arrays. Throws if the memory was donated.
+  // The array must be computed. Throws if the memory was donated.
   StridedArray strided_array() const;
-  // Same; empty if the memory was donated.
+  // The same; empty if the memory was donated.
   std::optional<StridedArray> strided_array_unless_donated() const;
-  // Only for computed arrays; valid also if the memory was donated.
+  // The array must be computed; its memory may have been donated.
   const Strides& strides() const { return result_->data.strides; }
   bool is_writable() const { return result_->data.storage && result_->data.storage->writable(); }
   std::string placement() const;
@@ -68,7 +68,7 @@ class Array : public std::enable_shared_from_this<Array> {
   std::shared_ptr<Storage> donate_storage(long pointers, long holders);
   void return_storage(const std::shared_ptr<Storage>& memory);
   bool is_donated() const { return donated_.load(std::memory_order_acquire) != 0; }
-  // Donated by a thread that does not exist in this child of a fork.
+  // Whether the thread that donated the array does not exist in this child of a fork.
   bool was_donated_before_fork() const;
 
  private:
@@ -83,11 +83,11 @@ class Array : public std::enable_shared_from_this<Array> {
   };
   static std::vector<ArrayPointer> record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                                   ops::RecordedCall call);
-  // Whether the call is a slice of a pending array that is recorded with starts as scalars.
-  bool is_cut_anywhere(const ops::Row& op, const ops::Attributes& attributes) const;
+  // Whether the call is a slice of this pending array that is recorded as dynamic_slice, with starts as scalars.
+  bool becomes_dynamic_slice(const ops::Row& op, const ops::Attributes& attributes) const;
   // Records a slice as dynamic_slice, so that one compiled graph serves all starts.
-  static std::vector<ArrayPointer> record_moving(ArrayPointer x, const ops::Row& slice,
-                                                 const ops::Attributes& attributes);
+  static std::vector<ArrayPointer> record_dynamic_slice(ArrayPointer x, const ops::Row& slice,
+                                                        const ops::Attributes& attributes);
   // Computes the outputs of a call that does not give the length of the first one, and cuts that to its length.
   static std::vector<ArrayPointer> cut_to_length(const ops::Row& op, const ops::Attributes& attributes,
                                                  std::vector<ArrayPointer> outputs);

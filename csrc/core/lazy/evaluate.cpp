@@ -234,7 +234,7 @@ class Evaluation : private Donor {
   static bool is_view(const Item& item) {
     return item.state == Array::State::pending && item.array->op_ && item.array->op_->kind == ops::Kind::view;
   }
-  // By arrays outside of this evaluation.
+  // Whether arrays outside of this evaluation read the item later.
   static bool is_read_later(const Item& item) { return item.is_viewed || item.array->readers > item.reads; }
 
   // Requested arrays, arrays with handles, and arrays that are read outside of this evaluation: each is computed once.

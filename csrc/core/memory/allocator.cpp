@@ -13,7 +13,7 @@
 namespace ferrule {
 namespace {
 
-// After this many more cached bytes, give_back() checks whether the device is short of memory.
+// Number of further cached bytes after which give_back() checks whether the device is short of memory.
 constexpr uint64_t bytes_between_looks = uint64_t{1} << 28;
 // Attempts to make room for one request, in case other threads take the memory that was freed.
 constexpr int max_turns = 20;

@@ -13,7 +13,7 @@ class Device;
 class DeviceQueue;
 class Storage;
 
-// For example the workspace of an executable, shared by its runs, which follow one another in a queue. Thread-safe.
+// Memory such as the workspace of an executable, shared by its runs, which follow one another in a queue. Thread-safe.
 class KeptMemory {
  public:
   // `size` > 0. Allocates nothing yet.

@@ -17,7 +17,7 @@ namespace {
 // Submissions of a queue that may be unfinished before the next one waits for the oldest.
 constexpr std::size_t max_in_flight = 64;
 
-struct KeptForGood {
+struct LeakedObjects {
   BriefMutex mutex;
   std::vector<std::shared_ptr<const void>> owned;
 };
@@ -34,12 +34,12 @@ ErrorPointer loss_of(const Device& device, const ErrorPointer& reason) noexcept 
 
 }  // namespace
 
-void keep_for_good(std::shared_ptr<const void> owned) noexcept {
+void leak_deliberately(std::shared_ptr<const void> owned) noexcept {
   if (!owned) return;
-  KeptForGood& kept = Immortal<KeptForGood>::get();
-  const std::scoped_lock lock(kept.mutex);
+  LeakedObjects& leaked = Immortal<LeakedObjects>::get();
+  const std::scoped_lock lock(leaked.mutex);
   try {
-    kept.owned.push_back(owned);
+    leaked.owned.push_back(owned);
   } catch (const std::bad_alloc&) {
     // Without memory for the list, this reference is never released.
     alignas(decltype(owned)) static std::byte place[sizeof owned];
@@ -270,7 +270,7 @@ void Submission::give_up(Work& work, ErrorPointer error, ErrorPointer unrecorded
   if (!is_loss(error) && !queue_.drain(error)) {
     work.abandon(error);
     for (const auto& list : {read_, written_})
-      for (const auto& storage : list) keep_for_good(storage);
+      for (const auto& storage : list) leak_deliberately(storage);
   }
   queue_.device().check(error.release());
 }

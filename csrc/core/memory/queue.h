@@ -39,7 +39,7 @@ class DeviceQueue {
   WorkPointer oldest() const;
   WorkPointer newest() const;
   std::size_t in_flight() const;
-  // For work whose end no event can report, because of `reason`: resets the queue, which waits for all of its work. If
+  // Ends work whose end no event can report, because of `reason`: resets the queue, which waits for all of its work. If
   // the reset fails too, the device counts as lost, `reason` becomes that error, and nothing that the work uses is ever
   // freed.
   void drain_for(Work& work, ErrorPointer reason);
@@ -91,7 +91,7 @@ class Submission {
   }
   // See `rest` of Work; it must not throw.
   void then(std::function<void()> rest) { rest_ = std::move(rest); }
-  // For work that is not a copy.
+  // Sets the trace of work that is not a copy.
   void trace(TracedWorkPointer traced) { traced_ = std::move(traced); }
   // Keeps an object until the work is over.
   void keep(std::shared_ptr<const void> owned) {
@@ -113,7 +113,7 @@ class Submission {
     wait_on_device();
     return commit(function(queue_.handle()));
   }
-  // Same as give(); false if the module returns FE_UNSUPPORTED.
+  // The same as give(); false if the module returns FE_UNSUPPORTED.
   template <class Function>
   bool is_given(const Function& function) {
     try {
@@ -155,7 +155,7 @@ void synchronize(Device& device, const Cancel& cancel = {});
 // Waits with the reset of its queues. Throws the loss of a lost device.
 void reset_queue(Device& device);
 
-// Keeps an object forever, because a device may still use it. Works without free memory.
-void keep_for_good(std::shared_ptr<const void> owned) noexcept;
+// Leaks an object deliberately, because a device may still use it. Works without free memory.
+void leak_deliberately(std::shared_ptr<const void> owned) noexcept;
 
 }  // namespace ferrule

@@ -20,11 +20,11 @@ class Device;
 class Storage {
  public:
   enum class Origin : uint8_t { allocated, borrowed, prepared };
-  // From the device's caching allocator, for first use by `queue` (null: by the host or any queue). Throws
+  // Allocates from the device's caching allocator, for first use by `queue` (null: by the host or any queue). Throws
   // Error(out_of_memory) with the sizes. `size` > 0.
   static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, uint64_t size,
                                            const DeviceQueue* queue = nullptr, Origin origin = Origin::allocated);
-  // For a single array: unload names its shape if the array prevents unloading.
+  // Allocates for a single array: unload names its shape if the array prevents unloading.
   static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, const TensorType& type,
                                            const DeviceQueue* queue = nullptr);
   // Borrows host memory that contains `array`. `owner` lives until the storage and every execution that reads it are
@@ -68,9 +68,9 @@ class Storage {
   WorkPointer last_write() const;
   // Appends the uses that are not known to be over.
   void add_uses(std::vector<WorkPointer>& uses) const;
-  // Before the host reads: waits for the last write and throws its error, or Error(cancelled).
+  // Call before the host reads. Waits for the last write and throws its error, or Error(cancelled).
   void finish_write(const Cancel& cancel = {}) const;
-  // Before the host writes: waits for reads as well.
+  // Call before the host writes. Waits for reads as well.
   void finish_uses(const Cancel& cancel = {}) const;
 
  private:

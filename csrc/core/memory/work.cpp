@@ -120,8 +120,8 @@ void Work::end(ErrorPointer error, std::shared_ptr<const Work> failed_input, boo
     is_over_.store(true, std::memory_order_release);
   }
   if (!is_abandoned) return;
-  keep_for_good(std::move(ended));  // keeps the device open as well
-  for (std::shared_ptr<const void>& owned : kept) keep_for_good(std::move(owned));
+  leak_deliberately(std::move(ended));  // keeps the device open as well
+  for (std::shared_ptr<const void>& owned : kept) leak_deliberately(std::move(owned));
 }
 
 void Work::check() const {

@@ -47,7 +47,7 @@ std::string describe(const Writer& writer);
 // if there is none. `what` is what the path itself is.
 std::string complaint_about_folders(std::filesystem::path folder, WriterOf what);
 
-// How to take the permission from a writer: "chmod g-w 'file'".
+// The command that takes the permission from a writer: "chmod g-w 'file'".
 std::string advice_against(const Writer& writer, const std::filesystem::path& path);
 
 }  // namespace ferrule

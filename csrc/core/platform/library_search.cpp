@@ -69,7 +69,7 @@ bool ends_search(const fs::path& path) {
   return fs::is_regular_file(path, problem);
 }
 
-// Those that come before the folders of PATH: the program's, and those of Windows.
+// The folders that come before those of PATH: the program's, and those of Windows.
 std::vector<fs::path> first_folders() {
   std::vector<fs::path> folders = {executable_dir()};
   for (const auto folder_of : {&GetSystemDirectoryW, &GetWindowsDirectoryW}) {
@@ -106,7 +106,7 @@ std::optional<fs::path> find_library(const std::string& library) {
   if (auto path = find_in_loader_cache(library)) return path;
   return find_library_in({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, library);
 #elif defined(_WIN32)
-  // As LoadLibrary, with which modules open drivers, but without the current directory.
+  // Searches like LoadLibrary, with which modules open drivers, but not in the current directory.
   if (library.find_first_of("/\\:") != std::string::npos) return std::nullopt;
   if (auto path = find_library_in(first_folders(), library)) return path;
   return find_library_in(environment_paths("PATH"), library);

@@ -1,4 +1,4 @@
-// What to do if macOS refuses to open a library because of its signature.
+// Advice for users when macOS refuses to open a library because of its signature.
 #pragma once
 
 #include <string>

@@ -21,7 +21,8 @@ void clear_unknown_slots(fe_backend& table) {
     std::memset(reinterpret_cast<char*>(&table) + table.struct_size, 0, sizeof table - table.struct_size);
 }
 
-// More than any machine has. A larger count, such as one from uninitialised memory, is an error.
+// Largest accepted number of devices, more than any machine has. A larger count, such as one from uninitialised memory,
+// is an error.
 constexpr uint32_t max_devices = 4096;
 
 struct Slot {

@@ -14,7 +14,7 @@ namespace ferrule {
 
 using DeviceUuid = std::array<uint8_t, 16>;
 
-// How a backend identifies a device.
+// The identity of a device, as its backend gives it.
 struct DeviceIdentity {
   std::string backend;
   std::optional<DeviceUuid> uuid;

@@ -17,8 +17,8 @@ namespace ferrule {
 // then are skipped. A call from inside a range, or while another thread's call uses the pool, runs serially.
 fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) noexcept;
 
-// While it exists, each parallel_for that its thread calls ends with the error `cancelled` soon after `cancel` wants
-// it: the calling thread asks between ranges, which take about 20 ms at most if a grain does.
+// During its lifetime, each parallel_for that its thread calls ends with the error `cancelled` soon after `cancel`
+// wants it: the calling thread asks between ranges, which take about 20 ms at most if a grain does.
 class Cancellable {
  public:
   explicit Cancellable(const Cancel& cancel) noexcept;

@@ -56,7 +56,7 @@ std::vector<Call> calls_of(const Row& row, std::size_t output) {
         const Shape result = infer(row, inputs, attributes)[output].shape;
         calls.push_back({shapes, attributes, result});
       } catch (const Error&) {
-        // Not a valid call of this op.
+        // The call is not valid for this op.
       }
     }
   }
@@ -106,7 +106,7 @@ const char* result_shape(const Row& row, std::size_t output) {
   return holds(is_same) ? "same" : holds(is_broadcast) ? "broadcast" : holds(is_reduced) ? "reduced" : "unknown";
 }
 
-// Where a result's dtype comes from, according to the op's samples.
+// The origin of a result's dtype, according to the op's samples.
 std::pair<const char*, std::string> result_dtype(const Row& row, std::size_t output) {
   bool same = true, real = true, complex = true, fixed = true;
   const std::vector<SampleCall> samples = samples_of(row);

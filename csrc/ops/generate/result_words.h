@@ -1,4 +1,4 @@
-// What the generators say about the results and the attributes of an op, in one word each.
+// Words of the generators for the results and the attributes of an op, one each.
 #pragma once
 
 #include "ops/row.h"
@@ -14,7 +14,8 @@ struct ResultWords {
 };
 ResultWords result_words(const Row& row, std::size_t output);
 
-// Of sdk::AttributeKind. An attribute named "axis" or "axes" refers to axes of the first input, in every row.
+// The sdk::AttributeKind of an attribute. An attribute named "axis" or "axes" refers to axes of the first input, in
+// every row.
 const char* attribute_kind(const AttributeRow& attribute);
 
 }  // namespace ferrule::ops

@@ -9,7 +9,7 @@
 
 namespace ferrule::probe {
 
-// From now on orphaned descendants become children of this process instead of init. Linux only; does nothing elsewhere.
+// Makes orphaned descendants children of this process instead of init. Linux only; does nothing elsewhere.
 void adopt_orphans();
 
 struct Process {

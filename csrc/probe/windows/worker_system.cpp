@@ -20,7 +20,7 @@ std::size_t write_some(intptr_t descriptor, const char* bytes, std::size_t count
 }
 
 void search_for_libraries_in(const std::string& folder) {
-  // For modules that open libraries by name, too, as AddDllDirectory is not.
+  // Applies also to modules that open libraries by name, unlike AddDllDirectory.
   if (!folder.empty()) SetDllDirectoryW(path_from_text(folder).c_str());
 }
 

@@ -372,10 +372,10 @@ typedef struct fe_native_array {
  * write. `wait`: 0 = return at once; 1 = the host waits until the array is computed; 2 = later work of `stream`
  * (another library's) waits for it; where the device cannot do that, the host waits. Errors as fe_native_device_get. */
 FE_API fe_error *fe_array_native(fe_array *array, int32_t wait, void *stream, fe_native_array *out);
-/* As fe_array_from_host, for device memory of another library; `pointer` is an address on the device. The caller makes
- * sure that later work of the device's stream runs after the work that writes the memory. `release` is called when no
- * queue uses the memory any longer. Bools are copied: nonzero bytes become 1. FE_UNSUPPORTED if the memory cannot be
- * borrowed, as where DLPack's pointers are handles (Vulkan, Metal, OpenCL, WebGPU). */
+/* Like fe_array_from_host, for device memory of another library; `pointer` is an address on the device. The caller
+ * makes sure that later work of the device's stream runs after the work that writes the memory. `release` is called
+ * when no queue uses the memory any longer. Bools are copied: nonzero bytes become 1. FE_UNSUPPORTED if the memory
+ * cannot be borrowed, as where DLPack's pointers are handles (Vulkan, Metal, OpenCL, WebGPU). */
 FE_API fe_error *fe_array_from_native(fe_device *device, const fe_host_memory *memory, int32_t device_type,
                                       int32_t device_id, fe_array **out);
 /* Makes a one-dimensional uint8 array of `size` bytes, such as a mapped file, from which fe_array_cut takes arrays. The
@@ -400,7 +400,7 @@ FE_API void fe_array_retain(fe_array *array);
 FE_API void fe_array_release(fe_array *array);
 FE_API fe_error *fe_array_info_get(const fe_array *array, fe_array_info *out);
 FE_API fe_error *fe_array_device(const fe_array *array, fe_device **out);
-/* Where the bytes come from: "borrowed", "owned", "copied: <reason>", "lazy", "donated to <call>", ... */
+/* The origin of the bytes: "borrowed", "owned", "copied: <reason>", "lazy", "donated to <call>", ... */
 FE_API fe_error *fe_array_placement(const fe_array *array, fe_string **out);
 /* Kind of an attribute, with the field of fe_attribute that has its value. An int64 is accepted for a float64. */
 typedef enum fe_attribute_kind FE_ANY_INT {
@@ -470,8 +470,8 @@ static inline fe_attribute fe_attribute_float64_list(const char *name, const dou
 FE_API size_t fe_op_output_count(const char *op);
 /* Kind of a scalar operand. Like a Python number it has a kind (bool, integer, real, complex) and no width. */
 typedef enum fe_number_kind FE_ANY_INT {
-  FE_NUMBER_NONE = 0,   /* no number: the operand is the array, or the graph value */
-  FE_NUMBER_STANDS = 1, /* the operand is the array or value, but it promotes as a number does */
+  FE_NUMBER_NONE = 0,   /* no number: the operand is the array or graph value */
+  FE_NUMBER_WEAK = 1,   /* the operand is the array or graph value, and promotes like a number */
   FE_NUMBER_BOOL = 2,   /* `integer`, zero or nonzero */
   FE_NUMBER_INT64 = 3,  /* `integer` */
   FE_NUMBER_UINT64 = 4, /* `integer` reinterpreted as uint64_t; for values above INT64_MAX */
@@ -523,13 +523,13 @@ FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array
 /* Called on the computing thread between nodes, between ranges of a parallel_for, and while it waits for a device.
  * Nonzero cancels with FE_CANCELLED. */
 typedef int (*fe_cancel_function)(void *argument);
-/* What computations ask that are given no `cancel`, such as those that recording causes; NULL: none. */
+/* Sets the `cancel` of computations that are given none, such as those that recording causes; NULL: none. */
 FE_API fe_error *fe_set_cancel(fe_cancel_function cancel, void *argument);
 /* Computes arrays and waits until all are computed; returns the first error of a failed one. `cancel` may be NULL; work
  * that queues were given before it was cancelled is still done. */
 FE_API fe_error *fe_eval(fe_array *const *arrays, size_t count, fe_cancel_function cancel, void *argument);
-/* As fe_eval, but returns when devices with queues have been given the work. Reading an array waits for it, and returns
- * the error if its work failed. */
+/* Like fe_eval, but returns when devices with queues have been given the work. Reading an array waits for it, and
+ * returns the error if its work failed. */
 FE_API fe_error *fe_submit(fe_array *const *arrays, size_t count, fe_cancel_function cancel, void *argument);
 /* 1 if all arrays are computed; 0 if reading one would compute or wait; -1 if none would wait, but the work of one
  * failed: fe_eval returns its error. */

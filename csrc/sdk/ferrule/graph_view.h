@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Where the bytes of a storage come from. */
+/* The origin of the bytes of a storage. */
 typedef enum fe_storage_kind FE_ANY_INT {
   FE_STORAGE_INPUT = 0,     /* fe_execution.bindings[binding], read-only */
   FE_STORAGE_OUTPUT = 1,    /* fe_execution.bindings[binding], written; see `reuses` */

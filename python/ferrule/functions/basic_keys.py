@@ -16,8 +16,8 @@ from ferrule.array.recording import as_operand
 from ferrule.array.symbols import refuse
 from ferrule.errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule.functions import views
-from ferrule.functions.movement import taken
-from ferrule.functions.slicing import cut, written
+from ferrule.functions.movement import take_elements
+from ferrule.functions.slicing import cut, write_slice
 
 
 class NewAxis(NamedTuple):
@@ -29,7 +29,7 @@ class NewAxis(NamedTuple):
 Gather = tuple[int, Array]  # an axis, and the indices along it
 
 
-class Moving(NamedTuple):
+class DynamicRange(NamedTuple):
     """A slice whose start is a number of a traced call; the length is known."""
 
     start: Array
@@ -40,7 +40,7 @@ class Key(NamedTuple):
     """A key with one item for each axis, and None for each new axis.
 
     An item is an integer from 0 on, the range of a slice, or None; or, if it depends on a number argument of a traced
-    function, an Array or a Moving. `shape` is that of the part.
+    function, an Array or a DynamicRange. `shape` is that of the part.
     """
 
     items: tuple[Any, ...]
@@ -49,7 +49,7 @@ class Key(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether all items are integers, ranges and None."""
-        return not any(isinstance(item, (Array, Moving)) for item in self.items)
+        return not any(isinstance(item, (Array, DynamicRange)) for item in self.items)
 
     def of(self, x: Array) -> Array:
         part = self.part(x)
@@ -58,7 +58,7 @@ class Key(NamedTuple):
     def part(self, x: Array) -> Array:
         """Return the part of x; x itself if that is all of it."""
         starts, lengths, steps = [], [], []
-        moving: dict[int, tuple[Array, int]] = {}  # axes whose start is a number of a traced call: start and length
+        dynamic: dict[int, tuple[Array, int]] = {}  # axes whose start is a number of a traced call: start and length
         for axis, (item, size) in enumerate(zip(self._along_axes(), x.shape, strict=True)):
             start, length, step = 0, size, 1
             if isinstance(item, range):
@@ -66,16 +66,16 @@ class Key(NamedTuple):
             elif isinstance(item, int):
                 start, length = item, 1
             else:
-                moving[axis] = _start_of(item, size), item.length if isinstance(item, Moving) else 1
+                dynamic[axis] = _start_of(item, size), item.length if isinstance(item, DynamicRange) else 1
             starts.append(start)
             lengths.append(length)
             steps.append(step)
         result = x
         if tuple(lengths) != x.shape or any(step != 1 for step in steps):
             result = recording.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
-        if moving:
-            begins = [moving[axis][0] if axis in moving else 0 for axis in range(x.ndim)]
-            lengths = [moving[axis][1] if axis in moving else length for axis, length in enumerate(lengths)]
+        if dynamic:
+            begins = [dynamic[axis][0] if axis in dynamic else 0 for axis in range(x.ndim)]
+            lengths = [dynamic[axis][1] if axis in dynamic else length for axis, length in enumerate(lengths)]
             result = cut("x[key]", result, begins, lengths)
         if self.shape != result.shape:
             result = recording.apply("reshape", (result,), {"shape": self.shape})
@@ -97,7 +97,7 @@ class Key(NamedTuple):
                 positions.append(range(item, item + 1))
                 starts.append(item)
             else:
-                kept.append(item.length if isinstance(item, Moving) else 1)
+                kept.append(item.length if isinstance(item, DynamicRange) else 1)
                 starts.append(_start_of(item, size))
         spread = broadcast_value(without_ones(part, len(self.shape)), self.shape)
         if 0 in kept:
@@ -105,7 +105,7 @@ class Key(NamedTuple):
         if spread.shape != tuple(kept):
             spread = recording.apply("reshape", (spread,), {"shape": kept})
         if len(starts) == x.ndim:
-            return spread if spread.shape == x.shape else written("x[key] = value", x, spread, starts)
+            return spread if spread.shape == x.shape else write_slice("x[key] = value", x, spread, starts)
         if len(positions) < x.ndim:
             raise UnsupportedError(
                 "x[key] = value: a number of a traced call can be combined with integers, index arrays and slices of "
@@ -118,7 +118,7 @@ class Key(NamedTuple):
         found: list[int] = []
         for item in self.items:
             stride = 1 if item is None else next(axes)
-            if item is None or isinstance(item, (range, Moving)):
+            if item is None or isinstance(item, (range, DynamicRange)):
                 found.append(stride * item.step if isinstance(item, range) else stride)
         return self.shape, tuple(found)
 
@@ -181,8 +181,8 @@ def _compared(step: views.Step) -> object:
 
 
 def _compared_item(item: Any) -> object:
-    if isinstance(item, Moving):
-        return "moving", id(item.start), item.length
+    if isinstance(item, DynamicRange):
+        return "dynamic", id(item.start), item.length
     return ("traced", id(item)) if isinstance(item, Array) else item
 
 
@@ -211,9 +211,9 @@ def key_of(x: Array, items: list[Any]) -> tuple[Key, list[Gather]]:
             continue
         size = x.shape[axis]
         if isinstance(item, slice):
-            moving = _moving(item, size)
-            found.append(_range_of(item, size) if moving is None else moving)
-            shape.append(len(found[-1]) if moving is None else moving.length)
+            part = _dynamic_range(item, size)
+            found.append(_range_of(item, size) if part is None else part)
+            shape.append(len(found[-1]) if part is None else part.length)
         elif is_traced_int(item):
             found.append(item)
         elif isinstance(item, Array):
@@ -226,9 +226,9 @@ def key_of(x: Array, items: list[Any]) -> tuple[Key, list[Gather]]:
     return Key(tuple(found), tuple(shape)), gathers
 
 
-def _start_of(item: Moving | Array, size: int) -> Array:
+def _start_of(item: DynamicRange | Array, size: int) -> Array:
     """Return the place along an axis that a number of a traced call says."""
-    if isinstance(item, Moving):
+    if isinstance(item, DynamicRange):
         return recording.number_of("slice_start", item.start, size, item.length)
     return recording.number_of("index", item, size)
 
@@ -245,7 +245,7 @@ def _put_apart(x: Array, positions: list[range | None], spread: Array) -> Array:
             places = np.arange(some.start, some.stop, some.step)
             source[places] = np.arange(len(places))
             hit[places] = True
-        spread = taken(spread, as_operand("x[key] = value", source, spread), place)
+        spread = take_elements(spread, as_operand("x[key] = value", source, spread), place)
         along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
         mask = along if mask is None else recording.apply("logical_and", (mask, along), {})
     return spread if mask is None else recording.apply("where", (mask, spread, x), {})
@@ -276,7 +276,7 @@ def _range_of(item: slice, size: int) -> range:
     return chosen if len(chosen) > 1 else range(chosen.start, chosen.start + len(chosen))
 
 
-def _moving(item: slice, size: int) -> Moving | None:
+def _dynamic_range(item: slice, size: int) -> DynamicRange | None:
     """Return a slice that depends on a number of a traced call; None for other slices."""
     ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and is_number(end)]
     if not ends:
@@ -296,7 +296,7 @@ def _moving(item: slice, size: int) -> Moving | None:
     length = max(length, 0)
     if length > size:
         raise OutOfRangeError(f"x[key]: a slice of {length} elements does not fit into an axis with {size}")
-    return Moving(item.start, length)
+    return DynamicRange(item.start, length)
 
 
 def is_traced_int(item: object) -> bool:

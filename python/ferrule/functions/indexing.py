@@ -38,7 +38,7 @@ from ferrule.functions.basic_keys import (
 )
 from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.creation import zeros
-from ferrule.functions.movement import broadcast_to, permute_dims, reshape, taken
+from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take_elements
 from ferrule.functions.repetition import common_shape
 
 if TYPE_CHECKING:
@@ -78,21 +78,21 @@ def assign(x: Array, key: object, value: object) -> None:
     if step is None:
         views.change(x, lambda before: put(before, key, value))
         return
-    joined = views.joined(steps, step)
+    joined = views.join_steps(steps, step)
     if part and part[0] is base and are_same(part[1], joined):
         return  # the second half of `x[key] += y`, which assigned to the view x[key]
     spread = broadcast_value(without_ones(_value_for(x, value), len(step.shape)), step.shape)
-    views.change(base, lambda before: views.written(before, joined, spread))
+    views.change(base, lambda before: views.replace_part(before, joined, spread))
 
 
 def _gathered(x: Array, gathers: list[Gather], is_separated: bool) -> Array:
     """Return the elements at index arrays: their axes replace the indexed ones, or come first if they are separated."""
     if len(gathers) == 1:
         place, indices = gathers[0]
-        elements = taken(x, indices, place)
+        elements = take_elements(x, indices, place)
         return _moved_to_front(elements, place, indices.ndim) if is_separated else elements
     joined = _Joined(x, gathers, is_separated)
-    return taken(joined.joined(x), joined.indices, joined.place)
+    return take_elements(joined.joined(x), joined.indices, joined.place)
 
 
 class _Joined:
@@ -183,7 +183,7 @@ def _chosen_by_mask(x: Array, mask: Array) -> Array:
         refuse(_MASK_LENGTH, mask._handle)
     flags = mask if mask.ndim == 1 else reshape(mask, (mask.size,))
     if isinstance(x._handle, Symbol):
-        return taken(rows, compaction.nonzero(flags)[0], 0)
+        return take_elements(rows, compaction.nonzero(flags)[0], 0)
     return recording.apply_all("compress", (rows, flags), {"axis": 0, "size": -1})[0]
 
 

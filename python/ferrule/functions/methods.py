@@ -309,4 +309,4 @@ def attach() -> None:
             if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
                 member = explains_arguments(member)
             setattr(Array, name, member)
-    _ferrule.set_array_class(Array, operators.operate, views.made)
+    _ferrule.set_array_class(Array, operators.operate, views.apply_steps)

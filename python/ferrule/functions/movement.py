@@ -590,10 +590,10 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
         axis = 0
     place = axis_of("take", axis, x.ndim)
-    return taken(x, _indices("take", indices, x, place), place)
+    return take_elements(x, _indices("take", indices, x, place), place)
 
 
-def taken(x: Array, indices: Array, axis: int) -> Array:
+def take_elements(x: Array, indices: Array, axis: int) -> Array:
     """Return the elements at indices, which were checked if the host has their values."""
     _check_without_kernel("take", x, indices, axis)
     return recording.apply("take", (x, _as_index_dtype(indices)), {"axis": axis})

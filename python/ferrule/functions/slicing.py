@@ -108,7 +108,7 @@ def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
         )
     if value.ndim != x.ndim or any(have > room for have, room in zip(value.shape, x.shape, strict=True)):
         raise InvalidArgumentError(f"update_slice: a value of shape {value.shape} does not fit into x of {x.shape}")
-    return written("update_slice", x, cast(value, x.dtype), _given("update_slice", x, starts))
+    return write_slice("update_slice", x, cast(value, x.dtype), _given("update_slice", x, starts))
 
 
 def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> Array:
@@ -119,7 +119,7 @@ def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[
     return recording.apply("dynamic_slice", operands, {"sizes": tuple(lengths)})
 
 
-def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) -> Array:
+def write_slice(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) -> Array:
     """Return x with the value written from `starts` on."""
     if x.ndim == 0:
         return value

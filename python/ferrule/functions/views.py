@@ -126,25 +126,25 @@ def cut(x: Array, step: Step) -> Array:
         return step.of(x)
     base, steps = _ferrule.view_of(x) or (x, ())
     seen = base._handle  # another thread may assign to the base from here on
-    return _ferrule.make_view(step.of(x), base, joined(steps, step), seen)
+    return _ferrule.make_view(step.of(x), base, join_steps(steps, step), seen)
 
 
-def joined(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
+def join_steps(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
     """Return the steps and one more."""
     if not steps or isinstance(steps[-1], Whole):
         return (step,)
     both = step.after(steps[-1])
-    return (*steps, step) if both is None else (*joined(steps[:-1], both[0]), *both[1:])
+    return (*steps, step) if both is None else (*join_steps(steps[:-1], both[0]), *both[1:])
 
 
-def made(base: Array, steps: Sequence[Step]) -> Array:
+def apply_steps(base: Array, steps: Sequence[Step]) -> Array:
     """Return the part of an array that the steps cut."""
     for step in steps:
         base = step.of(base)
     return base
 
 
-def written(x: Array, steps: Sequence[Step], part: Array) -> Array:
+def replace_part(x: Array, steps: Sequence[Step], part: Array) -> Array:
     """Return x with another part at the steps."""
     wholes = [x]
     for step in steps[:-1]:
@@ -162,7 +162,7 @@ def change(x: Array, changed: Callable[[Array], Array]) -> None:
         target, steps = known or (x, ())
         before = target._handle
         old = Array._of(before)
-        after = written(old, steps, changed(made(old, steps))) if steps else changed(old)
+        after = replace_part(old, steps, changed(apply_steps(old, steps))) if steps else changed(old)
         handle = after._snapshot()._handle
         if _ferrule.replace_handle(target, before, handle):
             break

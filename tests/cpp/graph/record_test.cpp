@@ -18,7 +18,7 @@ TEST_F(GraphRecord, OperandsOfOneKindArePromotedByCasts) {
 
 TEST_F(GraphRecord, WeakOperandsTakeTheDtypeOfTheOthers) {
   const ValueId operands[] = {input({2}), scalar(2, DType::float64)};
-  const ops::OperandNumber numbers[] = {{}, {.number = {}, .stands_for_number = true}};
+  const ops::OperandNumber numbers[] = {{}, {.number = {}, .is_weak = true}};
   const ValueId sum = graph.add(ops::op_named("add"), operands, {}, nullptr, numbers);
   EXPECT_EQ(to_string(graph.type(sum)), "float32(2,)");
 }

@@ -5,7 +5,7 @@
 namespace ferrule {
 namespace {
 
-// As dyld of macOS 14 says it.
+// The message of dyld on macOS 14.
 constexpr auto other_developer =
     "dlopen(/x/libferrule-mine.so, 0x0006): tried: '/x/libferrule-mine.so' (code signature in <B1A6> "
     "'/x/libferrule-mine.so' not valid for use in process: mapping process and mapped file (non-platform) have "

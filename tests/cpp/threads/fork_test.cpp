@@ -50,7 +50,7 @@ TEST_F(ForkTest, EveryUseOfAnInheritedDeviceIsAnErrorWithoutDriverCalls) {
   auto executable = compiled(device);
   auto array = std::make_unique<StridedArray>(ones(device));
   run(*executable, *array);
-  // In the order of a device's lifetime: compute, query, release, unload.
+  // The steps follow a device's lifetime: compute, query, release, unload.
   const auto report = [&] {
     std::string problems;
     const auto refused = [&](const std::function<void()>& function) {

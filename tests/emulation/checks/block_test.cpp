@@ -1,4 +1,4 @@
-// What the emulator reports of kernels with faults: one case for each kind of fault.
+// Tests the emulator's reports of faults in kernels: one case for each kind of fault.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// What the emulated CUDA runtime refuses or reports of wrong use, and that it runs what nothing orders in another
-// order.
+// Tests that the emulated CUDA runtime refuses or reports wrong use, and that it runs unordered work in another order.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 

@@ -208,7 +208,7 @@ TEST(Warpgroup, ExpectedBytesThatDoNotComeAreADeadlock) {
   EXPECT_NE(error.find("where phase 0 lacks 16 bytes"), std::string::npos) << error;
 }
 
-// Where the bytes of the copies that arrive first are those that are expected, the phase ends too early.
+// The phase ends too early if the copies that arrive first have as many bytes as are expected.
 TEST(Warpgroup, BytesThatAreNotExpectedAreReported) {
   const std::string newest = multiply(true, true, false, Fault::too_few_bytes, Order::forward).error;
   EXPECT_NE(newest.find("where phase 0 lacks -16384 bytes"), std::string::npos) << newest;

@@ -20,7 +20,7 @@ constinit thread_local Block* current_block = nullptr;
 
 namespace {
 
-// To ThreadSanitizer two threads on one stack would be a race.
+// ThreadSanitizer would report two threads on one stack as a race.
 #if defined(FERRULE_EMULATION_TSAN)
 constexpr bool stack_serves_many_threads = false;
 #else
@@ -157,7 +157,7 @@ void Block::run(Index index) {
                                                  " has ended before copies of tiles that it started have arrived"));
   current_thread = nullptr;
   current_block = nullptr;
-  // Not before: each thread of a block has a fiber of its own for ThreadSanitizer.
+  // Gives the fibers back only here, because ThreadSanitizer needs a fiber of its own for each thread of a block.
   fibers_.give_back_all();
   acquire(&end_);
   if (error_) std::rethrow_exception(error_);
@@ -240,8 +240,8 @@ void Block::wait_as_last(const Site& site) {
   wait(site, 0);
 }
 
-// Nothing orders copies of tiles and matrix instructions. No thread can go on: one copy arrives, the newest first, or
-// the threads of one warp go on. With the order reversed it is the other way round.
+// Called when no thread can go on. Nothing orders copies of tiles and matrix instructions, so one copy arrives, the
+// newest first; without copies the threads of one warp go on. With the order reversed it is the other way round.
 bool Block::end_asynchronous_work() {
   const std::size_t copies = started_copies.size();
   switch (shape_->order) {
@@ -257,7 +257,7 @@ bool Block::end_asynchronous_work() {
   }
 }
 
-// Of the first thread in order that waits as the last one.
+// Resumes the warp of the first thread in order that waits until no other thread can go on (wait_as_last()).
 bool Block::resume_last_warp() {
   const auto found = std::find_if(order_.begin(), order_.end(), [&](unsigned rank) { return threads_[rank].is_last; });
   if (found == order_.end()) return false;

@@ -156,11 +156,11 @@ class Block {
   void* shared(const void* key, std::size_t bytes);
   void* dynamic_shared();
   bool is_shared(const void* begin, std::size_t bytes) const;
-  // The byte of shared memory whose address is `place` modulo `window`; null if there is none. Of several declarations,
-  // the first one that has it: the tiles of a kernel are in one.
+  // The byte of shared memory whose address is `place` modulo `window`; null if there is none. The first
+  // declaration that has it is used: the tiles of a kernel are in one.
   const std::byte* shared_in_window(std::uintptr_t place, std::uintptr_t window) const;
-  // What TMA and matrix instructions see at this address of shared memory: the writes of threads are there only after
-  // publish_shared().
+  // The bytes that TMA and matrix instructions see at this address of shared memory. They see the writes of threads
+  // only after publish_shared().
   std::byte* published(const void* shared);
   void publish_shared();
   AsyncBarriers async_barriers;              // tile_copies.h
@@ -173,7 +173,8 @@ class Block {
   void wait_as_last(const Site& site);
   // Lets the other threads of the block go on.
   void let_others_run(const Site& site);
-  // Where the threads are while one of them runs for too long. Called by another OS thread, which ends the process.
+  // Lists the positions of the threads when one of them runs for too long. Called by another OS thread, which ends the
+  // process.
   std::string spin_report() const;
 
  private:

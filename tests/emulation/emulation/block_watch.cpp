@@ -52,7 +52,7 @@ void write_place(const char* what, std::uintptr_t address) {
   static_cast<void>(!::write(STDERR_FILENO, line, std::min(static_cast<std::size_t>(length), sizeof line - 1)));
 }
 
-// Runs in the OS thread whose block does not end: says where, and gives the signal to whom it would have gone.
+// Runs in the OS thread whose block does not end: reports the place, and passes the signal on to its former handler.
 void report_and_abort(int, siginfo_t*, void* context) {
   const std::uintptr_t address = interrupted_at(context);
   write_place("the loop is at", address);

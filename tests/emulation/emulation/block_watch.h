@@ -64,7 +64,7 @@ class BlockWatch {
   BlockWatch(const BlockWatch&) = delete;
   BlockWatch& operator=(const BlockWatch&) = delete;
 
-  // For the launches that follow; 0 is no limit.
+  // Sets the limit of the launches that follow; 0: none.
   void set_limit(std::chrono::milliseconds limit);
   // Watches the calling OS thread, which must not end before the watch does.
   WatchedBlocks& add();

@@ -19,7 +19,7 @@ struct KernelRecord {
   unsigned most_threads;  // of a block
 };
 
-// What cudaLibraryLoadData of the emulator takes as `code`. A null between begin and end is padding.
+// The `code` that the emulator's cudaLibraryLoadData takes. A null between begin and end is padding.
 struct CodeImage {
   static constexpr std::uint64_t right_magic = 0x6b65726e656c7331;
   std::uint64_t magic;

@@ -9,14 +9,14 @@
 
 namespace emulation {
 
-// What cudaLibraryLoadData of the emulator takes as `code`, besides a CodeImage.
+// Another `code` that the emulator's cudaLibraryLoadData takes, besides a CodeImage.
 struct CompiledCode {
   static constexpr std::uint64_t right_magic = 0x6b65726e656c7332;
   std::uint64_t magic;
   std::uint64_t bytes;  // of the shared library behind it
 };
 
-// What the library exports, as `emulated_compiled_image`.
+// The type of `emulated_compiled_image`, which the library exports.
 struct CompiledImage {
   const CodeImage* image;
   void (*set_indices)(const Index& thread, const Index& block, const Index& block_size, const Index& grid_size);

@@ -1,4 +1,5 @@
-// What the emulated libraries beside the runtime (NVRTC, cuBLASLt) share. They are not linked with the runtime.
+// The common part of the emulated libraries beside the runtime (NVRTC, cuBLASLt), which are not linked with the
+// runtime.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 namespace emulation {
 
-// Of the environment; empty if it is not set.
+// An environment variable; empty if it is not set.
 inline std::string variable(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? "" : text;

@@ -83,7 +83,7 @@ void Fiber::leave(bool for_ever) {
   __sanitizer_start_switch_fiber(for_ever ? nullptr : &fake_stack_, scheduler_stack_, scheduler_size_);
 #endif
 #if defined(FERRULE_EMULATION_TSAN)
-  // Without synchronisation: what the scheduler does between two GPU threads must not order them.
+  // Switches without synchronisation: the scheduler must not order the GPU threads between which it switches.
   __tsan_switch_to_fiber(scheduler_thread_, __tsan_switch_to_fiber_no_sync);
 #endif
   static_cast<void>(for_ever);

@@ -12,8 +12,8 @@ namespace emulation {
 
 class HelperThreads {
  public:
-  // How long a launch runs alone before it calls helpers. ThreadSanitizer finds races between blocks only if the blocks
-  // run on different OS threads.
+  // Time that a launch runs alone before it calls helpers. ThreadSanitizer finds races between blocks only if the
+  // blocks run on different OS threads.
 #if defined(FERRULE_EMULATION_TSAN)
   static constexpr std::chrono::microseconds patience{0};
 #else

@@ -12,14 +12,14 @@ namespace emulation {
 // among those that have run; the other blocks that have begun end first.
 void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body);
 
-// As `kernel<<<shape>>>(arguments...)`; returns when the kernel has ended.
+// Launches like `kernel<<<shape>>>(arguments...)`; returns when the kernel has ended.
 template <class... Parameters, class... Arguments>
 void launch(const std::string& name, const LaunchShape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
   run_grid(name, shape, [=] { kernel(arguments...); });
 }
 
-// Why no GPU since compute capability 3.0 could run a kernel of this shape; empty if it could. Of another shape than
-// CUDA's, only whether it has threads.
+// Returns why no GPU since compute capability 3.0 could run a kernel of this shape; empty if it could. For a shape
+// other than CUDA's, checks only whether it has threads.
 std::string refusal_of(const LaunchShape& shape);
 
 }  // namespace emulation

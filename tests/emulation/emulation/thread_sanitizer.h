@@ -1,4 +1,5 @@
-// What the scheduler tells ThreadSanitizer. Only its own files include this: they are compiled without it.
+// The scheduler's calls of ThreadSanitizer. Only files of the scheduler include this; they are compiled without
+// ThreadSanitizer.
 #pragma once
 
 #if defined(FERRULE_EMULATION_TSAN)

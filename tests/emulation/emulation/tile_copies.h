@@ -20,8 +20,8 @@ namespace emulation {
 struct GpuThread;
 struct Site;
 
-// What a CUtensorMap has in the emulator. Sizes and strides are those of the driver's function: the innermost axis is
-// first and has no stride.
+// The contents of a CUtensorMap in the emulator. Sizes and strides are those of the driver's function: the innermost
+// axis is first and has no stride.
 struct TensorMap {
   static constexpr std::uint64_t right_magic = 0x74656e736f726d61;
   static constexpr unsigned most_axes = 5;

@@ -33,7 +33,7 @@ Layout layout_of(std::uint64_t descriptor, const Site& site) {
   return layout;
 }
 
-// Where element (outer, k) is, where `outer` is a row of A or a column of B. PTX ISA, "Strides".
+// Address of element (outer, k); `outer` is a row of A or a column of B. PTX ISA, "Strides".
 std::uintptr_t place_of(const Layout& layout, bool along_k, unsigned outer, unsigned k) {
   if (along_k) return layout.start + outer / 8 * layout.stride + outer % 8 * std::uintptr_t{layout.swizzle} + k * 2;
   const unsigned items = layout.swizzle / 2;

@@ -2,7 +2,7 @@
 // may be in registers. PTX ISA 8.5, "Asynchronous Warpgroup Level Matrix Instructions".
 //
 // The sums hold NaN from the instruction to the wait on, so a kernel that reads them before shows. A wait ends when no
-// other thread can go on, one warp after the other: whoever does not wait for the instructions does all it can before.
+// other thread can go on, one warp after the other: code that does not wait for the instructions runs before.
 // The factors are read when the first warp issues the instruction and again when it ends for each warp: a difference is
 // a fault. So are a tile's copy that starts there in between, and factors that threads have written without a
 // fence.proxy.async.
@@ -16,7 +16,7 @@
 
 namespace emulation {
 
-// In place of the descriptor of A.
+// Replaces the descriptor of A if A is in registers.
 constexpr std::uint64_t in_registers = ~std::uint64_t{0};
 
 // m64 n k16, with factors of 2 bytes and float sums. Only shared memory of one kind of swizzle is described.
@@ -44,7 +44,7 @@ struct Warpgroup {
   std::uint64_t first = 0;  // the number of issued.front()
 };
 
-// Of a thread.
+// The matrix instructions of a thread.
 struct MatrixWork {
   struct Sums {
     float* at;

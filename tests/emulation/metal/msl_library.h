@@ -24,7 +24,7 @@ struct CompileOptions {
   bool fast_math = true;  // false: as MTLCompileOptions.fastMathEnabled = NO
 };
 
-// What the compiler refuses; what() is its log.
+// An error of the compiler; what() is its log.
 class CompileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -46,7 +46,7 @@ class Function {
  public:
   const std::string& name() const { return name_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
-  // Of a threadgroup: what the kernel says, else 1024.
+  // Largest number of threads of a threadgroup: the kernel's own limit, else 1024.
   unsigned most_threads() const { return most_threads_; }
 
  private:

@@ -147,7 +147,7 @@ bool compile(const _nvrtcProgram& program, std::string& log, std::string& code) 
   return true;
 }
 
-// For tests that compile the same with another compiler.
+// Writes the program to a folder, for tests that compile it with another compiler.
 void keep_program(const _nvrtcProgram& program, const std::string& options) {
   const fs::path folder = variable("FERRULE_EMULATION_NVRTC_FOLDER");
   static std::atomic<int> number{0};

@@ -1,4 +1,4 @@
-// What happens at the beginning of each call: the log, failures on request, contexts of devices.
+// The beginning of each call: the log, failures on request, contexts of devices.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ void log_line(const std::string& line) {
   if (file >= 0) static_cast<void>(!::write(file, whole.data(), whole.size()));
 }
 
-// From the descriptions of cudaError_t: the process must be relaunched.
+// Whether the process must be relaunched, according to the description of the error in cudaError_t.
 bool is_lasting(cudaError_t error) {
   constexpr cudaError_t all[] = {cudaErrorECCUncorrectable,
                                  cudaErrorNvlinkUncorrectable,
@@ -48,7 +48,7 @@ bool is_to_fail(const char* function) {
   return settings().failing_call == 0 || number == settings().failing_call;
 }
 
-// As if the system had another thread run first, where FERRULE_EMULATION_CALL_LATE says so.
+// Delays the call as if the system had another thread run first, if FERRULE_EMULATION_CALL_LATE says so.
 void wait_if_late(const char* function) {
   static constinit std::atomic<std::uint64_t> calls{0};
   if (settings().late_function == function && calls++ < settings().late_calls)

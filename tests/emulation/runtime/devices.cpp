@@ -36,7 +36,8 @@ Device* device_of(int number) {
   return exists ? devices()[static_cast<std::size_t>(number)].get() : nullptr;
 }
 
-// Without a context it is device 0, whatever the thread used before: who relies on that would give it a context.
+// The device of the thread; device 0 if the thread has no context, whatever it used before. Code that relies on device
+// 0 would give it a context.
 Device& current_device() { return *devices()[static_cast<std::size_t>(std::max(0, thread_state().device))]; }
 
 }  // namespace emulation
@@ -60,7 +61,7 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 
-// As libcudart 13.0 does, this leaves the count alone if it fails.
+// Leaves the count unchanged if it fails, like libcudart 13.0.
 cudaError_t cudaGetDeviceCount(int* count) {
   if (const cudaError_t error = begin_call("cudaGetDeviceCount"); error != cudaSuccess) return noted(error);
   if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);

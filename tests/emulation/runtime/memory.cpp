@@ -15,7 +15,7 @@ cudaError_t take(Device& device, void** pointer, std::size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   const std::scoped_lock lock(device.mutex);
   if (bytes > device.total - device.used) return cudaErrorMemoryAllocation;
-  // Of exactly this size, so that AddressSanitizer finds an access to the byte behind it.
+  // Allocates exactly this size, so that AddressSanitizer finds an access to the byte behind it.
   void* memory = nullptr;
   if (posix_memalign(&memory, 256, bytes) != 0) return cudaErrorMemoryAllocation;
   std::memset(memory, 0xff, bytes);  // NaN: nothing may be read before it is written

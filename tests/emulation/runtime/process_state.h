@@ -1,5 +1,6 @@
-// What all copies of the runtime in a process share, as they share NVIDIA's driver: a module and another library have a
-// copy each. The current context of a thread, captures of streams, and memory of the host that devices reach.
+// State that all copies of the runtime in a process share, as they share NVIDIA's driver: the current context of a
+// thread, captures of streams, and memory of the host that devices reach. A module and another library have a copy of
+// the runtime each.
 #pragma once
 
 #include <pthread.h>

@@ -59,7 +59,7 @@ void set_compute_mode(Settings& made) {
     refuse(variable, text, "default, exclusive_process, taken or prohibited");
 }
 
-// By name or number; cudaSuccess if there is none.
+// The error of a name or number; cudaSuccess if there is none.
 cudaError_t read_error(std::string_view text) {
   const cudaError_t named = error_of_name(text);
   int number = 0;

@@ -1,4 +1,5 @@
-// What environment variables say about the emulated machine (docs/develop/emulators.md). Read once, at the first call.
+// The settings of the emulated machine, from environment variables (docs/develop/emulators.md), which are read once, at
+// the first call.
 #pragma once
 
 #include <chrono>
@@ -45,7 +46,7 @@ struct Settings {
 const Settings& settings();
 [[noreturn]] void refuse(const char* variable, const char* text, const char* wanted);
 
-// Of the table of errors, by name; cudaSuccess if there is none.
+// The error of this name in the table of errors; cudaSuccess if there is none.
 cudaError_t error_of_name(std::string_view name);
 
 }  // namespace emulation

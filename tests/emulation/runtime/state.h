@@ -65,7 +65,7 @@ cudaError_t free_now(Device& device, void* pointer);
 // Whether bytes lie partly in memory of the host that is registered or allocated, or in several such ranges.
 bool crosses_host_range(const void* pointer, std::size_t bytes);
 
-// How a kernel is called: the sizes of its parameters, and a function that calls it with pointers to them.
+// A kernel's entry: the sizes of its parameters, and a function that calls it with pointers to them.
 struct KernelRow {
   std::vector<std::size_t> sizes;
   std::function<void(void* const* arguments)> call;

@@ -9,8 +9,8 @@ using namespace emulation;
 
 namespace {
 
-// How often the event was recorded, how often a stream has passed it, and when. Streams that have yet to pass it share
-// it, so the event may be destroyed before.
+// Counts how often the event was recorded and how often a stream has passed it, and when. Streams that have yet to pass
+// it share this state, so the event may be destroyed before.
 struct EventState {
   std::mutex mutex;
   std::condition_variable changed;

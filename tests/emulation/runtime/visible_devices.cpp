@@ -9,7 +9,7 @@
 namespace emulation {
 namespace {
 
-// As nvidia-smi prints it: "GPU-656d756c-6174-6564-2d30-300000000000".
+// Formats a UUID as nvidia-smi does: "GPU-656d756c-6174-6564-2d30-300000000000".
 std::string text_of(const Uuid& uuid, std::string_view kind) {
   std::string text(kind);
   for (std::size_t i = 0; i < uuid.size(); ++i) {

@@ -2,7 +2,7 @@
 // structures of two numbers, and in which long double is double.
 #include <complex>
 
-// As in C, these are passed in registers, or by a pointer, as their size says.
+// Passed in registers or by a pointer, depending on their size, as in C.
 struct Single {
   float re, im;
 };

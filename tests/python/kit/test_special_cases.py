@@ -22,8 +22,8 @@ from ferrule.testing.special_cases.samples import Samples, entry_of, outcome_of,
 
 from tests.python.each import each
 
-# The sentences in the lists "Special cases" of the standard 2024.12, for real and for complex numbers. Of complex
-# products and quotients, one of the two sentences leaves the result open; the row is for finite numbers instead.
+# The sentences in the lists "Special cases" of the standard 2024.12, for real and for complex numbers. One of the
+# two sentences on complex products and quotients leaves the result open; the row is for finite numbers instead.
 # Sums and products have one more, which says that they are successive operations.
 SENTENCES = {
     "__bool__": (3, 2),

@@ -141,14 +141,15 @@ void run_double(const void* const* in, void* out, size_t count, const void* attr
   approximates(attributes) ? run_unary<Double<Approximate>, double, double>(in, out, count, nullptr)
                            : run_unary<Double<Exact>, double, double>(in, out, count, nullptr);
 }
-constexpr Block gelu_blocks[] = {{run_single, {DType::f32}, 1, DType::f32}, {run_double, {DType::f64}, 1, DType::f64}};
+constexpr ElementwiseKernel gelu_kernels[] = {{run_single, {DType::f32}, 1, DType::f32},
+                                              {run_double, {DType::f64}, 1, DType::f64}};
 
 }  // namespace
 
 ELEMENTWISE(sigmoid, (vector_unary<Sigmoid, FERRULE_FLOATS>()))
 ELEMENTWISE(silu, (vector_unary<Silu, FERRULE_FLOATS>()))
 ELEMENTWISE(relu, (unary<Relu, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(gelu, (blocks(gelu_blocks[0], gelu_blocks[1])),
+ELEMENTWISE(gelu, (elementwise_kernels(gelu_kernels[0], gelu_kernels[1])),
             .string_attributes = {offsetof(fe_gelu_attributes, approximate)})
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

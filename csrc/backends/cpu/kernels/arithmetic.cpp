@@ -57,7 +57,7 @@ struct Reciprocal {
   T operator()(T a) const {
     return T(1) / a;
   }
-  // As a quotient of complex numbers, without the products by zero: they would lose signs of zeros.
+  // Computes a quotient of complex numbers without the products by zero, which would lose signs of zeros.
   template <class T>
   Complex<T> operator()(Complex<T> z) const {
     if (__builtin_fabs(z.real) >= __builtin_fabs(z.imaginary)) {
@@ -103,8 +103,8 @@ struct FloorDivide {
       return static_cast<T>(a / b);
     }
   }
-  // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. Of infinities it
-  // is floor(a / b), which the array API standard prefers to Python's results.
+  // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. The result for
+  // infinities is floor(a / b), which the array API standard prefers to Python's results.
   template <class T>
   static T run(T a, T b, T (*mod)(T, T), T (*floor)(T)) {
     if (b == T(0) || a - a != T(0) || b - b != T(0)) return a / b;
@@ -237,10 +237,12 @@ void square_complex(const void* const* in, void* out, size_t count, const void* 
   const void* const both[] = {in[0], in[0]};
   multiply_complex<T>(both, out, count, attributes);
 }
-constexpr auto complex_products = blocks(Block{multiply_complex<float>, {DType::c64, DType::c64}, 2, DType::c64},
-                                         Block{multiply_complex<double>, {DType::c128, DType::c128}, 2, DType::c128});
-constexpr auto complex_squares = blocks(Block{square_complex<float>, {DType::c64}, 1, DType::c64},
-                                        Block{square_complex<double>, {DType::c128}, 1, DType::c128});
+constexpr auto complex_products =
+    elementwise_kernels(ElementwiseKernel{multiply_complex<float>, {DType::c64, DType::c64}, 2, DType::c64},
+                        ElementwiseKernel{multiply_complex<double>, {DType::c128, DType::c128}, 2, DType::c128});
+constexpr auto complex_squares =
+    elementwise_kernels(ElementwiseKernel{square_complex<float>, {DType::c64}, 1, DType::c64},
+                        ElementwiseKernel{square_complex<double>, {DType::c128}, 1, DType::c128});
 struct Magnitude {
   float operator()(Complex64 z) const {
     const double a = z.real, b = z.imaginary;
@@ -288,9 +290,11 @@ ELEMENTWISE(remainder, (binary<Remainder, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(fmod, (binary<Fmod, FERRULE_FLOATS>()))
 ELEMENTWISE(copysign, (binary<Copysign, FERRULE_FLOATS>()))
 ELEMENTWISE(nextafter, (binary<Nextafter, FERRULE_FLOATS>() + binary<NextHalf, Float16, BFloat16>()))
-ELEMENTWISE(frexp, (unary<Mantissa, FERRULE_FLOATS>() +
-                    blocks(Block{run_unary<Exponent, int32_t, float>, {DType::f32}, 1, DType::i32, 1},
-                           Block{run_unary<Exponent, int32_t, double>, {DType::f64}, 1, DType::i32, 1})))
+ELEMENTWISE(frexp,
+            (unary<Mantissa, FERRULE_FLOATS>() +
+             elementwise_kernels(ElementwiseKernel{run_unary<Exponent, int32_t, float>, {DType::f32}, 1, DType::i32, 1},
+                                 ElementwiseKernel{
+                                     run_unary<Exponent, int32_t, double>, {DType::f64}, 1, DType::i32, 1})))
 ELEMENTWISE(hypot, (binary<Hypot, FERRULE_FLOATS>()))
 ELEMENTWISE(negative, (unary<Negative, FERRULE_FLOATS, FERRULE_INTEGERS>() + unary_on_parts<Negative>()))
 ELEMENTWISE(positive, (unary<Positive, FERRULE_FLOATS, FERRULE_INTEGERS, bool>() + unary_on_parts<Positive>()))

@@ -46,7 +46,7 @@ int64_t task_count(const Operand& q) {
 template <class T>
 LocalScratch local_of(const Call& call) {
   const Operand &q = call.in[0], &v = call.in[2];
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   const QueryBlock<T> work(scratch, q.shape[q.rank - 1], v.shape[v.rank - 1]);
   return {scratch.bytes(), task_count<T>(q)};
 }
@@ -88,7 +88,7 @@ fe_error* run(const Call& call) {
   if (head.value_head == 0) return nullptr;
   const int64_t blocks = ceil_div(head.queries, query_block<T>);
   return parallel_with_local(call, task_count<T>(q), 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     const QueryBlock<T> work(scratch, head.head, head.value_head);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t batch = task / blocks;

@@ -38,7 +38,7 @@ struct QueryBlock {
   int64_t q_tile;  // elements from one tile of packed queries to the next
   T *q, *panel, *scores, *packed, *sums, *maximum, *total;
 
-  QueryBlock(Scratch& scratch, int64_t head, int64_t value_head)
+  QueryBlock(ScratchArena& scratch, int64_t head, int64_t value_head)
       : q_tile(Tile<T>::rows * head),
         q(scratch.array<T>(query_tiles * q_tile)),
         panel(scratch.array<T>(Tile<T>::columns * larger(head, key_block))),

@@ -29,7 +29,7 @@ struct Invert {
     return static_cast<T>(~a);
   }
 };
-// As an unsigned number, a negative count is also at least the width.
+// A negative count is also at least the width when it is taken as unsigned.
 template <class T>
 constexpr bool past_width(T count) {
   return static_cast<uint64_t>(static_cast<int64_t>(count)) >= sizeof(T) * 8;

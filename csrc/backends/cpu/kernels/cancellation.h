@@ -5,8 +5,8 @@
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 
-// The error `cancelled` if it does, else null. For loops that take long on one thread, inside ranges, too: they ask
-// every millisecond or so, and a parallel_for of two grains asks the core between them.
+// Returns the error `cancelled` if the caller cancels, else null. Loops that take long on one thread call it every
+// millisecond or so, also inside ranges. It runs a parallel_for of two grains, because the core checks between grains.
 inline fe_error* cancelled(const Call& call) {
   return call.host->parallel_for(
       2, 1, 1, [](void*, int64_t, int64_t, uint32_t) -> fe_error* { return nullptr; }, nullptr);

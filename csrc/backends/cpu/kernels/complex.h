@@ -71,27 +71,29 @@ constexpr bool is_float<Complex<T>> = false;
 #define FERRULE_COMPLEX Complex64, Complex128
 constexpr DTypes complex_dtypes = one_of(DType::c64) | one_of(DType::c128);
 
-// As with_type, for complex dtypes.
+// Like with_type, for complex dtypes.
 template <class F>
 void with_complex_type(DType dtype, F f) {
   if (dtype == DType::c64) f(Complex64{});
   if (dtype == DType::c128) f(Complex128{});
 }
 
-// An op that treats both parts alike: its block function of real numbers, for twice as many.
-template <BlockFunction f>
+// An op that treats both parts alike: its elementwise function for real numbers, with twice the count.
+template <ElementwiseFunction f>
 void run_on_parts(const void* const* in, void* out, size_t count, const void* attributes) {
   f(in, out, 2 * count, attributes);
 }
 template <class F>
 constexpr auto unary_on_parts() {
-  return blocks(Block{run_on_parts<run_unary<F, float, float>>, {DType::c64}, 1, DType::c64},
-                Block{run_on_parts<run_unary<F, double, double>>, {DType::c128}, 1, DType::c128});
+  return elementwise_kernels(
+      ElementwiseKernel{run_on_parts<run_unary<F, float, float>>, {DType::c64}, 1, DType::c64},
+      ElementwiseKernel{run_on_parts<run_unary<F, double, double>>, {DType::c128}, 1, DType::c128});
 }
 template <class F>
 constexpr auto binary_on_parts() {
-  return blocks(Block{run_on_parts<run_binary<F, float, float>>, {DType::c64, DType::c64}, 2, DType::c64},
-                Block{run_on_parts<run_binary<F, double, double>>, {DType::c128, DType::c128}, 2, DType::c128});
+  return elementwise_kernels(
+      ElementwiseKernel{run_on_parts<run_binary<F, float, float>>, {DType::c64, DType::c64}, 2, DType::c64},
+      ElementwiseKernel{run_on_parts<run_binary<F, double, double>>, {DType::c128, DType::c128}, 2, DType::c128});
 }
 
 // The magnitude of a + b i in double precision, which the compiler can make vectors of. Squares neither overflow nor
@@ -112,8 +114,8 @@ HWY_INLINE double magnitude(double a, double b) {
 // A function of complex numbers with a real result.
 template <class F>
 constexpr auto unary_to_real() {
-  return blocks(Block{run_unary<F, float, Complex64>, {DType::c64}, 1, DType::f32},
-                Block{run_unary<F, double, Complex128>, {DType::c128}, 1, DType::f64});
+  return elementwise_kernels(ElementwiseKernel{run_unary<F, float, Complex64>, {DType::c64}, 1, DType::f32},
+                             ElementwiseKernel{run_unary<F, double, Complex128>, {DType::c128}, 1, DType::f64});
 }
 
 // A function of complex numbers that is computed in double precision, and for complex64 rounded once.

@@ -209,8 +209,8 @@ struct Tan {
   Complex128 operator()(Complex128 z) const { return swapped(Tanh{}(swapped(z))); }
 };
 
-// What asinh of x + i y is made of, for x and y from 0 on, neither tiny nor huge: the real part, and either b = sin of
-// the imaginary part, or the two arguments of atan2 that give it.
+// Intermediate results for asinh(x + i y), for x and y from 0 on, neither tiny nor huge: the real part, and either b,
+// the sine of the imaginary part, or the two arguments of atan2 that give the imaginary part.
 struct InverseParts {
   double real, b, opposite, adjacent;
   bool has_b;
@@ -342,7 +342,7 @@ struct Atan {
   Complex128 operator()(Complex128 z) const { return swapped(Atanh{}(swapped(z))); }
 };
 
-// As NumPy: small integer powers by multiplication; zero to a power that has no limit is NaN.
+// Follows NumPy: computes small integer powers by multiplication; zero to a power that has no limit is NaN.
 struct Pow {
   Complex128 operator()(Complex128 z, Complex128 power) const {
     const double n = power.real;

@@ -8,8 +8,8 @@ namespace {
 
 #if HWY_ARCH_X86 && HWY_MAX_BYTES < 64
 
-// For each set of chosen lanes their numbers, in parts of 32 bits. They are not in Highway's function, because GCC
-// copies the tables in there to the stack in each call.
+// The numbers of the chosen lanes for each set of lanes, in parts of 32 bits. The tables are not in Highway's function,
+// because GCC copies the tables in there to the stack in each call.
 template <int lanes, int parts, class Index>
 struct ChosenLanes {
   alignas(64) Index numbers[1 << lanes][lanes * parts];

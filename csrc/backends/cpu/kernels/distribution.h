@@ -20,7 +20,7 @@ struct Parts {
   Parts(const Call& call, int64_t length)
       : n(length), count(larger(1, smaller(length / least, smaller(most, 8 * thread_count(call))))) {}
   int64_t first(int64_t part) const { return n / count * part + smaller(part, n % count); }
-  // At least the length of a part, for any number of threads.
+  // An upper bound of the length of a part, for any number of threads.
   static int64_t longest(int64_t n) { return larger(2 * least, ceil_div(n, 8)); }
 };
 
@@ -37,7 +37,7 @@ struct Bins {
   int shift = 0;
   K last = 0;  // the last bin
   Bins() = default;
-  // For keys from `least` to `greatest`, whose bits below `low` do not matter.
+  // Makes bins for keys from `least` to `greatest`, whose bits below `low` do not matter.
   Bins(K least, K greatest, int low) : base(least) {
     const K range = static_cast<K>(greatest - least);
     shift = static_cast<int>(larger(low, range == 0 ? 0 : highest_bit(range) - bin_bits + 1));
@@ -84,7 +84,7 @@ struct Distribution {
   uint8_t* bucket_of;  // of each bin
   int64_t* first_bin;  // of each bucket, and one more
   int64_t* first;      // the place of each bucket's first element, and one more
-  explicit Distribution(Scratch& scratch)
+  explicit Distribution(ScratchArena& scratch)
       : counts(scratch.array<uint32_t>(Parts::most * bin_count)),
         totals(scratch.array<uint32_t>(bin_count)),
         places(scratch.array<uint32_t>(Parts::most * bucket_count)),

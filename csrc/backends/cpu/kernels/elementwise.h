@@ -1,4 +1,4 @@
-// Tables of block functions for elementwise ops, made from functors.
+// Tables of elementwise kernels, made from functors.
 //
 // A scalar functor has `T operator()(T...)` and is vectorised by the compiler; a vector functor has `V
 // operator()(Full<T>, V...)`. An element's result never depends on its position in a block.
@@ -10,17 +10,17 @@ namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
 template <size_t n>
-struct BlockTable {
-  Block data[n];
+struct ElementwiseTable {
+  ElementwiseKernel data[n];
   uint32_t count = n;
 };
 template <class... B>
-constexpr auto blocks(B... b) {
-  return BlockTable<sizeof...(B)>{{b...}};
+constexpr auto elementwise_kernels(B... b) {
+  return ElementwiseTable<sizeof...(B)>{{b...}};
 }
 template <size_t n, size_t m>
-constexpr BlockTable<n + m> operator+(const BlockTable<n>& a, const BlockTable<m>& b) {
-  BlockTable<n + m> sum{};
+constexpr ElementwiseTable<n + m> operator+(const ElementwiseTable<n>& a, const ElementwiseTable<m>& b) {
+  ElementwiseTable<n + m> sum{};
   for (size_t i = 0; i < n; ++i) sum.data[i] = a.data[i];
   for (size_t i = 0; i < m; ++i) sum.data[n + i] = b.data[i];
   return sum;
@@ -47,20 +47,21 @@ void run_binary(const void* const* in, void* out, size_t count, const void*) {
 // T -> T
 template <class F, class... T>
 constexpr auto unary() {
-  return blocks(Block{run_unary<F, T, T>, {dtype_of<T>}, 1, dtype_of<T>}...);
+  return elementwise_kernels(ElementwiseKernel{run_unary<F, T, T>, {dtype_of<T>}, 1, dtype_of<T>}...);
 }
 template <class F, class... T>
 constexpr auto binary() {
-  return blocks(Block{run_binary<F, T, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
+  return elementwise_kernels(ElementwiseKernel{run_binary<F, T, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
 }
 // T -> bool
 template <class F, class... T>
 constexpr auto test() {
-  return blocks(Block{run_unary<F, bool, T>, {dtype_of<T>}, 1, DType::boolean}...);
+  return elementwise_kernels(ElementwiseKernel{run_unary<F, bool, T>, {dtype_of<T>}, 1, DType::boolean}...);
 }
 template <class F, class... T>
 constexpr auto compare() {
-  return blocks(Block{run_binary<F, bool, T>, {dtype_of<T>, dtype_of<T>}, 2, DType::boolean}...);
+  return elementwise_kernels(
+      ElementwiseKernel{run_binary<F, bool, T>, {dtype_of<T>, dtype_of<T>}, 2, DType::boolean}...);
 }
 
 // ---- vector functors ----
@@ -96,11 +97,11 @@ void run_vector_binary(const void* const* in, void* out, size_t count, const voi
 }
 template <class F, class... T>
 constexpr auto vector_unary() {
-  return blocks(Block{run_vector_unary<F, T>, {dtype_of<T>}, 1, dtype_of<T>}...);
+  return elementwise_kernels(ElementwiseKernel{run_vector_unary<F, T>, {dtype_of<T>}, 1, dtype_of<T>}...);
 }
 template <class F, class... T>
 constexpr auto vector_binary() {
-  return blocks(Block{run_vector_binary<F, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
+  return elementwise_kernels(ElementwiseKernel{run_vector_binary<F, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
 }
 
 // The types of a class of dtypes, as template arguments: binary<Add, FERRULE_INTEGERS>().

@@ -109,8 +109,8 @@ const char* refuse_negative_powers(const void* const* in, size_t count) {
 }
 template <class... T>
 constexpr auto signed_powers() {
-  return blocks(
-      Block{run_binary<ScalarPow, T, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>, 0, refuse_negative_powers<T>}...);
+  return elementwise_kernels(ElementwiseKernel{
+      run_binary<ScalarPow, T, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>, 0, refuse_negative_powers<T>}...);
 }
 
 struct Logaddexp {

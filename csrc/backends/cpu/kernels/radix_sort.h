@@ -74,7 +74,7 @@ struct Digits {
   }
 };
 
-// As sort_block, by the digits, which differ in `varying` bits.
+// Like sort_block, by the digits, which differ in `varying` bits.
 template <class K>
 void sort_by_digits(K* a, K* b, int64_t n, int low, K varying, bool into_b, uint32_t* tables) {
   const Digits digits(varying, low);
@@ -148,7 +148,7 @@ struct LongSortMemory {
   Distribution distribution;
   K* varying;         // of each part
   LongRange* ranges;  // yet to be sorted by all threads
-  explicit LongSortMemory(Scratch& scratch)
+  explicit LongSortMemory(ScratchArena& scratch)
       : distribution(scratch),
         varying(scratch.array<K>(Parts::most)),
         ranges(scratch.array<LongRange>(most_long_ranges)) {}

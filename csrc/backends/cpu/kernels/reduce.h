@@ -16,7 +16,7 @@ constexpr int64_t column_block_rows = 64, column_chunk_rows = 4096;
 
 template <class Op, class A, class T>
 A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count, char* local) {
-  Scratch scratch(local);
+  ScratchArena scratch(local);
   const BlockBuffers<T> buffers(scratch, reduced);
   Tree<Op, A> tree;
   for (int64_t i = 0; i < count; i += block_elements) {
@@ -32,7 +32,8 @@ template <class A, class T>
 struct ColumnBuffers {
   A *sums, *block;
   Computed<T>* wide[4];
-  ColumnBuffers(Scratch& scratch, int64_t columns) : sums(scratch.array<A>(columns)), block(scratch.array<A>(columns)) {
+  ColumnBuffers(ScratchArena& scratch, int64_t columns)
+      : sums(scratch.array<A>(columns)), block(scratch.array<A>(columns)) {
     for (Computed<T>*& row : wide) row = scratch.array<Computed<T>>(is_converted<T> ? columns : 0);
   }
 };
@@ -156,7 +157,7 @@ uint64_t reduction_scratch(const Plan& p) {
 template <class A, class T>
 LocalScratch reduction_local(const Plan& p) {
   if (p.outputs == 0) return {};
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   if (p.strip > 1) {
     const ColumnBuffers<A, T> buffers(scratch, p.strip);
   } else if (!p.columns) {
@@ -202,7 +203,7 @@ fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
       if (p.columns && n == 1) {
         single = reduce_column<Op, A>(p.dims.reduced, from, first, count);
       } else if (p.columns) {
-        Scratch scratch(local);
+        ScratchArena scratch(local);
         const ColumnBuffers<A, T> buffers(scratch, p.strip);
         reduce_columns<Op, A>(p.dims.reduced, from, first, count, n, buffers);
         sums = buffers.sums;

@@ -99,7 +99,7 @@ template <class T>
 struct BlockBuffers {
   T* fetched;
   Computed<T>* wide;
-  BlockBuffers(Scratch& scratch, const Nest& reduced)
+  BlockBuffers(ScratchArena& scratch, const Nest& reduced)
       : fetched(scratch.array<T>(reduced.contiguous() ? 0 : smaller(block_elements, reduced.count()))),
         wide(scratch.array<Computed<T>>(is_converted<T> ? smaller(block_elements, reduced.count()) : 0)) {}
 };

@@ -64,7 +64,7 @@ struct Max {  // NaN wins
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
   }
 };
-// For rows where a sum over the same elements detects NaN: one instruction.
+// A maximum of one instruction, for rows where a sum over the same elements detects NaN.
 struct MaxOfNumbers {
   template <class A>
   static constexpr A identity() {

@@ -36,9 +36,9 @@ struct Same {
   }
 };
 
-constexpr auto round_parts =
-    blocks(Block{run_on_parts<run_vector_unary<Round, float>>, {DType::c64}, 1, DType::c64},
-           Block{run_on_parts<run_vector_unary<Round, double>>, {DType::c128}, 1, DType::c128});
+constexpr auto round_parts = elementwise_kernels(
+    ElementwiseKernel{run_on_parts<run_vector_unary<Round, float>>, {DType::c64}, 1, DType::c64},
+    ElementwiseKernel{run_on_parts<run_vector_unary<Round, double>>, {DType::c128}, 1, DType::c128});
 
 }  // namespace
 

@@ -51,7 +51,7 @@ fe_error* with_floating(DType dtype, F f) {
 template <class T>
 struct WideRow {
   float *from, *to;
-  WideRow(Scratch& scratch, int64_t width)
+  WideRow(ScratchArena& scratch, int64_t width)
       : from(scratch.array<float>(is_half<T> ? width : 0)), to(scratch.array<float>(is_half<T> ? width : 0)) {}
 };
 

@@ -31,8 +31,8 @@ void run_where_of_pairs(const void* const* in, void* out, size_t count, const vo
   }
 }
 template <class T>
-constexpr Block where_block(DType dtype) {
-  return Block{run_where<T>, {DType::boolean, dtype, dtype}, 3, dtype};
+constexpr ElementwiseKernel where_kernel(DType dtype) {
+  return ElementwiseKernel{run_where<T>, {DType::boolean, dtype, dtype}, 3, dtype};
 }
 
 // NaN in either argument gives NaN.
@@ -63,20 +63,23 @@ void run_clip(const void* const* in, void* out, size_t count, const void*) {
 }
 template <class... T>
 constexpr auto clips() {
-  return blocks(Block{run_clip<T>, {dtype_of<T>, dtype_of<T>, dtype_of<T>}, 3, dtype_of<T>}...);
+  return elementwise_kernels(
+      ElementwiseKernel{run_clip<T>, {dtype_of<T>, dtype_of<T>, dtype_of<T>}, 3, dtype_of<T>}...);
 }
 
 }  // namespace
 
-ELEMENTWISE(where, (blocks(where_block<uint8_t>(DType::boolean), where_block<uint8_t>(DType::u8),
-                           where_block<uint8_t>(DType::i8), where_block<uint16_t>(DType::u16),
-                           where_block<uint8_t>(DType::f8e4m3), where_block<uint8_t>(DType::f8e5m2),
-                           where_block<uint16_t>(DType::i16), where_block<uint16_t>(DType::f16),
-                           where_block<uint16_t>(DType::bf16), where_block<uint32_t>(DType::u32),
-                           where_block<uint32_t>(DType::i32), where_block<uint32_t>(DType::f32),
-                           where_block<uint64_t>(DType::u64), where_block<uint64_t>(DType::i64),
-                           where_block<uint64_t>(DType::f64), where_block<uint64_t>(DType::c64),
-                           Block{run_where_of_pairs, {DType::boolean, DType::c128, DType::c128}, 3, DType::c128})))
+ELEMENTWISE(where,
+            (elementwise_kernels(where_kernel<uint8_t>(DType::boolean), where_kernel<uint8_t>(DType::u8),
+                                 where_kernel<uint8_t>(DType::i8), where_kernel<uint16_t>(DType::u16),
+                                 where_kernel<uint8_t>(DType::f8e4m3), where_kernel<uint8_t>(DType::f8e5m2),
+                                 where_kernel<uint16_t>(DType::i16), where_kernel<uint16_t>(DType::f16),
+                                 where_kernel<uint16_t>(DType::bf16), where_kernel<uint32_t>(DType::u32),
+                                 where_kernel<uint32_t>(DType::i32), where_kernel<uint32_t>(DType::f32),
+                                 where_kernel<uint64_t>(DType::u64), where_kernel<uint64_t>(DType::i64),
+                                 where_kernel<uint64_t>(DType::f64), where_kernel<uint64_t>(DType::c64),
+                                 ElementwiseKernel{
+                                     run_where_of_pairs, {DType::boolean, DType::c128, DType::c128}, 3, DType::c128})))
 ELEMENTWISE(maximum, (binary<Maximum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(minimum, (binary<Minimum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(clip, (clips<FERRULE_FLOATS, FERRULE_INTEGERS>()))

@@ -49,7 +49,7 @@ struct Runs {
   uint8_t* begins;  // whether a run begins at each element
   int64_t* ranks;   // of each chunk: the number of runs before it; the last entry is the number of all
   int64_t* starts;  // of each chunk: where its first run begins, or the first run of those after it
-  Runs(Scratch& scratch, int64_t length)
+  Runs(ScratchArena& scratch, int64_t length)
       : n(length),
         chunks(ceil_div(length, chunk)),
         begins(scratch.array<uint8_t>(length)),
@@ -112,7 +112,7 @@ template <class T>
 fe_error* unique_by_keys(const Call& call, const Outputs<T>& out) {
   const T* const x = reinterpret_cast<const T*>(call.in[0].data);
   const int64_t n = call.in[0].shape[0];
-  Scratch scratch(call.scratch);
+  ScratchArena scratch(call.scratch);
   T* const sorted = scratch.array<T>(n);
   const Runs runs(scratch, n);
   fe_error* error = nullptr;
@@ -143,7 +143,7 @@ fe_error* unique_by_order(const Call& call, const Outputs<T>& out) {
   const int64_t n = call.in[0].shape[0];
   Source source{};
   source.x = x;
-  Scratch scratch(call.scratch);
+  ScratchArena scratch(call.scratch);
   uint64_t* const order = scratch.array<uint64_t>(n);
   uint64_t* const other = scratch.array<uint64_t>(n);
   const Runs runs(scratch, n);
@@ -184,7 +184,7 @@ fe_error* unique_by_order(const Call& call, const Outputs<T>& out) {
 
 template <class T>
 uint64_t scratch_by_order(int64_t n) {
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   scratch.array<uint64_t>(2 * round_up(n, 8));
   const Runs runs(scratch, n);
   if (n <= longest_block)
@@ -195,7 +195,7 @@ uint64_t scratch_by_order(int64_t n) {
 }
 template <class T>
 uint64_t scratch_by_keys(int64_t n) {
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   scratch.array<T>(n);
   const Runs runs(scratch, n);
   if (n <= longest_block)
@@ -225,7 +225,7 @@ LocalScratch local_scratch(const Call& call) {
   return {block_tables * sizeof(uint32_t), INT32_MAX};
 }
 
-// Without indices: the elements, and their counts if that is an output.
+// Computes the elements, and their counts if those are an output, without indices.
 fe_error* unique_elements(const Call& call) {
   fe_error* error = nullptr;
   with_set_type(call.in[0].dtype, [&](auto zero) {

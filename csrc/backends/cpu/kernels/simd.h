@@ -17,12 +17,13 @@ static_assert(HWY_STATIC_TARGET == FERRULE_CPU_TARGET, "Highway chose another ta
   constinit const Kernel kernel_##x = {.name = #x, __VA_ARGS__ __VA_OPT__(, ).run = run_##x}; \
   static fe_error* run_##x([[maybe_unused]] const Call& call)
 
-// An elementwise op: ELEMENTWISE(name, table of Block, .string_attributes = ..., ...)
-#define ELEMENTWISE(x, table, ...)          \
-  static constexpr auto blocks_##x = table; \
-  extern const Kernel kernel_##x;           \
-  constinit const Kernel kernel_##x = {     \
-      .name = #x __VA_OPT__(, ) __VA_ARGS__, .blocks = blocks_##x.data, .block_count = blocks_##x.count};
+// An elementwise op: ELEMENTWISE(name, table of ElementwiseKernel, .string_attributes = ..., ...)
+#define ELEMENTWISE(x, table, ...)                                                        \
+  static constexpr auto elementwise_table_##x = table;                                    \
+  extern const Kernel kernel_##x;                                                         \
+  constinit const Kernel kernel_##x = {.name = #x __VA_OPT__(, ) __VA_ARGS__,             \
+                                       .elementwise_kernels = elementwise_table_##x.data, \
+                                       .elementwise_count = elementwise_table_##x.count};
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -85,13 +86,13 @@ fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
       &body);
 }
 
-// How many threads a loop of this call gets at most now. Results must not depend on it.
+// Largest number of threads that a loop of this call gets now. Results must not depend on it.
 inline int64_t thread_count(const Call& call) {
   const uint32_t threads = call.host->thread_count();
   return larger(1, call.thread_limit == 0 || threads < call.thread_limit ? threads : call.thread_limit);
 }
 
-// As parallel, for `body(begin, end, local)`, which returns an error or null. `local` is the calling thread's part of
+// Like parallel, for `body(begin, end, local)`, which returns an error or null. `local` is the calling thread's part of
 // the scratch memory; no other range uses it at the same time.
 template <class Body>
 fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body body) {
@@ -113,9 +114,9 @@ fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body b
 }
 
 // Divides memory into arrays, each at a multiple of 64 bytes. With a null pointer it only counts bytes.
-class Scratch {
+class ScratchArena {
  public:
-  explicit Scratch(char* memory) : memory_(memory) {}
+  explicit ScratchArena(char* memory) : memory_(memory) {}
   template <class T>
   T* array(int64_t count) {
     char* const at = memory_ == nullptr ? nullptr : memory_ + used_;

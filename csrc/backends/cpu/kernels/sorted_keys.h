@@ -88,7 +88,7 @@ template <class T>
 struct KeyBlockMemory {
   uint32_t* tables;
   KeyOf<T>*a, *b;
-  KeyBlockMemory(Scratch& scratch, int64_t n)
+  KeyBlockMemory(ScratchArena& scratch, int64_t n)
       : tables(scratch.array<uint32_t>(block_tables)), a(scratch.array<KeyOf<T>>(n)), b(scratch.array<KeyOf<T>>(n)) {}
 };
 
@@ -113,7 +113,7 @@ struct LongKeyMemory {
   LongSortMemory<KeyOf<T>> sorting;
   uint8_t* lost;     // of each part
   uint32_t* counts;  // of each part and key
-  LongKeyMemory(Scratch& scratch, int64_t n)
+  LongKeyMemory(ScratchArena& scratch, int64_t n)
       : other(scratch.array<KeyOf<T>>(8 * sizeof(T) <= counted_bits ? 0 : n + Parts::longest(n))),
         sorting(scratch),
         lost(scratch.array<uint8_t>(Parts::most)),
@@ -228,7 +228,7 @@ struct SampledKeys {
   Bins<KeyOf<T>> bins() const { return Bins<KeyOf<T>>(keys[outside], keys[count - 1 - outside], 0); }
 };
 
-// By vectors of many lanes, one thread partitions what fits in a large cache faster than it distributes.
+// With vectors of many lanes, one thread partitions an array that fits in a large cache faster than it distributes it.
 template <class Key>
 constexpr int64_t most_without_buckets = has_vector_sort<Key>&& lanes_of<Key> >= 16 ? int64_t{1} << 22 : 0;
 

@@ -1,5 +1,5 @@
 // The indices that sort elements, each packed behind 32 bits of its element's key: sorting the packed integers sorts
-// the indices, and equal keys keep their order. Of wider keys the highest 32 bits that are not all equal are sorted
+// the indices, and equal keys keep their order. Wider keys are sorted by the highest 32 bits that are not all equal
 // first; then each run of indices whose keys are equal so far is sorted by the next bits.
 #pragma once
 
@@ -134,9 +134,9 @@ struct OrderMemory {
   LongSortMemory<uint64_t> sorting;
   Distribution distribution;  // of all elements; that of `sorting` is of one bucket
   int64_t chunks;
-  // For each stage and chunk: where its first run begins, and its last run if that is longer than a block, or -1.
+  // Start of the first run of each stage and chunk, and of its last run if that is longer than a block, else -1.
   int64_t *starts, *long_runs;
-  OrderMemory(Scratch& scratch, int64_t n, int stages)
+  OrderMemory(ScratchArena& scratch, int64_t n, int stages)
       : sorting(scratch),
         distribution(scratch),
         chunks(ceil_div(n, longest_block)),
@@ -202,7 +202,7 @@ fe_error* sort_runs(const Call& call, const Source& source, const Stages& stages
 template <class Source>
 fe_error* order_long(const Call& call, const Source& source, int64_t n, uint64_t* a, uint64_t* b, OrderMemory& memory) {
   const Parts parts(call, n);
-  // The keys are copied, because those that are counted must be those that are moved, whoever writes to x meanwhile.
+  // The keys are copied, because the counted keys must be the moved keys, even if x is overwritten meanwhile.
   const uint64_t first_key = source.word(0, 0);
   const GivenKeys<uint64_t> key_at{a};
   fe_error* error = parallel(call, parts.count, 1, [&](int64_t begin, int64_t end) {

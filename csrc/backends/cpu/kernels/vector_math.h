@@ -354,7 +354,7 @@ HWY_INLINE V silu(Full<double> d, V x) {
   const V y = hn::Mul(x, sigmoid(d, x));
   const auto near = hn::Ge(x, hn::Set(d, -600.0));
   if (HWY_LIKELY(hn::AllTrue(d, near))) return y;
-  // Here sigmoid(x) is e^x, which becomes subnormal before x e^x does: the factor e^64 is applied after the product.
+  // In this range sigmoid(x) is e^x, which becomes subnormal before x e^x does: e^64 is applied after the product.
   const V limited = at_least(d, -2000.0, x);  // -inf * 0 is NaN
   const V scaled = hn::Mul(limited, exp(d, hn::Add(limited, hn::Set(d, 64.0))));
   return hn::IfThenElse(near, y, hn::Mul(scaled, hn::Set(d, 1.603810890548637852976e-28)));

@@ -38,7 +38,8 @@ class ProductCall : public StreamCall {
   virtual uint64_t workspace() const = 0;  // bytes
 };
 
-// Those of one open device. Opens cuBLASLt at the first product, if the option `cublaslt` says so. Thread-safe.
+// The cuBLASLt products of one open device. Opens cuBLASLt at the first product, if the option `cublaslt` says so.
+// Thread-safe.
 class LibraryProducts {
  public:
   explicit LibraryProducts(OpenDevice& device) : device_(device) {}

@@ -43,7 +43,7 @@ std::shared_ptr<const TimedEvent> Clock::now(int device, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   if (last_ && sdk::monotonic_ns() - last_->host_ns < longest_use) return last_;
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  // The time of an event is taken for the middle of its recording. Of several, the one that took the shortest counts.
+  // The time of an event is taken as the middle of its recording. The event whose recording was shortest is used.
   std::shared_ptr<TimedEvent> best;
   uint64_t shortest = 0;
   for (int i = 0; i < most_records && (!best || shortest > short_record); ++i) {

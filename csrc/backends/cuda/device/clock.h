@@ -1,4 +1,4 @@
-// When the device passed an event, on the host's clock.
+// Times at which the device passes events, on the host's clock.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,11 @@ struct TimedEvent {
   TimedEvent(const TimedEvent&) = delete;
   TimedEvent& operator=(const TimedEvent&) = delete;
   ~TimedEvent();
-  // When the device passed each of these events, on the host's clock. They are done, have timing, and were recorded in
-  // this order: after `earliest`, and at most a few seconds before or after this event. The times are right to within a
-  // few microseconds, unless the system kept the thread waiting while the clocks were compared. Times that cannot be,
-  // before `earliest` or in the future, are moved all together, so that the durations between them stay.
+  // Returns the times at which the device passed these events, on the host's clock. The events are done, have timing,
+  // and were recorded in this order: after `earliest`, and at most a few seconds before or after this event. The times
+  // are right to within a few microseconds, unless the system kept the thread waiting while the clocks were compared.
+  // Impossible times, before `earliest` or in the future, are shifted all together, so that the durations between them
+  // stay.
   std::vector<uint64_t> host_ns_of(std::span<const cudaEvent_t> events, uint64_t earliest) const;
 
   const int device;

@@ -6,10 +6,10 @@
 
 namespace ferrule::cuda {
 
-// While it exists, a device is the thread's current one, and the thread's calls neither fail nor end a capture because
-// another thread captures a stream, as PyTorch does for its graphs: none of them concerns a captured stream. Then the
-// thread has the context and the capture mode that it had before, as its owner may rely on them. A call without a scope
-// uses device 0, and gives it a context, which takes hundreds of megabytes.
+// Makes a device the thread's current one during its lifetime. The thread's calls then neither fail nor end a capture
+// because another thread captures a stream, as PyTorch does for its graphs: none of them concerns a captured stream.
+// The destructor restores the thread's context and capture mode, as the owner of the thread may rely on them. A call
+// without a scope uses device 0, and gives it a context, which takes hundreds of megabytes.
 class DeviceScope {
  public:
   explicit DeviceScope(int device) noexcept;

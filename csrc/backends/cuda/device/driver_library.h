@@ -11,8 +11,8 @@ namespace ferrule::cuda {
 std::string version_text(int version);
 std::string complaint_about_old_driver(int version);
 
-// Why the CUDA runtime finds no driver, or only a stub of it. The runtime's own error does not say why, so this opens
-// the library and calls cuInit. FE_NOT_FOUND if there is no such library, else FE_UNSUPPORTED.
+// Returns why the CUDA runtime finds no driver, or only a stub of it. The runtime's own error does not say why, so this
+// opens the library and calls cuInit. FE_NOT_FOUND if there is no such library, else FE_UNSUPPORTED.
 sdk::Error reason_for_no_driver();
 
 }  // namespace ferrule::cuda

@@ -84,7 +84,7 @@ void* OpenDevice::allocate(uint64_t size) {
 void OpenDevice::free(void* pointer, uint64_t size) noexcept {
   allocated_ -= size;
   const DeviceScope scope(physical_.number);
-  // Of a lost device the driver frees nothing.
+  // The driver frees no memory of a lost device.
   if (scope.error() == cudaSuccess && cudaFreeAsync(pointer, allocations_) != cudaSuccess) cudaGetLastError();
 }
 
@@ -139,7 +139,7 @@ void OpenDevice::check(cudaError_t error, const char* call) {
 void OpenDevice::count_execution() {
   const int64_t number = ++execution_count_;
   if (number != settings_.device_lost_at) return;
-  // Nobody waits for the work of a lost device before its memory is used again.
+  // Waits first, because the memory of a lost device is used again without a wait for its work.
   const DeviceScope scope(physical_.number);
   note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   lose({FE_DEVICE_LOST, name() + " was lost at execution " + std::to_string(number) + ", as requested"});

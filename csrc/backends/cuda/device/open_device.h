@@ -33,7 +33,7 @@ struct Settings {
   const int64_t generate_from;
   const std::string cublaslt;  // "0": off; "1": searched for; else a file
   const bool tf32;             // Capabilities::uses_tf32, if the device can
-  // For tests. Numbers count from 1; 0 is never.
+  // For tests: the numbers, from 1, of the allocation that fails and of the execution that loses the device; 0: none.
   const int64_t out_of_memory_at;
   const int64_t device_lost_at;
 };

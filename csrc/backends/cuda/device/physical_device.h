@@ -8,7 +8,7 @@
 
 namespace ferrule::cuda {
 
-// What kernels depend on.
+// Properties that kernels depend on.
 struct Capabilities {
   int compute = 0;  // compute capability: 90 for 9.0
   uint32_t multiprocessors = 1;

@@ -13,9 +13,9 @@ class Addresses {
   explicit Addresses(const fe_graph_view& view);
 
   bool is_scalar(uint32_t value) const { return values_[value].kind == FE_STORAGE_SCALAR; }
-  // Of its fe_execution.scalars.
+  // Index of a scalar value in fe_execution.scalars.
   uint32_t scalar(uint32_t value) const { return values_[value].binding; }
-  // Where the first element of a value is. `scalars` is where the execution's scalars are in the device's memory.
+  // Address of the first element of a value. `scalars` is the address of the execution's scalars in device memory.
   uint64_t of(uint32_t value, const fe_execution& execution, uint64_t scalars) const;
 
  private:

@@ -24,7 +24,7 @@ using elementwise::no_slot;
 using elementwise::Operand;
 using elementwise::Type;
 
-// How elements of a dtype are stored and computed.
+// The formats in which elements of a dtype are stored and computed.
 struct DtypeRow {
   constexpr DtypeRow(std::string_view name, Format stored, std::string_view ending, std::string_view conversion)
       : dtype(name), format(stored), type(row_of(stored).type), suffix(ending), cast(conversion) {}
@@ -48,7 +48,7 @@ constexpr DtypeRow dtypes[] = {
     {"bfloat16", Format::bf16, "bf16", "to_bf16"},
     {"float32", Format::f32, "f32", "to_f32"},
     {"float64", Format::f64, "f64", "to_f64"},
-    // Their values are bits; functions of numbers compute with the float32 that `from_f8...` gives.
+    // Values of a float8 are bits; functions of numbers compute with the float32 that `from_f8...` gives.
     {"float8_e4m3fn", Format::u8, "f8e4m3", "to_f8e4m3"},
     {"float8_e5m2", Format::u8, "f8e5m2", "to_f8e5m2"}};
 
@@ -93,7 +93,7 @@ inline std::string function_of(std::string_view op, const DtypeRow& computed, co
     name += "_tanh";
   if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
     name += "_" + std::string(info->results[output].name);
-  // Those of one format alone, such as nextafter_f16.
+  // Some functions exist for one format alone, such as nextafter_f16.
   const std::string special = name + "_" + std::string(computed.suffix);
   return find_function(special) ? special : name;
 }

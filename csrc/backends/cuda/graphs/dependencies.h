@@ -1,4 +1,4 @@
-// Which launches of a graph have to follow which. Launches that access disjoint memory, or only read, may run at once.
+// The order that launches of a graph must keep. Launches that access disjoint memory, or only read, may run at once.
 #pragma once
 
 #include <ferrule/graph_view.h>
@@ -27,8 +27,8 @@ class MemoryRanges {
   std::vector<MemoryAccess> values_;
 };
 
-// For each launch the earlier ones that it waits for, without those that these wait for in turn. A launch waits for all
-// that write what it accesses, and for all that read what it writes.
+// Returns, for each launch, the earlier launches that it waits for, without those that these wait for in turn. A launch
+// waits for all that write what it accesses, and for all that read what it writes.
 std::vector<std::vector<uint32_t>> dependencies_of(const std::vector<std::vector<MemoryAccess>>& launches);
 
 }  // namespace ferrule::cuda

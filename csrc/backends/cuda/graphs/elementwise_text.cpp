@@ -103,7 +103,7 @@ uint32_t registers_of(const ProgramView& program, const StraightLine& line, bool
   return most;
 }
 
-// How a thread computes its elements. None if the values do not fit into registers.
+// The elements that a thread computes. layout_of() returns none if the values do not fit into registers.
 struct ThreadLayout {
   uint32_t groups;
   bool early;

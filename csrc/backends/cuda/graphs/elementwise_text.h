@@ -18,7 +18,7 @@ struct ElementwiseText {
   uint32_t blocks = 0;    // of the launch
 };
 
-// How large a program is: elements and instructions.
+// Size of a program: elements and instructions.
 struct ProgramSize {
   uint64_t count;
   uint32_t instructions;

@@ -49,7 +49,7 @@ struct Launch {
   std::vector<Binding> bindings = {};
   bool is_program = false;  // a Program of parameters/elementwise.h, for which a kernel may be generated
   std::vector<TensorMapShape> tensor_maps = {};
-  // In place of a kernel. If it succeeds, the next `replaces` launches are left out.
+  // A call that replaces a kernel. If it succeeds, the next `replaces` launches are left out.
   std::shared_ptr<const StreamCall> call = nullptr;
   uint32_t replaces = 0;
 

@@ -63,7 +63,8 @@ class Program::Frame {
 
   std::vector<std::vector<std::byte>> parameters;  // by step, as of the last execution
   uint32_t changed = 0;                            // steps whose parameters are new in this one
-  // By step: whether its parameters may differ from those of its node. Launches without the graph change them, too.
+  // For each step, whether its parameters may differ from those of its node. Launches without the graph change them,
+  // too.
   std::vector<bool> is_stale;
   uint64_t executions = 0;
   bool has_failed = false;  // to make a graph; kernels are launched one by one from then on

@@ -33,7 +33,7 @@ class Program {
   uint64_t scratch_size() const { return scratch_; }
 
  private:
-  // What one queue has of the program. Only the thread that uses the queue accesses it.
+  // The state of the program on one queue. Only the thread that uses the queue accesses it.
   class Frame;
 
   Frame& frame_of(const Queue& queue);
@@ -42,9 +42,9 @@ class Program {
   // Returns the number of the next step.
   size_t launch_step(Frame& frame, Queue& queue, size_t step) const;
   void launch(Frame& frame, Queue& queue) const;
-  // One by one, with a mark between two nodes.
+  // Launches the nodes one by one, with a mark between two of them.
   void launch_traced(Frame& frame, Queue& queue, const fe_execution& execution) const;
-  // As a CUDA graph, or one by one if the driver cannot do so.
+  // Launches the kernels as a CUDA graph, or one by one if the driver cannot do so.
   void replay(Frame& frame, Queue& queue) const;
   cudaError_t build_graph(Frame& frame) const;
   cudaError_t update_graph(Frame& frame) const;
@@ -59,7 +59,8 @@ class Program {
   bool can_replay_ = false;      // as a CUDA graph, which cannot contain calls of libraries
   bool stores_scalars_ = false;  // the first step stores the scalars in memory, as some kernel reads them there
   std::mutex mutex_;
-  // By queue. A queue may be gone: its work is done then, and a new queue at the same address may use the frame.
+  // The frame of each queue. When a queue is destroyed, its work is done; a new queue at the same address may use its
+  // frame.
   std::map<const Queue*, std::unique_ptr<Frame>> frames_;
 };
 

@@ -1,4 +1,4 @@
-// What the host knows of the formats, types and functions of elementwise programs: a row for each value of the enums of
+// The host's tables of the formats, types and functions of elementwise programs: a row for each value of the enums of
 // parameters/elementwise.h, in their order.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What all kernels share: how a kernel is declared, numbers of 16 bits, offsets, faults. A kernel is compiled by nvcc
+// The common part of all kernels: their declaration, numbers of 16 bits, offsets, faults. A kernel is compiled by nvcc
 // for GPUs, and by the host's compiler for the emulator (docs/develop/emulators.md).
 //
 //   FERRULE_KERNEL(fill_f32, FillParameters, 256) { ... p.count ... }   // in fill.cu; the host calls it "fill.f32"
@@ -16,7 +16,8 @@
 #ifndef FERRULE_KERNEL  // the emulator has its own
 #define FERRULE_KERNEL(name, Parameters, ...) \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const __grid_constant__ Parameters p)
-// A __shared__ array: FERRULE_SHARED(float, tile, [32][33]); and the one whose size the launch decides.
+// Declares a __shared__ array: FERRULE_SHARED(float, tile, [32][33]). FERRULE_DYNAMIC_SHARED declares the array whose
+// size the launch decides.
 #define FERRULE_SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define FERRULE_DYNAMIC_SHARED(type, name)          \
   extern __shared__ uint4 ferrule_dynamic_shared[]; \
@@ -136,7 +137,7 @@ __device__ __forceinline__ int64_t offset_of(const Layout& layout, uint64_t inde
 }
 
 // ---- faults
-// The first report of a queue stays.
+// Records a fault; only the first report of a queue is kept.
 __device__ inline void report(Address record, uint32_t kind, uint32_t what, int64_t found, int64_t limit,
                               int64_t axis) {
   Fault* const fault = pointer<Fault>(record);

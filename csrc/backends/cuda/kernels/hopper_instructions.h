@@ -119,7 +119,7 @@ __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t
 #endif
 }
 
-// The same of a tensor of four axes.
+// The same for a tensor of four axes.
 __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t x, uint32_t y, uint32_t z, uint32_t w,
                                          uint64_t* barrier) {
   const int32_t at[4] = {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z),
@@ -173,7 +173,7 @@ __device__ __forceinline__ void pin(float (&sums)[COUNT]) {
 #endif
 }
 
-// Before the first wgmma that adds to registers which other instructions have used.
+// Call before the first wgmma that adds to registers which other instructions have used.
 template <int COUNT>
 __device__ __forceinline__ void wgmma_begin(float (&sums)[COUNT]) {
   pin(sums);
@@ -251,7 +251,7 @@ __device__ __forceinline__ void wgmma(float (&sums)[COUNT], uint64_t a, uint64_t
 }
 
 // ---- wgmma that sets sums, or reads A from registers
-// Before the first wgmma that reads A from registers, of `count` fragments, and sets its sums.
+// Call before the first wgmma that reads A from registers, of `count` fragments, and sets its sums.
 template <int COUNT>
 __device__ __forceinline__ void wgmma_begin(uint32_t (&fragments)[COUNT][4]) {
 #ifdef __CUDA_ARCH__
@@ -266,7 +266,7 @@ __device__ __forceinline__ void wgmma_begin(uint32_t (&fragments)[COUNT][4]) {
 #endif
 }
 
-// Before the first wgmma that sets its sums, with both factors in shared memory.
+// Call before the first wgmma that sets its sums, with both factors in shared memory.
 __device__ __forceinline__ void wgmma_begin() {
 #ifdef __CUDA_ARCH__
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -288,7 +288,7 @@ __device__ __forceinline__ void wgmma_begin() {
 #define FERRULE_FRAGMENT "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(B_ALONG_K ? 0 : 1)
 #define FERRULE_FRAGMENT_32 FERRULE_NAMES_32 "{%32,%33,%34,%35}, %36, "
 #define FERRULE_FRAGMENT_64 FERRULE_NAMES_64 "{%64,%65,%66,%67}, %68, "
-// For each number of sums and each dtype: with sums that are added to, or set.
+// The instruction for a number of sums and a dtype, which adds to the sums or sets them.
 #define FERRULE_WGMMA_OF_FRAGMENT(n, type, count, after)                                                     \
   if constexpr (ADDS)                                                                                        \
     asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " " FERRULE_FRAGMENT_##count \

@@ -10,13 +10,13 @@ namespace ferrule::cuda {
 
 class Buffer final : public sdk::Buffer {
  public:
-  // Device memory of so many bytes, aligned to 256.
+  // Allocates `size` bytes of device memory, aligned to 256 bytes.
   static std::unique_ptr<Buffer> allocate(std::shared_ptr<OpenDevice> device, uint64_t size);
-  // Host memory, by its own address where the device can use that (with HMM, or by the host's page tables), else by
-  // way of the driver while the buffer exists (HostRange). Throws FE_UNSUPPORTED with the reason.
+  // Borrows host memory, by its own address where the device can use that (with HMM, or by the host's page tables),
+  // else by way of the driver while the buffer exists (HostRange). Throws FE_UNSUPPORTED with the reason.
   static std::unique_ptr<Buffer> borrow(const std::shared_ptr<OpenDevice>& device, void* pointer, uint64_t size,
                                         fe_access access);
-  // Another library's memory, which outlives the buffer.
+  // Wraps memory of another library, which outlives the buffer.
   static std::unique_ptr<Buffer> import(const std::shared_ptr<OpenDevice>& device, const fe_native_memory& memory);
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -26,7 +26,7 @@ class Buffer final : public sdk::Buffer {
   OpenDevice& device() const { return *device_; }
   // Whether it is device memory, and not the host's that kernels use.
   bool is_of_device() const { return origin_ == Origin::allocated || origin_ == Origin::foreign; }
-  // How many of `size` bytes from `offset` on one copy may have.
+  // Number of bytes, of `size` from `offset` on, that one copy may have.
   uint64_t copied_at_once(uint64_t offset, uint64_t size) const {
     return host_ ? host_->copied_at_once(offset, size) : size;
   }
@@ -34,7 +34,7 @@ class Buffer final : public sdk::Buffer {
 
  private:
   enum class Origin : uint8_t { allocated, registered, pageable, foreign };
-  // Without memory, of which there is some by `set` alone, which cannot fail.
+  // Makes a buffer without memory. `set`, which cannot fail, gives it memory.
   Buffer(std::shared_ptr<OpenDevice> device, Origin origin) : device_(std::move(device)), origin_(origin) {}
   static std::unique_ptr<Buffer> make(std::shared_ptr<OpenDevice> device, Origin origin);
   void set(void* pointer, uint64_t address, uint64_t bytes) noexcept;

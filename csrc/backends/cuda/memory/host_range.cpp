@@ -17,7 +17,7 @@ struct Registration {
   bool is_read_only = false;
 };
 
-// By their first bytes. The ranges of each map do not overlap.
+// The ranges, by their first bytes. The ranges of each map do not overlap.
 struct State {
   std::mutex mutex;  // held during calls of the driver, which locks the process's memory itself
   std::map<uint64_t, Registration> registrations;

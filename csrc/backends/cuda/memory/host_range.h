@@ -23,12 +23,12 @@ class HostRange {
   ~HostRange();
 
   uint64_t address() const { return address_; }  // for kernels
-  // How many of `size` bytes from `offset` on one copy may have: those of one registration.
+  // Number of bytes, of `size` from `offset` on, that one copy may have: those of one registration.
   uint64_t copied_at_once(uint64_t offset, uint64_t size) const;
 
  private:
   void share(OpenDevice& device, bool is_read_only);
-  // Unregisters what nobody uses any more.
+  // Unregisters memory that is no longer used.
   void drop_unused() noexcept;
 
   const uint64_t begin_, end_;  // the host's addresses

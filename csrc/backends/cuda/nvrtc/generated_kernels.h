@@ -16,8 +16,8 @@
 
 namespace ferrule::cuda {
 
-// Those of one open device. Makes each kernel once, and keeps the `max_idle` most recently used of those that no
-// graph uses. Thread-safe. The device must be the calling thread's current one.
+// Compiled kernels of one open device. Makes each kernel once, and keeps the `max_idle` most recently used of those
+// that no graph uses. Thread-safe. The device must be the calling thread's current one.
 class GeneratedKernels {
  public:
   static constexpr const char* kernel_name = "generated";  // of the kernel in each text

@@ -102,7 +102,7 @@ std::vector<uint8_t> Nvrtc::compile(const std::string& text) const {
   require(functions_.CreateProgram(&program.handle, text.c_str(), "generated.cu", static_cast<int>(headers.size()),
                                    headers.data(), names.data()),
           "nvrtcCreateProgram");
-  // As nvcc compiles the kernels of the module, so that both give the same bits.
+  // The options with which nvcc compiles the kernels of the module, so that both give the same bits.
   const std::string architecture = "--gpu-architecture=" + this->architecture();
   const std::array options = {architecture.c_str(), "-std=c++20", "-fmad=false"};
   int result = NvrtcFunctions::success;

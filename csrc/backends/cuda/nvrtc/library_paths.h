@@ -1,4 +1,4 @@
-// Where NVIDIA's libraries may be that a machine need not have, and how they are opened.
+// Finds and opens NVIDIA's optional libraries.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ struct LibraryLocation {
 };
 // Paths in the packages beside the module's, then names for the loader's search path. None over the emulator.
 std::vector<std::string> library_files(std::span<const LibraryLocation> locations);
-// Those of NVRTC, newest version first.
+// The files of NVRTC, newest version first.
 std::vector<std::string> library_files();
 
 // Null if it cannot be opened; `complaint` then says why. It is never closed.
@@ -29,8 +29,9 @@ bool find_function(void* library, const std::string& name, Function& slot, std::
   return slot != nullptr;
 }
 
-// What `use(library, file, problem)` makes of the first file that can be opened and used: it returns null, and says why
-// in `problem`, for a library that does not suit. Null if there is none; `complaint` then says what each file lacks.
+// Returns the result of `use(library, file, problem)` for the first file that can be opened and used. For a library
+// that does not suit, `use` returns null and says why in `problem`. Null if no file suits; `complaint` then says what
+// each file lacks.
 template <class Use>
 auto open_first(const std::vector<std::string>& files, std::string& complaint, const Use& use) {
   using Result = decltype(use(nullptr, files[0], complaint));

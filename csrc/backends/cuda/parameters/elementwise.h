@@ -7,7 +7,7 @@
 
 namespace ferrule::cuda::elementwise {
 
-// How an element is stored.
+// Format of a stored element.
 enum class Format : uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 // The type that a function computes in: of `boolean` u32, which is 0 or 1; of narrow integers i32 and u32; of f16 and
@@ -28,7 +28,7 @@ enum class Access : uint8_t {
   strided,   // strides of the program's shape
 };
 
-// What is read or written in memory.
+// Memory that is read or written.
 struct Operand {
   Address address;
   int64_t strides[max_rank];  // in elements, of the program's shape
@@ -71,7 +71,7 @@ inline constexpr int large_operands = 128, large_instructions = 128, large_slots
 using SmallProgram = Program<small_operands, small_instructions>;
 using LargeProgram = Program<large_operands, large_instructions>;
 
-// What a kernel that is generated from a program takes: the program as far as its last operand.
+// The parameters of a kernel that is generated from a program: the program up to its last operand.
 template <int Operands>
 struct OperandTable {
   uint64_t count;

@@ -36,7 +36,7 @@ struct TracedNodes {
   void* argument;
 };
 
-// What has to be looked at when the work before an event is done.
+// Faults and times to read when the work before an event is done.
 struct Aftermath {
   std::shared_ptr<const Fault> fault;  // null if no kernel reports faults
   std::vector<TracedNodes> traced;
@@ -46,14 +46,14 @@ class Event final : public sdk::Event {
  public:
   // Makes what `record` needs. The device must be the calling thread's current one.
   explicit Event(std::shared_ptr<OpenDevice> device);
-  // Of a device that is lost by now.
+  // Makes the event of a device that is already lost.
   Event(std::shared_ptr<OpenDevice> device, std::shared_ptr<const sdk::Error> loss)
       : device_(std::move(device)), loss_(std::move(loss)) {}
 
   bool done() override;
   void wait(int64_t timeout_ns) override;
   uint64_t time() override;
-  // Once. Of a device that is lost by then, the event is done and has the loss.
+  // Call once. If the device is lost, the event completes with that error.
   void record(cudaStream_t stream, Aftermath aftermath);
   cudaError_t let_wait(cudaStream_t stream) const;
   std::shared_ptr<const sdk::Error> loss() const { return loss_; }

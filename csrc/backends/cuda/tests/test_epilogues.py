@@ -188,7 +188,7 @@ for m, n, k, tile, lefts, rights in ((150, 264, 40, "large", (as_it_is, turned),
                   lambda a, b, column: np.abs(left(a) @ right(b)) * column,
                   scale * np.sqrt(k), a, b, column, launches=1)
             nodes = fe.graph(layer).trace(a, b, row, matrix).placement()["nodes"]
-            assert any(f"matmul_{{tile}}_then" in str(node["kernel"]) for node in nodes), nodes
+            assert any(f"matmul_{{tile}}_epilogue" in str(node["kernel"]) for node in nodes), nodes
 """,
         FERRULE_EMULATION_CAPABILITY="10.0",
         FERRULE_EMULATION_MULTIPROCESSORS="2",
@@ -202,7 +202,7 @@ a, b, row = normal(150, 40, dtype="float16"), normal(40, 264, dtype="float16"), 
 layer, truth = lambda a, b, row: fe.relu(a @ b + row), lambda a, b, row: np.maximum(a @ b + row, 0)
 check(layer, truth, 0.03, a, b, row, ops=("matmul", "fused"), launches=2)
 nodes = fe.graph(layer).trace(a, b, row).placement()["nodes"]
-assert not any("_then" in str(node["kernel"]) for node in nodes), nodes
+assert not any("_epilogue" in str(node["kernel"]) for node in nodes), nodes
 """,
         FERRULE_EMULATION_CAPABILITY="8.0",
         FERRULE_EMULATION_MULTIPROCESSORS="2",
@@ -222,7 +222,7 @@ for dtype in ("float16", "float32"):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_weights_in_blocks_take_fused_ops(run_checks: Run, dtype: str) -> None:
-    # Of 256 elements along K, there is one segment; of 1024 elements, there are several.
+    # 256 elements along K are one segment; 1024 elements are several.
     run_checks(f"""
 for k in (256, 1024):
     for m in (1, 5, 40):

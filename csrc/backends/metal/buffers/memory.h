@@ -34,7 +34,7 @@ bool overlap(const Memory& a, uint64_t a_offset, const Memory& b, uint64_t b_off
 // Whether two buffers have bytes in common.
 bool overlap(const Memory& a, const Memory& b);
 
-// Memory that is borrowed: as long as a Buffer of these pages lives, further ones share its MTLBuffer, because Metal
+// Borrowed memory. As long as a Buffer of these pages lives, further ones share its MTLBuffer, because Metal
 // orders the uses of a buffer, but not those of two buffers over the same memory. Thread-safe.
 class BorrowedMemory {
  public:

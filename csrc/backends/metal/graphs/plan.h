@@ -17,7 +17,7 @@
 
 namespace ferrule::metal {
 
-// In the lists of a dispatch: the node's scratch memory.
+// Stands for the node's scratch memory in the lists of a dispatch.
 inline constexpr uint32_t scratch_value = UINT32_MAX;
 
 // One kernel and its grid. What it reads and then what it writes is bound from [[buffer(0)]] on, each at the element

@@ -45,10 +45,10 @@ class Program : public std::enable_shared_from_this<Program> {
     Id buffer = nullptr;
     Unsigned offset = 0;
   };
-  // The places of one execution: of each value, and last of the scratch memory.
+  // Returns the places of each value in one execution, and last the place of the scratch memory.
   std::vector<Place> places_of(const fe_execution& execution, const Memory& frame) const;
   std::vector<MemoryPointer> touched_by(const fe_execution& execution) const;
-  // Steps [begin, end) in an encoder of their own.
+  // Encodes steps [begin, end) in an encoder of their own.
   void encode(Id commands, std::span<const Place> places, const Memory& frame, size_t begin, size_t end) const;
   // Memory for the record of faults and the scalars of one execution.
   MemoryPointer take_frame();

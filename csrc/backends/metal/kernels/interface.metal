@@ -1,4 +1,4 @@
-// What the host and the kernels agree on. Included by every kernel text.
+// Definitions that the host and the kernels share. Included by every kernel text.
 #pragma once
 #include <metal_stdlib>
 using namespace metal;
@@ -35,7 +35,7 @@ inline void report_fault(device Fault* fault, uint kind, uint what, long found, 
   fault->axis = axis;
 }
 
-// Where a thread is in its grid. The groups may extend in x, y and z; x varies fastest.
+// The position of a thread in its grid. The groups may extend in x, y and z; x varies fastest.
 #define GRID_PARAMETERS                                                                 \
   uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]], \
       uint own [[thread_index_in_threadgroup]], uint3 group_shape [[threads_per_threadgroup]]

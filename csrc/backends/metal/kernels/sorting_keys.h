@@ -7,7 +7,8 @@ namespace ferrule::metal {
 
 inline uint64_t key_bytes(const sdk::Operand& x) { return x.item_size() == 8 ? 8 : 4; }
 
-// Of a floating dtype: the greatest number, which is infinity where the dtype has one, and NaN, both without a sign.
+// Bits of a floating dtype without the sign: of the greatest number, which is infinity where the dtype has one, and of
+// NaN.
 struct FloatBits {
   uint32_t greatest, nan;
 };

@@ -54,8 +54,8 @@ inline bool understands(Id object, Message message) {
                        objc::libraries.selectors[static_cast<size_t>(message)]) != 0;
 }
 
-// Objects that are autoreleased on this thread during its life are released at its end. Every function that sends
-// messages to Metal has one.
+// Releases, at the end of its lifetime, the objects that are autoreleased on this thread meanwhile. Every function that
+// sends messages to Metal has one.
 class AutoreleasePool {
  public:
   AutoreleasePool() : token_(objc::libraries.push_pool()) {}
@@ -79,9 +79,9 @@ class Owned {
   ~Owned() {
     if (object_ != nullptr) objc::libraries.release(object_);
   }
-  // Of an object that the caller owns: the result of a method whose name begins with "new".
+  // Takes over a reference that the caller owns: the result of a method whose name begins with "new".
   static Owned taken(Id object) { return Owned(object); }
-  // Of an object that somebody else owns.
+  // Retains an object that somebody else owns.
   static Owned shared(Id object) { return Owned(object == nullptr ? nullptr : objc::libraries.retain(object)); }
   Owned another() const { return shared(object_); }
 

@@ -22,7 +22,7 @@ fe_code code_of(CommandBufferError error) {
   }
 }
 
-// Now, on the clock of GPUStartTime: the host's time without the time that the machine slept.
+// The time now on the clock of GPUStartTime: the host's time without the time that the machine slept.
 uint64_t awake_ns() {
 #ifdef __APPLE__
   return clock_gettime_nsec_np(CLOCK_UPTIME_RAW);

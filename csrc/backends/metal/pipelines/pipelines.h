@@ -14,7 +14,7 @@ namespace ferrule::metal {
 // A compiled kernel: an MTLComputePipelineState. It lives as long as the graphs that run it.
 using PipelinePointer = std::shared_ptr<const Owned>;
 
-// What is compiled: one function of a library.
+// The source of a pipeline: one function of a library.
 struct KernelSource {
   std::string text;      // of the library, with includes of embedded files (embedded_texts.h)
   std::string function;  // its name

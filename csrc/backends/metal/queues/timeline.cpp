@@ -153,7 +153,7 @@ void Timeline::reset() {
   const AutoreleasePool pool;
   pass(last_, -1);
   std::list<Submission> over;
-  // What a lost device has been given is waited for, too: it may still touch memory.
+  // Waits for the work of a lost device, too, which may still access memory.
   const std::lock_guard lock(mutex_);
   for (const Submission& submission : pending_) send<void>(submission.commands.get(), Message::wait_until_completed);
   retire(over);

@@ -49,7 +49,7 @@ class Timeline : public std::enable_shared_from_this<Timeline> {
   // Later work begins after that span of another queue, also if its work fails. Throws FE_UNSUPPORTED for a queue of
   // another device.
   void wait_for(Timeline& other, const EventSpan& span);
-  // For tests: the next work ends with this error, as a command buffer does that fails: its event is not signaled.
+  // For tests: the next work ends with this error, like a command buffer that fails: its event is not signaled.
   void fail_next(sdk::Error error) { failure_ = std::move(error); }
   // Ends the open span, and begins the next.
   std::shared_ptr<const EventSpan> record();
@@ -92,7 +92,7 @@ class Timeline : public std::enable_shared_from_this<Timeline> {
   void wait_for_next(uint64_t number);
   // Finishes work that is over. Returns whether the device is lost; then each span that is not done has that error.
   bool retire();
-  // The caller holds the mutex. What is over is destroyed without it.
+  // The caller holds the mutex, and destroys the finished work in `over` without it.
   bool retire(std::list<Submission>& over);
   void finish(const Submission& submission);
 

@@ -164,7 +164,7 @@ print("wrong" in outcomes, outcomes.count("memory"), outcomes[-1])
 gc.collect()
 fe.unload("metal")
 """
-    # Of the first buffers each other one: arrays, staged copies, parameters and records of faults are among them.
+    # Every second one of the first buffers: arrays, staged copies, parameters and records of faults are among them.
     failing = ",".join(f"newBufferWithLength:options::{number}" for number in range(1, 20, 2))
     variables = {"FERRULE_EMULATION_METAL_CALL_FAILS": failing, "FERRULE_EMULATION_METAL_LEAKS": "1"}
     wrong, failed, last = run(program, FERRULE_EMULATION_METAL_UNIFIED=unified, **variables).split()

@@ -1,4 +1,4 @@
-// What loading the null backend can be made to do. ferrule-conformance and the tests of the executor use its other
+// Options of the null backend that change how it loads. ferrule-conformance and the tests of the executor use its other
 // options.
 #include "fake_host.h"
 #include "variable.h"

@@ -21,7 +21,7 @@ class Timestamps {
   void reset(uint32_t which, uint32_t count = 1);
   // Writes the time at which all earlier commands have passed that stage.
   void write(VkCommandBuffer commands, VkPipelineStageFlagBits stage, uint32_t which) const;
-  // In the device's ticks; empty if it was not written.
+  // Returns a timestamp in the device's ticks; empty if it was not written.
   std::optional<uint64_t> read(uint32_t which) const;
 
  private:
@@ -35,7 +35,7 @@ struct Timestamp {
   uint32_t which = 0;
 };
 
-// As many timestamps as there are submissions in progress.
+// Timestamps, as many as there are submissions in progress.
 class TimestampPool {
  public:
   explicit TimestampPool(const Context& context) : context_(context) {}

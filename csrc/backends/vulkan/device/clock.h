@@ -19,7 +19,7 @@ inline constexpr VkTimeDomainEXT host_time_domain = VK_TIME_DOMAIN_CLOCK_MONOTON
 inline constexpr VkTimeDomainEXT host_time_domain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
 #endif
 
-// For a device that has one (PhysicalDevice::has_clock). Thread-safe.
+// The clock of a device that has one (PhysicalDevice::has_clock). Thread-safe.
 class Clock {
  public:
   explicit Clock(const Context& context) : context_(context) {}

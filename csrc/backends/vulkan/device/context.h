@@ -31,7 +31,7 @@ class Context {
     const std::optional<EngineQueue>& own = physical_.queues.at(static_cast<size_t>(engine));
     return own ? *own : *physical_.queues.front();
   }
-  // Without duplicates.
+  // The queue families in use, without duplicates.
   std::vector<uint32_t> queue_families() const;
   // See Clock.
   bool tells_times(Engine engine) const { return physical_.has_clock && queue(engine).timestamp_bits != 0; }

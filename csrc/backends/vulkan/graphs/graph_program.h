@@ -51,7 +51,8 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<std::string> names_;  // names of the ops, by the value that they write
   Allocation parameters_;
   std::mutex mutex_;
-  // By queue. A queue may be gone: its work is done then, and a new queue at the same address may use the frame.
+  // The frame of each queue. When a queue is destroyed, its work is done; a new queue at the same address may use its
+  // frame.
   std::map<const Queue*, std::unique_ptr<Frame>> frames_;
 };
 

@@ -146,7 +146,7 @@ void main() {
     for (uint i = 0; i < own_rows; ++i) {
       float before = greatest[i], found = folded[(first_row + i * ROWS) * BLOCK];
       greatest[i] = found > before ? found : before;
-      // While no key is kept, there is nothing to scale, and the difference to minus infinity would be NaN.
+      // As long as no key is kept, nothing is scaled, as the difference to minus infinity would be NaN.
       factors[i] = greatest[i] == before ? 1.0 : is_lowest(before) ? 0.0 : exp_f32(before - greatest[i]);
       scores[i] = is_lowest(scores[i]) ? 0.0 : exp_f32(scores[i] - greatest[i]);
     }

@@ -13,7 +13,7 @@
 
 namespace ferrule::vulkan {
 
-// The faults that tests make an open device produce. Numbers count from 1; 0 is never.
+// The faults that tests make an open device produce. Numbers count from 1; 0: no fault.
 struct Faults {
   explicit Faults(const sdk::Options& options)
       : out_of_memory_at(options.integer("out_of_memory_at", 0)),

@@ -26,7 +26,7 @@ class PipelineCache {
   void save() noexcept;
 
  private:
-  // From bytes that another process has kept.
+  // Makes a cache from bytes that another process has kept.
   Pointer made_of(const std::vector<uint8_t>& bytes) const;
   std::vector<uint8_t> data() const;
 

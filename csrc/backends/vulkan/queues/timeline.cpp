@@ -95,7 +95,7 @@ void Timeline::wait_for(const Timeline& other, const EventSpan& span) {
     throw sdk::Error(FE_UNSUPPORTED, "vulkan: a queue of " + context_->physical().description.name +
                                          " cannot wait for an event of another device or opening");
   if (is_lost() || span.end == 0) return;
-  // Also needed for work that is done: the semaphore makes its results visible.
+  // Work that is done needs this, too: the semaphore makes its results visible.
   const auto known = std::find_if(awaited_.begin(), awaited_.end(),
                                   [&](const Awaited& awaited) { return awaited.semaphore == other.semaphore_; });
   if (known == awaited_.end())

@@ -54,8 +54,8 @@ class Timeline {
   void pass(uint64_t value, int64_t timeout_ns);
   // Waits for the end of the span; throws the error of the span, too.
   void wait(const EventSpan& span, int64_t timeout_ns);
-  // When the end of a span was passed, in nanoseconds of the host's monotonic clock. Throws FE_TIMEOUT if it was not
-  // passed, FE_UNSUPPORTED if the time is unknown.
+  // The time at which the end of a span was passed, in nanoseconds of the host's monotonic clock. Throws FE_TIMEOUT if
+  // it was not passed, FE_UNSUPPORTED if the time is unknown.
   uint64_t time(const EventSpan& span);
 
  private:

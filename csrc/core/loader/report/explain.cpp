@@ -25,7 +25,7 @@ bool is_about(const LoadRow& row, const std::string& name) {
   return file.starts_with(prefix) || file.starts_with("lib" + prefix);
 }
 
-// How far the candidate got through the steps of a load.
+// The last step of a load that the candidate reached.
 int stage_of(const LoadRow& row) {
   switch (row.state) {
     case LoadState::outranked:

@@ -53,7 +53,7 @@ std::optional<std::string> known_hash(const std::string& key) {
 std::optional<std::string> hash_of(module_file::FileBytes& file, const std::filesystem::path& path) {
   const auto identity = file.identity();
   if (!identity) return std::nullopt;
-  // Without inode numbers, two files of the same size and time would have the same key.
+  // Two files of the same size and time would have the same key if there are no inode numbers.
   if (identity->inode == 0 || !is_settled(*identity)) return fresh_hash(file, *identity);
   const std::string key = key_of(path, *identity);
   if (auto hash = known_hash(key)) return hash;

@@ -83,7 +83,7 @@ inline void check_node(const fe_graph_view& view, const fe_node& node, const OpI
   if (node.input_count > 0) present(node.inputs, "the list of its inputs");
   present(node.outputs, "the list of its outputs");
   std::vector<const fe_value*> values;
-  // Nothing is reserved, because the counts may be invalid.
+  // Reserves no memory, because the counts may be invalid.
   for (uint32_t i = 0; i < node.input_count; ++i)
     values.push_back(&check_value(view, node.inputs[i], false));  // NOLINT(performance-inefficient-vector-operation)
   for (uint32_t i = 0; i < node.output_count; ++i) values.push_back(&check_value(view, node.outputs[i], true));

@@ -19,8 +19,8 @@ struct DecodedBlocks {
 };
 
 // The blocks that `input` of the node is decoded from: by a cast to float32, and perhaps by another one to a half.
-// Nothing if there are none, or they are not whole: elements that are adjacent along `axis` must be adjacent in memory,
-// and any other step must be one of whole blocks.
+// Returns nothing if there are none, or they are not whole: elements that are adjacent along `axis` must be adjacent in
+// memory, and any other step must be one of whole blocks.
 inline std::optional<DecodedBlocks> find_decoded_blocks(const Node& node, uint32_t input, size_t axis,
                                                         const StorageWriters& writers) {
   const fe_graph_view& view = node.view();

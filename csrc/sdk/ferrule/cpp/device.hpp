@@ -345,7 +345,7 @@ class Backend {
   static constexpr bool has_queues = false;
   // Version of the module, free text.
   static constexpr const char* version = "";
-  // Among variants of one name the highest is used; <= 0 means that the module cannot run on this machine.
+  // The variant with the highest score of one name is used; <= 0 means that the module cannot run on this machine.
   static int score() { return 1; }
   // Address of a function that the module offers by name (ferrule/procs.h, or its own); null for other names.
   static void* proc(std::string_view /*name*/) { return nullptr; }

@@ -36,7 +36,7 @@ class Hazards {
       if (value == scratch || view_.storages[view_.values[value]->storage]->kind != FE_STORAGE_SCALAR)
         read.push_back(region_of(value));
     for (const uint32_t value : writes) written.push_back(region_of(value));
-    // With more regions than this, comparing each pair costs more than a barrier.
+    // Comparing each pair of more regions than this costs more than a barrier.
     const bool are_many = read_.size() + written_.size() > 256;
     const bool is_due = are_many || overlap(read, written_) || overlap(written, written_) || overlap(written, read_);
     if (is_due) {

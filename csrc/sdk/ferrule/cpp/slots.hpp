@@ -61,16 +61,16 @@ struct Answer {
 };
 inline thread_local Answer last_answer;
 
-// What an execution of a graph must bind, and the limits of its dynamic offsets.
+// The bindings that an execution of a graph needs, and the limits of its dynamic offsets.
 struct Demands {
-  struct Moving {
+  struct OffsetRange {
     uint32_t slot;
     int64_t lowest, highest;
   };
   std::vector<uint64_t> bindings;  // size of each in bytes
   uint32_t scalars = 0, offsets = 0;
   uint64_t workspace = 0;
-  std::vector<Moving> moving;
+  std::vector<OffsetRange> offset_ranges;
 };
 
 // An executable with its demands.
@@ -510,8 +510,8 @@ inline Demands demands_of(const fe_graph_view& view) {
     // Both ends are at block boundaries; an incomplete last block of a storage does not count.
     const int64_t bytes = dtype.block_bytes, elements = dtype.block_elements;
     const int64_t blocks = static_cast<int64_t>(storage.size) / bytes;
-    demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / bytes * elements,
-                              (blocks - reach.end / bytes) * elements});
+    demands.offset_ranges.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / bytes * elements,
+                                     (blocks - reach.end / bytes) * elements});
   }
   return demands;
 }
@@ -541,9 +541,9 @@ inline void check_execution(OpenedExecutable& executable, const fe_execution* gi
     check_binding(fe_binding_at(&execution, i), demands.bindings[i], "a bound buffer");
   if (demands.scalars > 0) checks::present(execution.scalars, "the list of scalars");
   if (demands.offsets > 0) checks::present(execution.offsets, "the list of offsets");
-  for (const Demands::Moving& moving : demands.moving)
-    if (execution.offsets[moving.slot] < moving.lowest || execution.offsets[moving.slot] > moving.highest)
-      checks::refuse(checks::number("offset", moving.slot) + " leads out of its storage");
+  for (const Demands::OffsetRange& range : demands.offset_ranges)
+    if (execution.offsets[range.slot] < range.lowest || execution.offsets[range.slot] > range.highest)
+      checks::refuse(checks::number("offset", range.slot) + " leads out of its storage");
   if (demands.workspace > 0)
     range_of(execution.workspace, execution.workspace_offset, demands.workspace, "the workspace");
   if (const uint64_t scratch = executable.executable->scratch_size(); scratch > 0)

@@ -21,7 +21,7 @@ class StorageWriters {
         node = node == none ? i : several;
       }
   }
-  // Nothing if no node writes the storage, or more than one.
+  // The only node that writes the storage; nullopt if none or more than one does.
   std::optional<uint32_t> of(uint32_t storage) const {
     return nodes_[storage] < several ? std::optional(nodes_[storage]) : std::nullopt;
   }

@@ -88,7 +88,7 @@ inline constexpr Feature features[] = {
     {"lzcnt", leaf_extended_1, ecx, 5},
 };
 
-// What CPUID and XCR0 show, or must show: registers of leaves, and saved state.
+// The bits that CPUID and XCR0 show, or must show: registers of leaves, and saved state.
 struct FeatureSet {
   uint32_t bits[leaf_count][register_count] = {};
   uint64_t state = 0;

@@ -25,7 +25,7 @@ COMPLEX_ELEMENTARY = normwise(
     16, "an elementary function of a complex number: real functions of 4 ULP each, and their products and quotients"
 )
 
-# Of complex exponentials: e^710.3 overflows, and its product with sin(710.3) does not.
+# For complex exponentials: e^710.3 overflows, and its product with sin(710.3) does not.
 NEAR_OVERFLOW = Domain(-30, 30, edges=(88.7, 89.2, 709.7, 710.3, -745.0))
 
 

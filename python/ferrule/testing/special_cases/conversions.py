@@ -19,7 +19,7 @@ nan -> nan, nan
 -inf -> -inf, +0
 fin -> x, +0
 
-# Of a bool.
+# The rows are those of a bool.
 [__float__ x]
 1 -> 1
 0 -> 0

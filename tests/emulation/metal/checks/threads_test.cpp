@@ -1,4 +1,4 @@
-// What shows a missing barrier or a value that was never written, and the roundings that decide results.
+// Tests that a missing barrier and a value that was never written are visible, and tests roundings that decide results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

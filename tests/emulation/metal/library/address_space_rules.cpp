@@ -179,7 +179,7 @@ class Checker {
     return false;
   }
 
-  // Between the tokens [first, end).
+  // Checks the parameters in the tokens [first, end).
   void parameters(std::size_t first, std::size_t end) {
     bool has_space = false, is_value = false;
     for (std::size_t i = first; i < end; ++i) {

@@ -66,7 +66,7 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Of a folder of the emulator, sorted.
+// The files of a folder of the emulator, sorted.
 std::vector<fs::path> files_in(const char* part) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(folder) / part))
@@ -83,7 +83,7 @@ std::string stamp_of(const std::string& path) {
          std::to_string(status.st_mtim.tv_nsec);
 }
 
-// Of the headers, the emulator's part in C, and the compiler.
+// A hash of the headers, the emulator's part in C, and the compiler.
 const std::string& identity_of_tools() {
   static const std::string made = [] {
     Hash hash;
@@ -157,13 +157,13 @@ void write(const fs::path& path, std::string_view text) {
 }
 
 // ---- clang
-// Of every call. Without clang's own headers of OpenCL, whose functions MSL does not have.
+// Options of every call of clang. They exclude clang's own headers of OpenCL, whose functions MSL does not have.
 std::vector<std::string> language() {
   return {compiler, "-x", "clcpp", "-cl-std=clc++2021", "-cl-no-stdinc", "-nostdinc", "-target", "x86_64-linux-gnu",
           "-cl-single-precision-constant", "-fno-color-diagnostics", "-fno-crash-diagnostics", "-isystem",
           std::string(folder) + "/msl", "-Wno-duplicate-decl-specifier", "-D__METAL_VERSION__=310", "-D__METAL__=1",
           "-D__METAL_MACOS__=1",
-          // As on a GPU, half-precision sums are rounded one by one.
+          // Half-precision sums are rounded one by one, as on a GPU.
           "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none"};
 }
 

@@ -12,7 +12,7 @@ namespace emulation::metal {
 // CompileError.
 std::string compiled_library(std::string_view text, const CompileOptions& options);
 
-// Of the file at `path`, which compiled_library() returned and which could not be loaded.
+// Removes the library at `path`, which compiled_library() returned and which could not be loaded.
 void forget_library(const std::string& path);
 
 }  // namespace emulation::metal

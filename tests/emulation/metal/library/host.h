@@ -1,5 +1,5 @@
-/* What compiled kernels call of the emulator. Included by the emulator (C++) and by the part in C that is compiled with
-   each library (stub.c). */
+/* The emulator's functions that compiled kernels call. Included by the emulator (C++) and by the part in C that is
+   compiled with each library (stub.c). */
 #pragma once
 
 struct ferrule_place { /* of a call in the text */
@@ -17,6 +17,6 @@ struct ferrule_host {
   unsigned (*lane)(void);
 };
 
-/* Of this structure and of ferrule_call (msl/ferrule/entries.h): a program that was built before they changed cannot
-   run libraries of the new headers. */
+/* The version of this structure and of ferrule_call (msl/ferrule/entries.h): a program that was built before they
+   changed cannot run libraries of the new headers. */
 #define FERRULE_HOST_VERSION 2u

@@ -1,5 +1,5 @@
-// What a kernel gets of the emulator: addresses of its arguments, the positions of a thread, and the functions that
-// meet other threads.
+// The data that the emulator passes to a kernel: addresses of its arguments, the positions of a thread, and the
+// functions that meet other threads.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class CallTable {
   bool flushes_;  // subnormal float32 numbers are zero
 };
 
-// As ferrule_call of msl/ferrule/entries.h.
+// The same as ferrule_call of msl/ferrule/entries.h.
 struct KernelCallData {
   struct Position {
     std::uint32_t x, y, z;

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Token::Kind;
 
-// What is no part of MSL (Metal Shading Language Specification, "Restrictions"), and clang would take.
+// Words that MSL does not allow (Metal Shading Language Specification, "Restrictions") and clang does.
 const std::map<std::string_view, std::string_view> refused_words = {
     {"double", "'double' is not supported in Metal"},
     {"goto", "'goto' is not supported in Metal"},
@@ -108,7 +108,7 @@ class Rewriter {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const Token& one = tokens_[i];
       if (one.kind != Kind::identifier) continue;
-      // Of other values clang warns (strict_checks.cpp).
+      // clang itself warns of values other than literals (strict_checks.cpp).
       if (one.is("bfloat") && token(i + 2).is("=") && token(i + 3).kind == Kind::number)
         refuse(one, "cannot initialize a variable of type 'bfloat' with a literal of another type");
       if (const auto found = refused_words.find(one.text); found != refused_words.end())
@@ -328,7 +328,7 @@ class Rewriter {
     replace(first, i + 2, "void " + made.name);
     const std::size_t parameters_end = behind_closing(i + 2);
     for (std::size_t k = i + 3; k + 1 < parameters_end;) k = parameter(made, k, parameters_end - 1);
-    // What is left of the parameters is copied without attributes.
+    // The rest of the parameters is copied without attributes.
     at_ = parameters_end;
     std::size_t behind = parameters_end;
     while (is_attribute(behind)) {

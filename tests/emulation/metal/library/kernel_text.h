@@ -1,5 +1,5 @@
-// What clang is given in place of a text in MSL: attributes of Metal are taken out, and threadgroup memory becomes
-// memory of the emulated block. Also refuses what Metal's compiler refuses and clang does not.
+// Converts a text in MSL for clang: removes attributes of Metal, and turns threadgroup memory into memory of the
+// emulated block. Also refuses what Metal's compiler refuses and clang does not.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct LibraryText {
   std::vector<KernelText> kernels;
 };
 
-// Of text that the preprocessor wrote. Throws CompileError.
+// Converts the output of the preprocessor. Throws CompileError.
 LibraryText library_text(std::string_view preprocessed);
 
 // The functions by which the emulator calls the kernels, to be compiled behind the text.

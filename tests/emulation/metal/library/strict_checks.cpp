@@ -94,7 +94,7 @@ struct Message {
 bool is_refused_by_metal(const Message& message) {
   const std::string_view error = message.error;
   if (!error.starts_with(source_name)) return false;
-  // Only an explicit conversion makes a bfloat of another type. clang warns of those that may lose something.
+  // Metal converts other types to bfloat only explicitly. clang warns of conversions that may lose something.
   if (has(error, ": warning: ")) {
     const std::vector<std::string_view> types = quoted(error);
     return has(error, "implicit conversion") && types.size() >= 2 && has(types[types.size() - 1], "bf");

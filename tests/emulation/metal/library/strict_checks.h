@@ -1,4 +1,4 @@
-// What Metal's compiler refuses, and the generation of code would take: other address spaces, and recursion.
+// Finds errors that Metal's compiler reports and clang's code generation does not: wrong address spaces, and recursion.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ std::vector<std::string> options_of_strict_checks();
 // options of the language, the strict checks and the compiled headers.
 std::string refusal_of_address_spaces(std::vector<std::string> command, const std::string& file);
 
-// Of the compiler's log with the strict address spaces: those messages that Metal's compiler has, too. C++ for OpenCL
-// without the generic address space also refuses copies of structures, which Metal makes.
+// Returns the messages in the compiler's log with the strict address spaces that Metal's compiler has, too. C++ for
+// OpenCL without the generic address space also refuses copies of structures, which Metal makes.
 std::string refusals_in_log(std::string_view log);
 
 // The message for a function that calls itself, by way of others or not, in a text in LLVM's language.

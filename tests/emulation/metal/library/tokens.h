@@ -17,7 +17,8 @@ struct Token {
   bool is(std::string_view other) const { return text == other; }
 };
 
-// Of text that the preprocessor wrote: its linemarkers set the lines of tokens, and are no tokens. Pragmas are.
+// Splits the output of the preprocessor into tokens. Linemarkers set the lines of tokens and are not tokens; pragmas
+// are tokens.
 std::vector<Token> tokens_of(std::string_view text);
 
 }  // namespace emulation::metal

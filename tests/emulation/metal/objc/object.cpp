@@ -178,7 +178,7 @@ struct Pools {
       report_fault("a thread ends with " + std::to_string(open.size()) + " open autorelease pools");
   }
 };
-// By a key, not thread_local: another thread frees the thread-local memory of an opened library, and ThreadSanitizer
+// Uses a key, not thread_local: another thread frees the thread-local memory of an opened library, and ThreadSanitizer
 // does not see that the destructor has ended before.
 Pools& pools() {
   static const pthread_key_t key = [] {

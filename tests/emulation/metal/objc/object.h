@@ -37,8 +37,8 @@ struct Object {
 
 using Function = void (*)();
 
-// What a message calls: a member function, with the object as its receiver, or a static member function for messages to
-// the class.
+// The function that a message calls: a member function, with the object as its receiver, or a static member function
+// for messages to the class.
 template <auto member>
 struct Call;
 template <class T, class Result, class... Arguments, Result (T::*member)(Arguments...)>
@@ -105,14 +105,14 @@ const std::vector<const Class*>& all_classes();
 // Null if there is no class of this name that is named.
 const Class* class_of_name(const std::string& name);
 
-// What is known of a pointer.
+// Facts about a pointer.
 struct Known {
   enum class State : std::uint8_t { nothing, live, freed } state = State::nothing;
   const Class* isa = nullptr;
 };
 Known known(const void* pointer);
 
-// How many freed objects are remembered, so that their use is found. 0 until it is set.
+// Sets how many freed objects are remembered, so that their use is found. Initially 0.
 void set_most_freed(std::size_t count);
 // The ends of objects are reported to these functions, for the log.
 void set_observer(void (*observer)(const Class& isa, bool is_made));

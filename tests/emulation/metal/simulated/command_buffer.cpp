@@ -18,7 +18,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// What Metal says of an error.
+// Metal's message for an error.
 const char* text_of(CommandBufferError code) {
   switch (code) {
     case CommandBufferError::internal:

@@ -64,7 +64,7 @@ class Device : public Object {
   std::atomic<std::size_t> used_{0};
 };
 
-// Those that MTLCopyAllDevices lists. They live as long as the process.
+// The devices that MTLCopyAllDevices lists. They live as long as the process.
 const std::vector<Device*>& devices();
 
 }  // namespace simulated

@@ -54,7 +54,7 @@ class ComputeEncoder : public Encoder {
   ComputeEncoder(CommandBuffer& buffer, Pass& pass) : Encoder(buffer, pass, own_class()) {}
 
  private:
-  // What is bound to an index.
+  // A buffer bound to an index, and the offset in it.
   struct Bound {
     Buffer* buffer = nullptr;
     std::size_t offset = 0;

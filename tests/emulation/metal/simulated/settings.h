@@ -1,4 +1,4 @@
-// What environment variables say about the simulated machine (docs/develop/emulators.md).
+// The settings of the simulated machine, from environment variables (docs/develop/emulators.md).
 #pragma once
 
 #include <chrono>

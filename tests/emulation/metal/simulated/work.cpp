@@ -49,7 +49,7 @@ class Schedule {
 void run_encoder(const Pass& pass) {
   std::span<const Command> commands = pass.commands;
   while (!commands.empty()) {
-    // Those between two barriers, which are in any order if the encoder is concurrent.
+    // The commands between two barriers, which run in any order if the encoder is concurrent.
     std::size_t end = 1;
     while (end < commands.size() && pass.is_concurrent &&
            commands[end].number_of_barriers == commands[0].number_of_barriers)

@@ -23,7 +23,7 @@ struct Command {
   std::size_t number_of_barriers = 0;  // before it, in its encoder
 };
 
-// What one encoder has recorded, or a signal of or a wait for an event.
+// The commands that one encoder has recorded, or a signal of an event, or a wait for one.
 struct Pass {
   enum class Kind : std::uint8_t { encoder, signal, wait } kind = Kind::encoder;
   bool is_concurrent = false;

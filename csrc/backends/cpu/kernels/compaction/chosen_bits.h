@@ -1,6 +1,6 @@
-// What the ops that keep, or replace, some of the elements share: counts and bits of masks. The ops count first, so
-// that each thread knows where to write. The owner of borrowed memory may write to it meanwhile: the second pass never
-// writes outside the range that the first one counted.
+// Counts and bits of masks, for the ops that keep or replace some of the elements. The ops count first, so that each
+// thread knows where to write. The owner of borrowed memory may write to it meanwhile: the second pass never writes
+// outside the range that the first one counted.
 #pragma once
 
 #include "../simd.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t chunk = 16384;
 
-// How many bytes are not zero.
+// Number of bytes that are not zero.
 inline int64_t count_nonzero_bytes(const uint8_t* data, int64_t size) {
   const hn::ScalableTag<uint8_t> d;
   const hn::Repartition<uint64_t, decltype(d)> d64;

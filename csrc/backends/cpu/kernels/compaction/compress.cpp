@@ -35,12 +35,12 @@ struct KeptScratch {
   int64_t* places;
   int64_t* kept;
   KeptScratch(char* memory, int64_t length) {
-    Scratch scratch(memory);
+    ScratchArena scratch(memory);
     places = scratch.array<int64_t>(ceil_div(length, chunk) + 1);
     kept = scratch.array<int64_t>(length);
   }
   static uint64_t size(int64_t length) {
-    Scratch scratch(nullptr);
+    ScratchArena scratch(nullptr);
     scratch.array<int64_t>(ceil_div(length, chunk) + 1);
     scratch.array<int64_t>(length);
     return scratch.bytes();

@@ -113,7 +113,7 @@ void replace_items(const T* from, const uint8_t* condition, int64_t count, T* to
   if constexpr (streams) hwy::FlushStream();
 }
 
-// As replace_items, for slices of `row` bytes.
+// Like replace_items, for slices of `row` bytes.
 void replace_rows(const char* from, const uint8_t* condition, int64_t count, int64_t row, char* to, const char* values,
                   int64_t room) {
   const auto bytes = static_cast<size_t>(row);

@@ -25,7 +25,7 @@ HWY_INLINE bool is_nonzero(Complex<Float> x) {
   return x.real != 0 || x.imaginary != 0;
 }
 
-// As with_type, for all dtypes that are not block dtypes.
+// Like with_type, for all dtypes that are not block dtypes.
 template <class F>
 void with_plain_type(DType dtype, F f) {
   if (dtype == DType::f8e4m3 || dtype == DType::f8e5m2) f(Float8{});

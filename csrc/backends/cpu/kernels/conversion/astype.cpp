@@ -73,7 +73,7 @@ void run_cast(const void* const* in, void* out, size_t count, const void*) {
 
 template <class From, class... To>
 constexpr auto casts_from() {
-  return blocks(Block{run_cast<To, From>, {dtype_of<From>}, 1, dtype_of<To>}...);
+  return elementwise_kernels(ElementwiseKernel{run_cast<To, From>, {dtype_of<From>}, 1, dtype_of<To>}...);
 }
 #define FERRULE_REALS bool, FERRULE_INTEGERS, float, double, Float16, BFloat16, Float8E4M3, Float8E5M2
 template <class... From>

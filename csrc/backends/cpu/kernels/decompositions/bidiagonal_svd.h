@@ -6,7 +6,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// c and s with c f + s g = r and c g - s f = 0. Returns r.
+// Computes c and s such that c f + s g = r and c g - s f = 0. Returns r.
 [[maybe_unused]] static double make_rotation(double f, double g, double& c, double& s) {
   if (g == 0) {
     c = 1;

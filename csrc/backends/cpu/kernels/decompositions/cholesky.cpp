@@ -51,7 +51,7 @@ struct Memory {
   int64_t pitch;
   uint64_t bytes;
   Memory(char* at, int64_t n) : pitch(pitch_of<T>(n)) {
-    Scratch scratch(at);
+    ScratchArena scratch(at);
     a = scratch.array<T>(n * pitch);
     work = scratch.array<T>(packed_size<T>(128, n, block));
     bytes = scratch.bytes();

@@ -10,7 +10,7 @@ template <class T>
 struct Memory {
   using R = RealOf<T>;
   static constexpr int64_t block = Reflections<T>::block;
-  Scratch scratch;
+  ScratchArena scratch;
   T *a, *w, *work;
   Reflections<T> reflections;
   double *d, *e;

@@ -150,7 +150,7 @@ struct Memory {
   int64_t pitch, x_pitch;
   uint64_t bytes;
   Memory(char* at, int64_t n, int64_t columns) : pitch(pitch_of<T>(n)), x_pitch(pitch_of<T>(columns)) {
-    Scratch scratch(at);
+    ScratchArena scratch(at);
     lu = scratch.array<T>(n * pitch);
     x = scratch.array<T>(columns > 0 ? n * x_pitch : 0);
     work = scratch.array<T>(larger(factor_work<T>(n), columns > 1 ? substitute_work<T>(n, columns) : 0));

@@ -38,9 +38,9 @@ constexpr DType real_dtype(DType dtype) {
 [[maybe_unused]] static int64_t rows_of(const Operand& x) { return x.shape[x.rank - 2]; }
 [[maybe_unused]] static int64_t columns_of(const Operand& x) { return x.shape[x.rank - 1]; }
 
-// How a stack of `count` matrices is computed: few large ones one after the other, each by all threads, in `scratch`;
-// others side by side, each by one thread in its own part. That depends on shapes alone, and the arithmetic is the
-// same.
+// The division of a stack of `count` matrices among threads. Few large matrices are computed one after the other, each
+// by all threads, in `scratch`; others side by side, each by one thread in its own part. The choice depends on shapes
+// alone, and the arithmetic is the same.
 struct Stack {
   int64_t count;
   uint64_t bytes;  // of the scratch memory for one matrix

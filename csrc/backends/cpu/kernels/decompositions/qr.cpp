@@ -13,7 +13,7 @@ struct Memory {
   int64_t pitch, q_pitch;
   uint64_t bytes;
   Memory(char* at, int64_t m, int64_t n, int64_t q_columns) : pitch(pitch_of<T>(n)), q_pitch(pitch_of<T>(q_columns)) {
-    Scratch scratch(at);
+    ScratchArena scratch(at);
     const int64_t count = smaller(m, n);
     a = scratch.array<T>(m * pitch);
     q = scratch.array<T>(m * q_pitch);

@@ -46,7 +46,7 @@ struct Memory {
   int64_t pitch, u_pitch, v_pitch, real_pitch, x_pitch, y_pitch;
   uint64_t bytes;
   Memory(char* at, const Sizes& s) {
-    Scratch scratch(at);
+    ScratchArena scratch(at);
     const int64_t n = s.n;
     pitch = pitch_of<T>(n);
     u_pitch = pitch_of<T>(s.left);

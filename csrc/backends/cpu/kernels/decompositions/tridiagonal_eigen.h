@@ -95,7 +95,7 @@ class DivideAndConquer {
     double *delta, *poles, *weights, *roots, *refined, *z;
     int64_t *order, *kept, *sorted, *kinds;
     int64_t pitch;
-    Arrays(Scratch& scratch, int64_t n) : pitch(pitch_of<R>(n)) {
+    Arrays(ScratchArena& scratch, int64_t n) : pitch(pitch_of<R>(n)) {
       const int64_t inner = n > leaf ? n : 0;
       vectors = scratch.array<R>(n * pitch);
       gathered = scratch.array<R>(inner * pitch);

@@ -101,7 +101,7 @@ fe_error* transform_axis(const Call& call, const Lines& lines, const Plan<R>& pl
   }
 
   if (memory.together) {
-    Scratch scratch(call.scratch + memory.tables);
+    ScratchArena scratch(call.scratch + memory.tables);
     Parts<R> matrix{};
     matrix.re = scratch.array<R>(round_up(plan.n2, width) * plan.n1);
     matrix.im = scratch.array<R>(round_up(plan.n2, width) * plan.n1);

@@ -1,4 +1,4 @@
-// How lines of elements are transformed: the method for a length, with its tables and memory.
+// Plans of transforms of lines of elements: the method for a length, with its tables and memory.
 #pragma once
 
 #include "stockham.h"
@@ -8,14 +8,14 @@ namespace {
 
 constexpr int64_t longest_in_lanes = 256, longest_in_columns = 4096, smallest_convolution = 256;
 
-// How the elements of lines are given and wanted.
+// Form of the input and output elements of lines.
 enum class Elements {
   complex,    // n complex numbers
   of_reals,   // n real numbers become the first n / 2 + 1 complex ones of their transform
   into_reals  // the first n / 2 + 1 complex numbers of a transform become n real ones
 };
 
-// The lines along one axis: an array [outer][n][inner]. Of an even number of real numbers, each two are one complex
+// The lines along one axis: an array [outer][n][inner]. If the number of real numbers is even, each two are one complex
 // number of the transform, whose length is half of theirs.
 struct Lines {
   int64_t outer = 1, reals, n, inner = 1;  // reals: the length before it is halved
@@ -53,7 +53,7 @@ struct Lines {
   return power;
 }
 
-// How a line of this length is transformed, with tables in memory that all lines share.
+// The method of transforming a line of a length, with tables in memory that all lines share.
 template <class R>
 struct Plan {
   static constexpr int64_t width = width_of<R>;
@@ -70,9 +70,9 @@ struct Plan {
   Parts<R> pair_across{};       // [width]: turn lane of 2 n
   uint64_t table_bytes = 0, local_bytes = 0;
 
-  // Without memory only sizes are computed.
+  // Computes only sizes if `tables` is null.
   Plan(const Lines& lines, char* tables) : n(lines.n), length(lines.n), halved(lines.halved) {
-    Scratch scratch(tables);
+    ScratchArena scratch(tables);
     const auto parts = [&](int64_t count) {
       R* const re = scratch.array<R>(count);
       return Parts<R>{re, scratch.array<R>(count)};
@@ -151,7 +151,7 @@ struct Buffers {
 };
 template <class R>
 Buffers<R> buffers_of(const Plan<R>& plan, char* memory) {
-  Scratch scratch(memory);
+  ScratchArena scratch(memory);
   const auto parts = [&](int64_t count) {
     R* const re = scratch.array<R>(count);
     return Parts<R>{re, scratch.array<R>(count)};

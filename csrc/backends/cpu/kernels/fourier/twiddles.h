@@ -18,7 +18,7 @@ HWY_INLINE double product_rest(double a, double b, double product) {
   return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-// For 0 <= k <= n / 8, by the polynomials of fdlibm for angles up to pi / 4.
+// Valid for 0 <= k <= n / 8. Uses the polynomials of fdlibm for angles up to pi / 4.
 HWY_INLINE Turn turn_in_octant(int64_t k, int64_t n) {
   const double numerator = static_cast<double>(k), denominator = static_cast<double>(n);
   const double part = numerator / denominator, back = part * denominator;
@@ -62,14 +62,14 @@ HWY_INLINE Turn turn_of(int64_t k, int64_t n) {
   return {left ? -turn.cosine : turn.cosine, below ? -turn.sine : turn.sine};
 }
 
-// The turns of a length as products of a coarse one and a fine one, in memory that a Scratch gives.
+// The turns of a length as products of a coarse one and a fine one, in memory that a ScratchArena gives.
 struct TurnTable {
   int64_t length = 0;
   int fine_bits = 0;
   Turn *coarse = nullptr, *fine = nullptr;
 
   TurnTable() = default;
-  TurnTable(int64_t turns, Scratch& scratch) : length(turns) {
+  TurnTable(int64_t turns, ScratchArena& scratch) : length(turns) {
     while ((int64_t{1} << 2 * fine_bits) < length) ++fine_bits;
     fine = scratch.array<Turn>(int64_t{1} << fine_bits);
     coarse = scratch.array<Turn>(ceil_div(length, int64_t{1} << fine_bits));

@@ -130,7 +130,7 @@ struct Local {
   typename P::Sum* sums;
   typename P::Own* own;
 
-  Local(Scratch& scratch, int64_t k)
+  Local(ScratchArena& scratch, int64_t k)
       : a(scratch.array<char>(panel_bytes<P>(k))),
         sums(scratch.array<typename P::Sum>(block * block)),
         own(scratch.array<typename P::Own>(block)) {}
@@ -171,7 +171,7 @@ struct Multiplication {
 
   // One task: 32 rows of one batch times a part of the columns.
   fe_error* rows_times_columns(Tiles& tiles, int64_t task, char* local) const {
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     const Local<P> memory(scratch, p.k);
     const int64_t row_blocks = ceil_div(p.m, block), batch = task / (row_blocks * column_blocks);
     const int64_t row = task / column_blocks % row_blocks * block, part = task % column_blocks;
@@ -256,7 +256,7 @@ LocalScratch local_scratch(const Call& call) {
   const Product p = product_of(call);
   if (is_empty(p)) return {};
   return with_products(call, [&]<class P>(P) {
-    Scratch scratch(nullptr);
+    ScratchArena scratch(nullptr);
     const Local<P> memory(scratch, p.k);
     return LocalScratch{scratch.bytes(), Multiplication<P>(call, p).tasks()};
   });

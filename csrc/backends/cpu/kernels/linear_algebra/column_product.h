@@ -52,7 +52,7 @@ inline bool has_one_column(const Call& call, const Product& p) {
 template <class T>
 struct ColumnMemory {
   T *b, *sums;
-  ColumnMemory(Scratch& scratch, const Product& p)
+  ColumnMemory(ScratchArena& scratch, const Product& p)
       : b(scratch.array<T>(p.b_row == 1 ? 0 : p.k * (p.shared_b ? 1 : p.batches))),
         sums(scratch.array<T>(p.k <= column_block ? 0 : p.batches * p.m * ceil_div(p.k, column_block))) {}
 };

@@ -40,7 +40,7 @@ struct Packing {
   int64_t tile, panel;  // elements from one tile of A, or panel of B, to the next
   T *a, *b;
 
-  Packing(Scratch& scratch, const Product& p, bool few)
+  Packing(ScratchArena& scratch, const Product& p, bool few)
       : tile(Tile<T>::rows * depth_of<T>(p.k)),
         panel(Tile<T>::columns * depth_of<T>(p.k)),
         a(scratch.array<T>(tile * (few ? ceil_div(p.m, even_rows<T>(p.m)) : 1))),
@@ -85,7 +85,7 @@ struct Multiplication {
   fe_error* rows_times_columns(int64_t batch, int64_t first_row, int64_t last_row, int64_t first_panel,
                                int64_t last_panel, char* local) const {
     constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     T* const a_packed = Packing<T>(scratch, p, false).a;
     const int64_t depth = depth_of<T>(p.k), blocks = larger(1, ceil_div(p.k, depth));
     const T* a_batch = a + p.offset(p.a_batch, batch);
@@ -114,11 +114,11 @@ struct Multiplication {
     return nullptr;
   }
 
-  // For few rows and a B that is not packed: each thread packs some panels at a time, for all rows at once. It packs
-  // several panels because rows of B are long, and one panel takes only a few bytes of each page.
+  // Used for few rows and a B that is not packed. Each thread packs some panels at a time, for all rows at once. It
+  // packs several panels because rows of B are long, and one panel takes only a few bytes of each page.
   fe_error* few_rows_times_columns(int64_t batch, int64_t first_panel, int64_t last_panel, char* local) const {
     constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     const Packing<T> packing(scratch, p, true);
     const int64_t at_once = packed_at_once<T>(p);
     const int64_t depth = depth_of<T>(p.k), blocks = larger(1, ceil_div(p.k, depth));
@@ -238,7 +238,7 @@ int64_t scratch_of(const Call& call) {
   const Product p = product_of(call);
   int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) : 0;
   if (has_one_column(call, p)) {
-    Scratch scratch(nullptr);
+    ScratchArena scratch(nullptr);
     const ColumnMemory<T> memory(scratch, p);
     bytes = static_cast<int64_t>(scratch.bytes());
   }
@@ -252,7 +252,7 @@ fe_error* multiply(const Call& call) {
   if (is_empty(p)) return nullptr;
   char* scratch = call.scratch;
   if (has_one_column(call, p)) {
-    Scratch own(scratch);
+    ScratchArena own(scratch);
     const ColumnMemory<T> memory(own, p);
     scratch += own.bytes();
     T* const c = reinterpret_cast<T*>(has_own_result(call) ? scratch : call.out[0].data);
@@ -294,7 +294,7 @@ LocalScratch local_of(const Call& call) {
   if (has_one_column(call, p)) return {64, p.batches * p.m * ceil_div(p.k, column_block)};
   const bool few = has_few_rows(call, p);
   const Tasks tasks = tasks_of<T>(p, few);
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   const Packing<T> packing(scratch, p, few);
   return {scratch.bytes(), ceil_div(tasks.count, tasks.grain)};
 }
@@ -345,7 +345,7 @@ struct RealProduct {
       b.shape[1] = 1;
       b.rank = 2;
     }
-    // Where B lies does not matter, as it is packed; only which of its batches are the same.
+    // The address of B does not matter, as B is packed; it matters only which of its batches are the same.
     b.shape[b.rank - 2] *= 2;
     b.shape[b.rank - 1] *= 2;
     b.strides[b.rank - 1] = 1;

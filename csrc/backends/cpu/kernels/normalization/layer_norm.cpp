@@ -9,7 +9,7 @@ namespace {
 template <class T>
 struct WideParameters {
   Computed<T>*weight, *bias;
-  WideParameters(Scratch& scratch, int64_t width)
+  WideParameters(ScratchArena& scratch, int64_t width)
       : weight(scratch.array<Computed<T>>(is_half<T> ? width : 0)),
         bias(scratch.array<Computed<T>>(is_half<T> ? width : 0)) {}
 };
@@ -28,7 +28,7 @@ fe_error* normalise(const Call& call, double epsilon_of_op, RowFunction<Computed
   using Value = Computed<T>;
   const auto epsilon = static_cast<Value>(epsilon_of_op);
   return parallel_with_local(call, tasks.rows, tasks.grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     const WideRow<T> wide(scratch, width);
     const WideParameters<T> parameters(scratch, width);
     const Value* const w = weight == nullptr ? nullptr : computed(weight, width, parameters.weight);
@@ -42,7 +42,7 @@ fe_error* normalise(const Call& call, double epsilon_of_op, RowFunction<Computed
 
 LocalScratch local_scratch(const Call& call) {
   const RowTasks tasks(call.in[0]);
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   if ((one_of(call.in[0].dtype) & halves) != 0) {
     const WideRow<Float16> wide(scratch, tasks.width);
     const WideParameters<Float16> parameters(scratch, tasks.width);

@@ -19,7 +19,7 @@ fe_error* over_rows(const Call& call, Row row) {
   const T* from = reinterpret_cast<const T*>(call.in[0].data);
   T* to = reinterpret_cast<T*>(call.out[0].data);
   return parallel_with_local(call, tasks.rows, tasks.grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     const WideRow<T> wide(scratch, width);
     for (int64_t i = begin; i < end; ++i) on_row(from + i * width, width, to + i * width, wide, row);
     return nullptr;
@@ -28,7 +28,7 @@ fe_error* over_rows(const Call& call, Row row) {
 
 LocalScratch local_scratch(const Call& call) {
   const RowTasks tasks(call.in[0]);
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   if ((one_of(call.in[0].dtype) & halves) != 0) {
     const WideRow<Float16> wide(scratch, tasks.width);
   }

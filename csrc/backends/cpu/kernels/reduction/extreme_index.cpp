@@ -61,7 +61,7 @@ fe_error* find(const Call& call) {
   if (search.length == 0 && search.outputs > 0)
     return call.host->error_create(FE_INVALID_ARGUMENT, "argmax, argmin: no elements to choose from");
   return parallel_with_local(call, search.outputs, search.grain, [&](int64_t begin, int64_t end, char* local) {
-    Scratch scratch(local);
+    ScratchArena scratch(local);
     const BlockBuffers<T> buffers(scratch, search.dims.reduced);
     fe_error* error = nullptr;
     for (int64_t i = begin; i < end && error == nullptr; ++i)
@@ -79,7 +79,7 @@ fe_error* find_in(const Call& call) {
 }
 LocalScratch local_scratch(const Call& call) {
   const Search search(call);
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   with_type(call.in[0].dtype,
             [&](auto zero) { const BlockBuffers<decltype(zero)> buffers(scratch, search.dims.reduced); });
   return {scratch.bytes(), ceil_div(search.outputs, search.grain)};

@@ -32,13 +32,13 @@ fe_error* sort(const Call& call, KeyOf<T> flip) {
   T* const y = reinterpret_cast<T*>(call.out[0].data);
   if (!rows.are_long())
     return parallel_with_local(call, rows.count, rows.grain, [&](int64_t begin, int64_t end, char* local) {
-      Scratch scratch(local);
+      ScratchArena scratch(local);
       const KeyBlockMemory<T> memory(scratch, rows.length);
       for (int64_t i = begin; i < end; ++i)
         sort_block_of_elements(x + i * rows.length, rows.length, flip, y + i * rows.length, memory);
       return static_cast<fe_error*>(nullptr);
     });
-  Scratch scratch(call.scratch);
+  ScratchArena scratch(call.scratch);
   LongKeyMemory<T> memory(scratch, rows.length);
   for (int64_t i = 0; i < rows.count; ++i)
     if (fe_error* const error =
@@ -54,7 +54,7 @@ fe_error* argsort(const Call& call, KeyOf<T> flip) {
   int64_t* const y = reinterpret_cast<int64_t*>(call.out[0].data);
   if (!rows.are_long())
     return parallel_with_local(call, rows.count, rows.grain, [&](int64_t begin, int64_t end, char* local) {
-      Scratch scratch(local);
+      ScratchArena scratch(local);
       uint32_t* const tables = scratch.array<uint32_t>(block_tables);
       uint64_t* const a = scratch.array<uint64_t>(rows.length);
       uint64_t* const b = scratch.array<uint64_t>(rows.length);
@@ -64,7 +64,7 @@ fe_error* argsort(const Call& call, KeyOf<T> flip) {
       }
       return static_cast<fe_error*>(nullptr);
     });
-  Scratch scratch(call.scratch);
+  ScratchArena scratch(call.scratch);
   uint64_t* const other = scratch.array<uint64_t>(rows.length);
   OrderMemory memory(scratch, rows.length, stage_count<KeyWords<T>>);
   for (int64_t i = 0; i < rows.count; ++i) {
@@ -85,7 +85,7 @@ uint64_t sort_scratch(const Call& call) {
   uint64_t bytes = 0;
   if (rows.are_long())
     with_type(call.in[0].dtype, [&](auto zero) {
-      Scratch scratch(nullptr);
+      ScratchArena scratch(nullptr);
       const LongKeyMemory<decltype(zero)> memory(scratch, rows.length);
       bytes = scratch.bytes();
     });
@@ -93,7 +93,7 @@ uint64_t sort_scratch(const Call& call) {
 }
 LocalScratch sort_local(const Call& call) {
   const Rows rows(call.in[0]);
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   if (rows.are_long())
     scratch.array<uint32_t>(block_tables);
   else
@@ -104,14 +104,14 @@ LocalScratch sort_local(const Call& call) {
 uint64_t argsort_scratch(const Call& call) {
   const Rows rows(call.in[0]);
   if (!rows.are_long()) return 0;
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   scratch.array<uint64_t>(rows.length);
   const OrderMemory memory(scratch, rows.length, 2);
   return scratch.bytes();
 }
 LocalScratch argsort_local(const Call& call) {
   const Rows rows(call.in[0]);
-  Scratch scratch(nullptr);
+  ScratchArena scratch(nullptr);
   scratch.array<uint32_t>(block_tables);
   if (!rows.are_long()) {
     scratch.array<uint64_t>(rows.length);

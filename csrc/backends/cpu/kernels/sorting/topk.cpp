@@ -15,7 +15,7 @@ template <class Key>
 struct Entry {
   Key key;
   int64_t index;
-  // Of two equal keys the later element is worse.
+  // The later of two elements with equal keys is worse.
   HWY_INLINE bool is_worse_than(const Entry& other) const {
     return key != other.key ? key < other.key : index > other.index;
   }

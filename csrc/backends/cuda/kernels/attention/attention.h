@@ -27,7 +27,7 @@ struct AttentionParameters {
   float scale, log2_scale;  // scale * log2(e)
 };
 
-// What a block of keys contributes to a row beside the weighted values: see attention_rows.h.
+// The contribution of a block of keys to a row beside the weighted values: see attention_rows.h.
 struct AttentionPart {
   float reference, total;
 };

@@ -8,7 +8,7 @@ namespace {
 using P = AttentionParameters;
 
 constexpr uint32_t shortest_head = 33;  // the tiles have 64 columns at least
-// More fill more than half of the rows of a thread block. An estimate, not measured.
+// From this number on, queries fill more than half of the rows of a thread block. An estimate, not measured.
 constexpr uint32_t fewest_queries = 65;
 
 std::optional<TensorMapShape> map_of(uint32_t width, uint32_t rows, int64_t row_stride, const Layout& batches) {

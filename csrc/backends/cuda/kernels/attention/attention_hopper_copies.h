@@ -12,7 +12,7 @@ namespace ferrule::cuda::attention {
 inline constexpr uint32_t group_threads = 128;  // of a warp group
 inline constexpr uint32_t key_block = attention_wide_block;
 
-// mbarriers of a ring: a tile is there; nobody reads it any more.
+// The mbarriers of a ring. `full`: a tile has arrived; `empty`: all readers of a tile are done.
 template <uint32_t STAGES>
 struct RingBarriers {
   uint64_t full[STAGES], empty[STAGES];
@@ -62,15 +62,15 @@ struct Source {
     matrix = pointer<const uint16_t>(map.address) + offset;
   }
 
-  // By one thread: starts the copy of the rows from `first` on.
+  // Starts the copy of the rows from `first` on. Called by one thread.
   __device__ __forceinline__ void start_copy(unsigned char* tile, uint32_t first, uint64_t* barrier) const {
 #pragma unroll
     for (uint32_t column = 0; column < Shape::columns; column += 64)
       copy_box(tile + column / 64 * Shape::part_bytes, &map, column, first, near, far, barrier);
   }
 
-  // By all threads, without a tensor map: items that are aligned to 2 bytes alone. Chunk c of 16 bytes of row r is at
-  // c ^ r % 8, as TMA and wgmma have it.
+  // Copies without a tensor map, for items that are aligned to 2 bytes alone. Called by all threads. Chunk c of 16
+  // bytes of row r goes to c ^ r % 8, as TMA and wgmma place it.
   __device__ __forceinline__ void copy(unsigned char* tile, uint32_t first) const {
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; i < Shape::rows * Shape::columns; i += group_threads) {
@@ -83,7 +83,7 @@ struct Source {
   }
 };
 
-// By all threads of the warp group that copies: zeros in the rows of a tile from `first` on.
+// Writes zeros to the rows of a tile from `first` on. Called by all threads of the warp group that copies.
 template <class Shape>
 __device__ __forceinline__ void clear_rows(unsigned char* tile, uint32_t first) {
   constexpr uint32_t chunks = Shape::row_bytes / 16;
@@ -94,7 +94,7 @@ __device__ __forceinline__ void clear_rows(unsigned char* tile, uint32_t first) 
       reinterpret_cast<uint4*>(tile + column / 64 * Shape::part_bytes)[i] = uint4{0, 0, 0, 0};
 }
 
-// What a thread block computes: rows of queries of one batch. Its first warp group calls produce().
+// The work of a thread block: rows of queries of one batch. Its first warp group calls produce().
 template <class Shape>
 struct AttentionBlock {
   const AttentionHopperParameters& parameters;

@@ -29,14 +29,14 @@ __device__ __forceinline__ float power_of_two(float x) {
 #endif
 }
 
-// What scales a sum if its reference changes. Both may be infinite.
+// The factor of a sum whose reference changes. Both references may be infinite.
 __device__ __forceinline__ float scaling(float from, float to) { return from == to ? 1.0f : power_of_two(from - to); }
 
 // The reference of a block, from the greatest of its scores; minus infinity if it keeps nothing.
 __device__ __forceinline__ float reference_of(float greatest) { return ceilf(greatest); }
 
-// What to subtract from the scores: NaN must not come from minus infinity minus itself. A NaN score, which maxima
-// ignore, gives a NaN weight.
+// The number to subtract from the scores, so that minus infinity minus itself does not give NaN. A NaN score, which
+// maxima ignore, gives a NaN weight.
 __device__ __forceinline__ float subtrahend(float reference) { return reference == -infinity ? 0.0f : reference; }
 
 // The factors by which `sum = sum * before + part * of_part` adds a part to the sums of the blocks before it.
@@ -86,7 +86,7 @@ __device__ __forceinline__ uint32_t keys_before(const AttentionParameters& p, ui
   return end <= 0 ? 0 : end < keys ? static_cast<uint32_t>(end) : keys;
 }
 
-// What a row keeps. A row after the last one keeps nothing.
+// The keys that a row keeps. A row after the last one keeps none.
 struct Row {
   uint32_t end;  // of the keys
   Address mask;  // its first element
@@ -120,7 +120,7 @@ struct Row {
   }
 };
 
-// Where a batch begins in each operand: in shared memory, since registers are scarce. All threads of the block call
+// The start of a batch in each operand, in shared memory, since registers are scarce. All threads of the block call
 // this.
 template <class Item>
 __device__ __forceinline__ void find_batch(const AttentionParameters& p, uint64_t batch,
@@ -138,7 +138,7 @@ __device__ __forceinline__ bool is_aligned(const AttentionParameters& p, uint32_
   return (p.vectors >> operand & 1) != 0 && begin % bytes == 0;
 }
 
-// Where a row of queries begins, from the first one of its batch.
+// Offset of a row of queries from the first one of its batch.
 __device__ __forceinline__ int64_t query_offset(const AttentionParameters& p, uint32_t row) {
   const uint32_t member = row / p.queries;
   return member * p.query_group + static_cast<int64_t>(row - member * p.queries) * p.query_row;

@@ -90,7 +90,7 @@ template <class Item>
 __device__ __forceinline__ bool needs_three_parts(uint32_t keys) {
   return __is_same(Item, BFloat16) && keys <= keys_in_three_parts;
 }
-// How many of the steps of a block, 16 keys each, may have keys.
+// Number of steps of a block, 16 keys each, that may have keys.
 template <int parts>
 __device__ constexpr int steps_with_keys(int steps) {
   return parts == 3 && steps > keys_in_three_parts / 16 ? keys_in_three_parts / 16 : steps;
@@ -110,7 +110,7 @@ __device__ __forceinline__ void weigh(Scores (&scores)[key_tiles], float (&refer
     references[half] = reference_of(greatest);
     const float base = subtrahend(references[half]);
     float total = 0.0f;
-    // By quarters, as the four warps of a decoding kernel add.
+    // Adds by quarters, like the four warps of a decoding kernel.
 #pragma unroll
     for (int quarter = 0; quarter < 4; ++quarter) {
       float sum = 0.0f;

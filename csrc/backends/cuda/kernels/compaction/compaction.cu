@@ -43,7 +43,7 @@ __device__ __forceinline__ void copy_slices(const CompactionSlicesParameters& p)
 
 }  // namespace
 
-// How many there are in each chunk.
+// Counts the found items of each chunk.
 FERRULE_KERNEL(compaction_count, FoundItems, compaction_threads) {
   FERRULE_SHARED(uint32_t, found_by_warp, [compaction_warps]);
   uint32_t found = 0;
@@ -57,8 +57,8 @@ FERRULE_KERNEL(compaction_count, FoundItems, compaction_threads) {
   pointer<int64_t>(p.places)[blockIdx.x] = total;
 }
 
-// How many there are before each chunk, and in all. By one block, 4096 chunks at a time: there is a chunk for 4096
-// items. Limit: latency; the counts of the next chunks are on their way meanwhile.
+// Counts the found items before each chunk, and in all. One block handles 4096 chunks of 4096 items at a time. Limit:
+// latency; the counts of the next chunks are loaded meanwhile.
 FERRULE_KERNEL(compaction_places, CompactionPlacesParameters, 1024) {
   constexpr uint32_t per_thread = 4, per_round = 1024 * per_thread;
   FERRULE_SHARED(uint32_t, found_by_warp, [2][32]);  // by turns, so that one barrier is enough

@@ -97,8 +97,8 @@ __device__ FERRULE_OUT_OF_LINE T fmod(T a, T b) {
 template <class T>
 __device__ FERRULE_OUT_OF_LINE T floor_divide(T a, T b) {
   if constexpr (is_floating<T>) {
-    // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. Of infinities
-    // it is floor(a / b), as the array API standard prefers.
+    // Starts from the exact remainder, so that a quotient just below an integer is not rounded up to it. The result
+    // for infinities is floor(a / b), as the array API standard prefers.
     if (b == T(0) || a - a != T(0) || b - b != T(0)) return a / b;
     const T rest = fmod<T>(a, b);
     T quotient = (a - rest) / b;

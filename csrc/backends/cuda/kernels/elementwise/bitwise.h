@@ -1,5 +1,5 @@
 // Logic and shifts on the bits of integers. A shift by the width or more gives the same as repeated shifts by one bit;
-// as an unsigned number, a negative count is at least the width, too. Narrow integers are shifted in 32 bits and
+// a negative count, taken as unsigned, is at least the width, too. Narrow integers are shifted in 32 bits and
 // wrapped.
 #pragma once
 

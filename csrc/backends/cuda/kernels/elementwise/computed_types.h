@@ -14,7 +14,8 @@
 #endif
 #endif
 
-// Before a loop: FERRULE_UNROLL keeps arrays that the loop indexes in registers, FERRULE_ROLLED keeps the code short.
+// Pragmas before a loop: FERRULE_UNROLL keeps arrays that the loop indexes in registers, FERRULE_ROLLED keeps the code
+// short.
 #ifndef FERRULE_UNROLL
 #ifdef __CUDACC__
 #define FERRULE_UNROLL _Pragma("unroll")
@@ -52,7 +53,7 @@ struct BitsOf<8> {
 template <class T>
 using Bits = typename BitsOf<sizeof(T)>::Type;
 
-// Whom a function tells of an operand that is an error. A function that needs it has it as its last parameter.
+// Where a function reports an invalid operand. A function that needs it has it as its last parameter.
 struct FaultContext {
   Address record;
   uint32_t detail;  // of the instruction

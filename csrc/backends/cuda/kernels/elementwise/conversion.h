@@ -129,7 +129,7 @@ __device__ __forceinline__ uint32_t narrow_magnitude(uint32_t magnitude) {
   if (magnitude < least_normal) return bits_as<uint32_t>(bits_as<float>(magnitude) + bits_as<float>(large)) - large;
   return (magnitude - rebias + (1u << (shift - 1)) - 1 + (magnitude >> shift & 1u)) >> shift;
 }
-// It has no infinity: what is too large becomes NaN.
+// This float8 has no infinity: numbers that are too large become NaN.
 template <class T>
 __device__ FERRULE_OUT_OF_LINE uint32_t to_f8e4m3(T x) {
   const uint32_t bits = bits_as<uint32_t>(rounded_to_odd<T>(x)), number = narrow_magnitude<3, 7>(bits & 0x7fffffffu);

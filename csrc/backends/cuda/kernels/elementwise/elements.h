@@ -15,7 +15,7 @@ struct Elements {
   uint32_t step;
 
   __device__ __forceinline__ uint64_t begin() const { return first; }
-  // From the first element to that of an item.
+  // Distance from the first element to that of an item.
   __device__ __forceinline__ uint32_t distance(int item) const {
     return static_cast<uint32_t>(item / group_size) * step + static_cast<uint32_t>(item % group_size);
   }

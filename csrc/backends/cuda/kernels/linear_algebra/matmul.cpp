@@ -23,8 +23,8 @@ struct Tile {
   const char* name;
   uint32_t m, n, threads;
   uint32_t shared_memory = 0;  // dynamic
-  bool has_then = false;       // whether a kernel of matmul_<name>_then.cu, or of matmul_then.cu, runs fused ops
-  uint32_t then_memory = 0;    // the dynamic shared memory of that kernel
+  bool has_epilogue = false;  // whether a kernel of matmul_<name>_epilogue.cu, or of matmul_epilogue.cu, runs fused ops
+  uint32_t epilogue_memory = 0;  // the dynamic shared memory of that kernel
 };
 
 uint64_t tiles(const MatmulParameters& p, const Tile& tile) {
@@ -58,14 +58,15 @@ Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities, bo
   const uint32_t longer_operands = is_tf32 ? 2 - p.a_along_k - p.b_along_k : 0;
   const auto tile = [&](const char* name, const TensorShape& shape) {
     const uint32_t shared = shape.shared_bytes(longer_operands);
-    // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_then.h, which has code for them).
-    const bool has_then = is_tf32 || shape.n < 128 || capabilities.compute >= 90;
+    // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_epilogue.h, which has code for
+    // them).
+    const bool has_epilogue = is_tf32 || shape.n < 128 || capabilities.compute >= 90;
     return Tile{name,
                 shape.m,
                 shape.n,
                 shape.threads(),
                 shared,
-                has_then,
+                has_epilogue,
                 std::max(shared, shape.totals_bytes(is_tf32 ? 4 : 2))};
   };
   if (p.m <= few) return tile("rows", rows_shape);
@@ -113,19 +114,19 @@ Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
 }
 
 // Adds the sums of segments in scratch memory, and runs what is fused to the product.
-Launch join_of(const PlannedNode& node, const std::optional<Body>& then, const MatmulSegmentsParameters& p,
+Launch join_of(const PlannedNode& node, const std::optional<Body>& epilogue, const MatmulSegmentsParameters& p,
                const std::string& variant, const Capabilities& capabilities) {
-  if (!then) {
+  if (!epilogue) {
     Launch joined = launch_of("matmul_segments" + variant, p, blocks_for(p.count, 256, 1, capabilities), 256);
     joined.uses_scratch(offsetof(MatmulSegmentsParameters, partials), 0, false);
     joined.writes(offsetof(MatmulSegmentsParameters, to), node.output_value(0));
     return joined;
   }
-  Launch joined = launch_of(std::string("matmul_segments_then.") + (is_floating(node.input(0)) ? "f32" : "u32"),
-                            MatmulSegmentsThenParameters{p, epilogue_program(*then)},
+  Launch joined = launch_of(std::string("matmul_segments_epilogue.") + (is_floating(node.input(0)) ? "f32" : "u32"),
+                            MatmulSegmentsEpilogueParameters{p, epilogue_program(*epilogue)},
                             blocks_for(p.count, 256, 4, capabilities), 256);
-  joined.uses_scratch(offsetof(MatmulSegmentsThenParameters, segments.partials), 0, false);
-  bind_operands(*then, joined, offsetof(MatmulSegmentsThenParameters, then));
+  joined.uses_scratch(offsetof(MatmulSegmentsEpilogueParameters, segments.partials), 0, false);
+  bind_operands(*epilogue, joined, offsetof(MatmulSegmentsEpilogueParameters, epilogue));
   return joined;
 }
 
@@ -159,14 +160,14 @@ MatmulParameters parameters_of(const PlannedNode& node) {
   return p;
 }
 
-// A product whose sizes its kernels can number, with `then` fused to it.
+// A product whose sizes its kernels can number, with `epilogue` fused to it.
 class Product {
  public:
-  Product(const PlannedNode& node, const Capabilities& capabilities, std::string variant, std::optional<Body> then)
+  Product(const PlannedNode& node, const Capabilities& capabilities, std::string variant, std::optional<Body> epilogue)
       : node_(node),
         capabilities_(capabilities),
         variant_(std::move(variant)),
-        then_(std::move(then)),
+        epilogue_(std::move(epilogue)),
         p_(parameters_of(node)) {}
 
   Plan plan() {
@@ -174,11 +175,11 @@ class Product {
     lay_out();
     choose_tile();
     choose_splitting();
-    has_then_ =
-        then_ && p_.is_split == 0 && !blocks_ && tile_.has_then && tile_.then_memory <= capabilities_.shared_memory;
+    has_epilogue_ = epilogue_ && p_.is_split == 0 && !blocks_ && tile_.has_epilogue &&
+                    tile_.epilogue_memory <= capabilities_.shared_memory;
     // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be
     // laid out otherwise than those of the question.
-    if (then_ && p_.is_split == 0 && !has_then_ && node_.writers() == nullptr)
+    if (epilogue_ && p_.is_split == 0 && !has_epilogue_ && node_.writers() == nullptr)
       return refusal("what is fused to it runs faster by itself");
     Plan plan = plan_named(kernel());
     if (blocks_) plan.unread = {1};
@@ -233,10 +234,10 @@ class Product {
   std::string kernel() const {
     if (blocks_) return blocks_->kernel;
     const std::string tile = tile_.name;
-    if (has_then_)
-      return is_tf32_     ? "matmul_tf32_then." + tile
-             : is_tensor_ ? "matmul_" + tile + "_then" + variant_
-                          : "matmul_then" + variant_ + "_" + tile;
+    if (has_epilogue_)
+      return is_tf32_     ? "matmul_tf32_epilogue." + tile
+             : is_tensor_ ? "matmul_" + tile + "_epilogue" + variant_
+                          : "matmul_epilogue" + variant_ + "_" + tile;
     const std::string along = std::string(p_.a_along_k != 0 ? "_k" : "_m") + (p_.b_along_k != 0 ? "k" : "n");
     if (is_bytes_) return "matmul_bytes." + tile + "_u8";
     if (is_tf32_) return "matmul_tf32." + tile + along;
@@ -248,11 +249,12 @@ class Product {
     const uint64_t grid = tiles(p_, tile_) * (p_.is_split != 0 ? p_.segments : 1);
     if (hopper_) return launch_of(*hopper_, kernel, p_, grid, node_, capabilities_);
     const auto launch = [&](const auto& parameters) {
-      return launch_of(kernel, parameters, grid, tile_.threads, has_then_ ? tile_.then_memory : tile_.shared_memory);
+      return launch_of(kernel, parameters, grid, tile_.threads,
+                       has_epilogue_ ? tile_.epilogue_memory : tile_.shared_memory);
     };
-    Launch product = blocks_     ? launch(MatmulBlocksParameters{p_, blocks_->first_byte})
-                     : has_then_ ? launch(MatmulThenParameters{p_, epilogue_program(*then_)})
-                                 : launch(p_);
+    Launch product = blocks_         ? launch(MatmulBlocksParameters{p_, blocks_->first_byte})
+                     : has_epilogue_ ? launch(MatmulEpilogueParameters{p_, epilogue_program(*epilogue_)})
+                                     : launch(p_);
     product.reads(a_offset_, node_.input_value(0));
     product.reads(b_offset_, blocks_ ? blocks_->value : node_.input_value(1));
     return product;
@@ -262,18 +264,18 @@ class Product {
   void add_launches(Plan& plan) const {
     Launch first = product(plan.support.kernel);
     const size_t to = offsetof(MatmulParameters, to) + (hopper_ ? offsetof(MatmulHopperParameters, product) : 0);
-    if (has_then_) {
-      bind_operands(*then_, first, offsetof(MatmulThenParameters, then));
+    if (has_epilogue_) {
+      bind_operands(*epilogue_, first, offsetof(MatmulEpilogueParameters, epilogue));
       plan.launches = {std::move(first)};
     } else if (p_.is_split != 0) {
       plan.scratch = sum_bytes();
       first.uses_scratch(to, 0, true);
       const MatmulSegmentsParameters segments{.partials = 0, .to = 0, .count = count(), .segments = p_.segments};
-      plan.launches = {std::move(first), join_of(node_, then_, segments, variant_, capabilities_)};
-    } else if (then_) {
+      plan.launches = {std::move(first), join_of(node_, epilogue_, segments, variant_, capabilities_)};
+    } else if (epilogue_) {
       plan.scratch = count() * node_.input(0).item_size();
       first.uses_scratch(to, 0, true);
-      plan.launches = {std::move(first), launch_of(*then_)};
+      plan.launches = {std::move(first), launch_of(*epilogue_)};
     } else {
       first.writes(to, node_.output_value(0));
       plan.launches = {std::move(first)};
@@ -285,10 +287,10 @@ class Product {
   const PlannedNode& node_;
   const Capabilities& capabilities_;
   const std::string variant_;  // of the kernels' names: the dtype
-  const std::optional<Body> then_;
+  const std::optional<Body> epilogue_;
   MatmulParameters p_;
   size_t a_offset_ = offsetof(MatmulParameters, a), b_offset_ = offsetof(MatmulParameters, b);
-  bool is_tf32_ = false, is_tensor_ = false, is_bytes_ = false, has_then_ = false;
+  bool is_tf32_ = false, is_tensor_ = false, is_bytes_ = false, has_epilogue_ = false;
   std::optional<BlockProduct> blocks_;
   std::optional<HopperProduct> hopper_;
   Tile tile_{};
@@ -299,14 +301,14 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
     return refusal("the operands differ in dtype");
   if (a.is("complex64") || a.is("complex128")) return refusal("products of complex numbers have no kernel");
-  std::optional<Body> then;
-  if (node.body() != nullptr) then = epilogue_of(node, 2);
-  if (then && !is_epilogue(*then)) return refusal("what is fused to it is too long, or has values of 64 bits");
+  std::optional<Body> epilogue;
+  if (node.body() != nullptr) epilogue = epilogue_of(node, 2);
+  if (epilogue && !is_epilogue(*epilogue)) return refusal("what is fused to it is too long, or has values of 64 bits");
   const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
   if (out.count() == 0) return plan_named("matmul" + variant);
   if (std::max({from_end(out.shape(), 2), from_end(out.shape(), 1), from_end(a.shape(), 1)}) > max_size)
     return refusal("a matrix is larger than its kernel can number");
-  return Product(node, capabilities, variant, std::move(then)).plan();
+  return Product(node, capabilities, variant, std::move(epilogue)).plan();
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct MatmulBlocksParameters {
   uint64_t first_byte;  // of B, from product.b on
 };
 
-// How the blocks of 256 elements of a column lie in shared memory: as chunks of 16 bytes, from the one on that has the
+// Layout of the blocks of 256 elements of a column in shared memory: chunks of 16 bytes, from the chunk on that has the
 // first byte. Only blocks of a multiple of 16 bytes begin with a chunk. The pitch from one column to the next is an odd
 // number of chunks, so that the same byte of eight columns lies in different banks.
 template <class Block>

@@ -79,7 +79,8 @@ class ByteTile {
     const uint32_t lane = threadIdx.x % 32;
     ldmatrix_x4(to, tile + chunk_at(outer + lane % 16, k / 16 + lane / 16));
   }
-  // Those of two: 32 x 16 bytes of B from column `outer` on. The first two are the first eight columns.
+  // Registers for two instructions: 32 x 16 bytes of B from column `outer` on. The first two registers hold the first
+  // eight columns.
   __device__ __forceinline__ static void read_b(uint32_t (&to)[4], const Bytes* tile, uint32_t outer, uint32_t k) {
     const uint32_t lane = threadIdx.x % 32;
     ldmatrix_x4(to, tile + chunk_at(outer + lane / 16 * 8 + lane % 8, k / 16 + lane / 8 % 2));

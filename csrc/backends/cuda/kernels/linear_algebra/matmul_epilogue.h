@@ -7,13 +7,13 @@
 namespace ferrule::cuda {
 
 // Operand 0 of a program is the element of the product. The program's shape is that of the result.
-struct MatmulThenParameters {
+struct MatmulEpilogueParameters {
   MatmulParameters product;  // `to` is unused
-  elementwise::SmallProgram then;
+  elementwise::SmallProgram epilogue;
 };
-struct MatmulSegmentsThenParameters {
+struct MatmulSegmentsEpilogueParameters {
   MatmulSegmentsParameters segments;  // `to` is unused
-  elementwise::SmallProgram then;
+  elementwise::SmallProgram epilogue;
 };
 
 }  // namespace ferrule::cuda

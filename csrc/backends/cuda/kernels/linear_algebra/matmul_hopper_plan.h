@@ -1,4 +1,4 @@
-// When the products of float16 and bfloat16 use wgmma.
+// Decides whether products of float16 and bfloat16 use wgmma.
 //
 // The choice depends on M, too, like that of the tiles with mma.sync: both give the same bits. On compute
 // capability 9.0 m16n8k16 and wgmma compute one element by the same function. The 16 products and the sum are aligned
@@ -24,7 +24,7 @@ struct HopperProduct {
   bool a_has_batches, b_has_batches;
 };
 
-// The kernel for a product of halves; nothing if mma.sync serves it: on other GPUs, for operands that no tensor map
+// The kernel for a product of halves; nothing if mma.sync computes it: on other GPUs, for operands that no tensor map
 // describes, for results that do not fill enough tiles. An operand whose buffer is aligned to less than 16 bytes is
 // known only at execution: the kernel copies it without TMA then, which takes much longer.
 std::optional<HopperProduct> hopper_product_of(const MatmulParameters& p, const PlannedNode& node,

@@ -37,7 +37,7 @@ struct HopperOperand {
     }
   }
 
-  // Without a tensor map: the warp group copies items that are aligned to 2 bytes alone. `first` is the matrix.
+  // Copies without a tensor map, by the warp group, items that are aligned to 2 bytes alone. `first` is the matrix.
   __device__ __forceinline__ static void copy(unsigned char* tile, const uint16_t* first, int64_t outer_stride,
                                               int64_t k_stride, uint32_t outer, uint32_t outer_end, uint32_t k,
                                               uint32_t k_end) {
@@ -157,7 +157,7 @@ struct HopperProduct {
     wgmma_commit();
   }
 
-  // One arrival for each warp: its part of the instructions has ended.
+  // Releases a slot; each warp arrives once, when its part of the instructions has ended.
   __device__ __forceinline__ void release(uint32_t slot) const {
     if (threadIdx.x % 32 == 0) mbarrier_arrive(empty + slot);
   }
@@ -187,7 +187,7 @@ struct HopperProduct {
     // Read from lane 0: the compiler then knows that a warp has one value, and computes its descriptors once.
     const uint32_t group = __shfl_sync(0xffffffffu, threadIdx.x / group_threads, 0), row = (group - 1) * 64;
     float sums[count], totals[count];
-    // Both fit in the registers for 64 sums alone (matmul_tiles.h).
+    // Sums and totals fit in the registers only for up to 64 sums (matmul_tiles.h).
     const uint32_t zero = count <= 64 ? 0 : p.zero;
     RingPlace<Shape::stages> next{0, 0};
 #pragma unroll 1

@@ -81,7 +81,7 @@ class Tile {
   static constexpr int quads_along_k = DEPTH / 4, quads_along_outer = OUTER / 4, flip = 32 / quads_along_k;
   static_assert(THREADS % quads_along_k == 0 && THREADS % quads_along_outer == 0);
 
-  // Of this thread's quad number i. Small tiles have fewer quads than threads.
+  // Position of this thread's quad number i. Small tiles have fewer quads than threads.
   __device__ __forceinline__ uint32_t outer(int i) const {
     return outer_ + (along_k_ ? i * (THREADS / quads_along_k) : 0);
   }
@@ -124,7 +124,7 @@ __device__ __forceinline__ double plus_product(double a, double b, double sum) {
 __device__ __forceinline__ uint32_t plus_product(uint32_t a, uint32_t b, uint32_t sum) { return a * b + sum; }
 __device__ __forceinline__ uint64_t plus_product(uint64_t a, uint64_t b, uint64_t sum) { return a * b + sum; }
 
-// What `multiply` does with the totals: it stores them.
+// Tells `multiply` to store the totals.
 struct StoreTotals {};
 
 // A tile of M x N, with OWN_M x OWN_N of it for each thread: in vectors of up to four that lie apart, so that the

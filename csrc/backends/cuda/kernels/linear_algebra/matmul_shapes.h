@@ -11,16 +11,16 @@ struct TensorShape {
   uint32_t m, n, depth, warps_m, warps_n, stages;
 
   constexpr uint32_t threads() const { return 32 * warps_m * warps_n; }
-  // Of shared memory. Operands of tf32 that are contiguous along M or N, 0 to 2 of them, have longer rows.
+  // Size in shared memory. Operands of tf32 that are contiguous along M or N, 0 to 2 of them, have longer rows.
   constexpr uint32_t shared_bytes(uint32_t longer_operands = 0) const {
     return ((m + n) * depth * 2 + longer_operands * (depth / 2) * 32) * stages;
   }
-  // Of the rounded totals, which ops that are fused to the product read: rows of the tile. Eight more items in a row
-  // spread the rows over the banks.
+  // Items in a row of the rounded totals of the tile, which ops that are fused to the product read. Eight more items
+  // than columns spread the rows over the banks.
   constexpr uint32_t totals_pitch() const { return n + 8; }
   constexpr uint32_t totals_bytes(uint32_t item_bytes) const { return m * totals_pitch() * item_bytes; }
 };
-// For matrices that give each multiprocessor one.
+// For matrices with at least one such tile for each multiprocessor.
 inline constexpr TensorShape large_shape = {128, 256, 32, 2, 4, 4};
 // Two blocks fit on a multiprocessor of 8.0 and 9.0.
 inline constexpr TensorShape medium_shape = {128, 128, 32, 2, 2, 4};

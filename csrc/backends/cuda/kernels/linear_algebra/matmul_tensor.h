@@ -84,7 +84,8 @@ class OperandTile {
       for (uint32_t i = 0; i < 4; ++i) to[i] = word_at(tile, k + i / 2 * 4 + lane % 4, outer + i % 2 * 8 + lane / 4);
     }
   }
-  // Those of two: 16 columns of B from column `outer` on. The first two are the first eight columns.
+  // Registers for two instructions: 16 columns of B from column `outer` on. The first two registers hold the first
+  // eight columns.
   __device__ __forceinline__ static void read_b(uint32_t (&to)[4], const Chunk* tile, uint32_t outer, uint32_t k) {
     const uint32_t lane = threadIdx.x % 32;
     if constexpr (ALONG_K) {

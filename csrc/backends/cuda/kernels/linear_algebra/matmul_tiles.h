@@ -1,4 +1,4 @@
-// Device code that all kernels of matrix products share: the tile of a block, and what is done with sums.
+// Device code that all kernels of matrix products share: the tile of a block, and the handling of sums.
 #pragma once
 
 #include "kernels/device.h"
@@ -31,7 +31,7 @@ __device__ __forceinline__ float value_of(BFloat16 item) {
   return to_float(item);
 }
 
-// What a block computes.
+// The tile that a block computes.
 struct TilePlace {
   uint32_t batch;
   uint32_t segment;  // if the segments are split among blocks
@@ -64,7 +64,7 @@ __device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p, ui
 // are used once per segment: they are in local memory. Their index depends on a parameter, `zero`, because the compiler
 // would keep them in registers otherwise.
 
-// Where the segment ends of a block that computes only one.
+// End of the segment of a block that computes only one segment.
 inline constexpr uint32_t no_end = UINT32_MAX;
 
 // Adds the sums to the totals, and clears them. The totals of a batch are all loaded before one is stored: the compiler
@@ -93,8 +93,8 @@ __device__ __forceinline__ void end_segment(Value (&totals)[COUNT], Value (&sums
   add_sums(totals, sums, is_first, p.zero);
 }
 
-// What the sums of the last segment are added to. 0 + sum has no negative zero, which would depend on the tile's
-// padding.
+// The total to which the sum of the last segment is added. 0 + sum has no negative zero, which would depend on the
+// tile's padding.
 template <class Value>
 __device__ __forceinline__ Value total_at(const Value* totals, uint32_t i, const MatmulParameters& p) {
   return p.is_split != 0 || p.segments == 1 ? Value(0) : totals[i + p.zero];

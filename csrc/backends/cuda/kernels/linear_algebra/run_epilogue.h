@@ -38,7 +38,8 @@ struct EpilogueOperand {
   const int64_t* strides;
 };
 
-// One division for each axis of the shape, in place of one for each axis and group of four elements.
+// Locates an operand for a row of elements, by one division for each axis of the shape in place of one for each axis
+// and group of four elements.
 template <int COUNT>
 __device__ __forceinline__ EpilogueOperand operand_of_row(const elementwise::SmallProgram& p,
                                                           const elementwise::Operand& operand,
@@ -72,29 +73,29 @@ struct EpilogueOperands {
   }
 };
 
-// Finishes the sums of `elements`. Those of elements that do not exist may be anything.
+// Finishes the sums of `elements`. Sums of elements that do not exist may have any value.
 template <class Value, int COUNT>
-__device__ __forceinline__ void run_epilogue(const elementwise::SmallProgram& then,
+__device__ __forceinline__ void run_epilogue(const elementwise::SmallProgram& epilogue,
                                              const EpilogueElements<COUNT>& elements, const Pack<Value, COUNT>& sums) {
   static_assert(sizeof(Value) == sizeof(uint32_t) && COUNT % elementwise::group_size == 0);
   uint32_t words[COUNT];
   FERRULE_UNROLL
   for (int i = 0; i < COUNT; ++i) words[i] = bits_as<uint32_t>(elements.has(i) ? sums.of[i] : sums.of[0]);
-  elementwise::round_to(then.operand[0].format, words);
-  elementwise::run_program<uint32_t, COUNT, elementwise::small_slots>(then,
-                                                                      EpilogueOperands<COUNT>{then, elements, words});
+  elementwise::round_to(epilogue.operand[0].format, words);
+  elementwise::run_program<uint32_t, COUNT, elementwise::small_slots>(
+      epilogue, EpilogueOperands<COUNT>{epilogue, elements, words});
 }
 
 // Finishes the sums of COUNT columns of a row of the matrix, those that exist.
 template <class Value, int COUNT>
-__device__ __forceinline__ void finish_sums(const MatmulParameters& p, const elementwise::SmallProgram& then,
+__device__ __forceinline__ void finish_sums(const MatmulParameters& p, const elementwise::SmallProgram& epilogue,
                                             const TilePlace& place, uint32_t row, uint32_t column,
                                             const Pack<Value, COUNT>& sums) {
   if (row >= p.m || column >= p.n) return;
   const uint32_t left = p.n - column, count = left < COUNT ? left : COUNT;
   const EpilogueElements<COUNT> elements = {element_at(p, place, row, column), static_cast<uint64_t>(p.to_column),
                                             count};
-  run_epilogue(then, elements, sums);
+  run_epilogue(epilogue, elements, sums);
 }
 
 }  // namespace ferrule::cuda

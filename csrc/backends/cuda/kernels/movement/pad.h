@@ -5,7 +5,7 @@
 
 namespace ferrule::cuda {
 
-// Of an axis of the result, `inside` elements from element number `before` on are those of the array.
+// An axis of the result: its `inside` elements from element number `before` on are those of the array.
 struct PaddedAxis {
   int64_t size, before, inside;
   int64_t stride;  // of the array, in bytes

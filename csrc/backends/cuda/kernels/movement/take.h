@@ -7,7 +7,7 @@ namespace ferrule::cuda {
 
 struct TakeParameters {
   Address from, indices, to, fault;
-  // Of x, in bytes: the axes before and after the indexed one, the latter without those that make a run of adjacent
+  // The axes of x before and after the indexed one, in bytes; the latter without those that make a run of adjacent
   // bytes.
   Layout outer, inner;
   Layout places;  // of the indices

@@ -31,7 +31,7 @@ struct alignas(sizeof(Item) * width) Group {
 // Items of a group in shared memory, which are written as words and read as items.
 using SharedWord = uint32_t __attribute__((may_alias));
 
-// How often each thread accesses a group, and how many accesses are in flight together.
+// Number of accesses of each thread to a group, and of accesses that are in flight together.
 template <class Item, int width>
 struct Rounds {
   static constexpr uint32_t width_bits = width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : width == 8 ? 3 : 4;

@@ -1,4 +1,4 @@
-// How a row of a width is shared (rows.h): the kernel, its parameters and its grid.
+// Division of a row of a width among threads (rows.h): the kernel, its parameters and its grid.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct RowPlan {
   uint32_t threads, shared_memory;
 };
 
-// For x with elements, of float32 or 16 bits.
+// Plans the rows of x, which has elements, of float32 or 16 bits.
 inline RowPlan plan_rows(const std::string& file, const sdk::Operand& x, const Capabilities& capabilities) {
   const auto leading = static_cast<size_t>(x.rank() - 1);
   const auto width = static_cast<uint64_t>(x.shape().back());

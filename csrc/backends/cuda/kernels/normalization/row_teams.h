@@ -29,7 +29,7 @@ struct MemoryRow {
   __device__ __forceinline__ Items<Item, V> load(uint64_t vector) const {
     return has_vectors ? load_whole(vector) : load_items(vector);
   }
-  // If has_vectors.
+  // Requires has_vectors.
   __device__ __forceinline__ Items<Item, V> load_whole(uint64_t vector) const {
     Items<Item, V> items;
     if constexpr (V == 1) {
@@ -137,7 +137,7 @@ struct HeldRow {
 template <class Item>
 inline constexpr uint32_t later_batch = sizeof(Item) == 2 ? 1 : 2;
 
-// Where a pass finds the vectors of a row. `batch` loads are in flight.
+// The vectors of a row that a pass loads. `batch` loads are in flight.
 template <class Item, uint32_t V, uint32_t kBatch>
 struct WholeVectors {
   static constexpr uint32_t batch = kBatch;

@@ -18,7 +18,7 @@ inline constexpr uint32_t reduce_lanes = 32, reduce_steps = 8;  // of a leaf
 inline constexpr uint32_t reduce_vector_bytes = 16;
 inline constexpr uint32_t reduce_leaf_bytes = reduce_vector_bytes * reduce_lanes * reduce_steps;
 
-// Of the rows and the columns kernels. If a result has several parts, each is a value in scratch, at
+// Parameters of the rows and the columns kernels. If a result has several parts, each is a value in scratch, at
 // part * results + result.
 struct ReduceParameters {
   Address x, to, partials;
@@ -34,7 +34,7 @@ struct ReduceParameters {
   uint32_t span;    // columns: results of a thread
 };
 
-// Of the join kernel, which reduces the parts of each result to a quotient of up to 4 * team.
+// Parameters of the join kernel, which reduces the parts of each result to a quotient of up to 4 * team.
 struct JoinParameters {
   Address from, to, partials;  // `partials` is written unless one part is left
   uint64_t results, parts;

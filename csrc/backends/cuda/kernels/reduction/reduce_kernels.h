@@ -7,7 +7,8 @@
 
 namespace ferrule::cuda {
 
-// How many blocks a multiprocessor has to hold. Three request enough memory; ptxas would spill registers for a fourth.
+// Number of blocks that a multiprocessor has to hold. Three request enough memory; ptxas would spill registers for a
+// fourth.
 inline constexpr uint32_t reduce_rows_blocks = 3;
 // Indices of items of one byte: 16 items of four results at once, with their places, need 100 registers.
 template <class Op>

@@ -1,4 +1,4 @@
-// Parts of the order of reduce.h, and how elements are loaded and values are left.
+// Parts of the order of reduce.h, the loading of elements and the storing of values.
 #pragma once
 
 #include "kernels/reduction/reduced_values.h"
@@ -50,7 +50,7 @@ struct Adjacent {
     else
       return bits_as<Item>(static_cast<uint8_t>(words[i / 4] >> 8 * (i % 4)));
   }
-  // From an address that is a multiple of their size.
+  // Loads from an address that is a multiple of the size of the items.
   __device__ __forceinline__ void load(const Item* from) {
     if constexpr (bytes == 16 && word_bytes == 8) {
       const auto loaded = *reinterpret_cast<const ulonglong2*>(from);

@@ -1,5 +1,5 @@
-// What the reductions combine. An op converts an element to a Near, which is valid within a leaf (reduce.h); a Near is
-// widened to a Value, and a Value is stored as the result.
+// The values that reductions combine. An op converts an element to a Near, which is valid within a leaf (reduce.h); a
+// Near is widened to a Value, and a Value is stored as the result.
 #pragma once
 
 #include "kernels/device.h"

@@ -1,12 +1,12 @@
 // Finds the k-th greatest of the keys of a block's elements, digit by digit, from the counts of each digit (radix
-// select). Of equal keys, elements with lower indices are taken first.
+// select). Among elements with equal keys, those with lower indices are taken first.
 #pragma once
 
 #include "kernels/device.h"
 
 namespace ferrule::cuda {
 
-// What a taken element has at least, in the digits that are known.
+// The least element that is taken, in the digits that are known.
 template <class Key>
 struct Threshold {
   Key known, key;

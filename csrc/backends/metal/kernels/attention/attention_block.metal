@@ -1,5 +1,5 @@
-// What the kernels of attention that pass over blocks of keys share. A simdgroup has the scores of a query with a block
-// of keys, one in each lane, so it finds their maximum and sum by shuffles.
+// The common part of the attention kernels that pass over blocks of keys. A simdgroup has the scores of a query with a
+// block of keys, one in each lane, so it finds their maximum and sum by shuffles.
 //
 // Also defined in front: HEAD and VALUE_HEAD, the elements of a query and of a value, rounded up to multiples of BLOCK;
 // MASK: 0 none, 1 keeps where it holds, 2 is added; MaskItem, its type in memory; IS_CAUSAL; IS_CHUNKED, whether there

@@ -1,6 +1,6 @@
-// What the kernels of attention share. The keys are cut into chunks of CHUNK, whose states are merged in order; so the
-// bits of a query's result do not depend on whether one threadgroup has all chunks or each has one. Keys of which a
-// query keeps none do not change a bit of its result.
+// The common part of the attention kernels. The keys are cut into chunks of CHUNK, whose states are merged in order; so
+// the bits of a query's result do not depend on whether one threadgroup has all chunks or each has one. Keys that a
+// query does not keep do not change a bit of its result.
 //
 // Defined in front: Stored, the type of an element in memory; element_at, and store_element, which rounds; Length, the
 // type of the number of keys, and HAS_LENGTH, whether it is an operand.

@@ -119,7 +119,7 @@ inline float op_fmod(float a, float b) {
   return with_sign_of(remainder_of_magnitudes(a, b), a);
 }
 
-// As NumPy does it: starts from the exact remainder, so that a quotient just below an integer is not rounded up to it.
+// Follows NumPy: starts from the exact remainder, so that a quotient just below an integer is not rounded up to it.
 inline float op_remainder(float a, float b) {
   if (is_zero(b)) return not_a_number();
   const float rest = op_fmod(a, b);
@@ -128,7 +128,7 @@ inline float op_remainder(float a, float b) {
   return is_negative(rest) != is_negative(b) ? op_add(rest, b) : rest;
 }
 inline float op_floor_divide(float a, float b) {
-  // Of infinities it is floor(a / b), as the array API standard prefers.
+  // The result for infinities is floor(a / b), as the array API standard prefers.
   if (is_zero(b) || magnitude_bits(a) >= infinity_bits || magnitude_bits(b) >= infinity_bits) return op_divide(a, b);
   const float rest = op_fmod(a, b);
   float quotient = op_divide(op_subtract(a, rest), b);
@@ -138,7 +138,7 @@ inline float op_floor_divide(float a, float b) {
   return quotient - whole > 0.5f ? whole + 1.0f : whole;
 }
 
-// Of numbers that are scaled so that the greater one is in [1, 2).
+// Scales the numbers so that the greater one is in [1, 2).
 inline float op_hypot(float a, float b) {
   if (is_infinite(a) || is_infinite(b)) return signed_infinity(0);
   if (is_nan(a) || is_nan(b)) return not_a_number();

@@ -10,7 +10,7 @@ template <typename T>
 bool op_not_equal(T a, T b) {
   return a != b;
 }
-// Of bool, false is less than true.
+// For bool, false is less than true.
 template <typename T>
 bool op_less(T a, T b) {
   return a < b;

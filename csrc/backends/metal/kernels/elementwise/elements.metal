@@ -49,7 +49,7 @@ inline int ordered(float x) {
   const int magnitude = int(magnitude_bits(x));
   return is_negative(x) ? -magnitude : magnitude;
 }
-// Of numbers that are not NaN.
+// The arguments are not NaN.
 inline float lesser_of(float a, float b) { return ordered(a) < ordered(b) ? a : b; }
 inline float greater_of(float a, float b) { return ordered(a) > ordered(b) ? a : b; }
 inline float limited(float x, float low, float high) { return lesser_of(greater_of(x, low), high); }
@@ -88,7 +88,7 @@ inline float rounded(uint sign, Parts x) {
   if (x.exponent > 127) return signed_infinity(sign);
   return assembled(sign, shifted_to_even(x.mantissa, dropped_bits(x.exponent)), x.exponent);
 }
-// As `rounded`, but sets the last bit if anything was lost, so that a second rounding, to a half, gives the same as
+// Like `rounded`, but sets the last bit if anything was lost, so that a second rounding, to a half, gives the same as
 // rounding once.
 inline float rounded_to_odd(uint sign, Parts x) {
   if (x.exponent > 127) return signed_infinity(sign);

@@ -2,7 +2,7 @@
 #pragma once
 #include "elementwise/elements.metal"
 
-// Of bool, false is less than true.
+// For bool, false is less than true.
 template <typename T>
 T op_maximum(T a, T b) {
   return a > b ? a : b;

@@ -1,6 +1,6 @@
-// What the kernels of products with weights in blocks share. A column of B is a row of blocks along K. The weights are
-// decoded, and rounded if A is a half, and an element is added up in the order of products.metal: the bits are those of
-// the product with the decoded B, whatever the tile.
+// The common part of the kernels of products with weights in blocks. A column of B is a row of blocks along K. The
+// weights are decoded, and rounded if A is a half, and an element is added up in the order of products.metal: the bits
+// are those of the product with the decoded B, whatever the tile.
 //
 // Defined in front: Stored and element_at, for A; IS_SEGMENTED and IS_SPLIT, as in products.metal; SEGMENT; a file of
 // block_formats/; WEIGHT(x), the decoded x in the dtype of A; A_ALONG_K, whether elements of A that are adjacent in
@@ -17,7 +17,7 @@ struct Parameters {
   ElementLayouts layouts;
 };
 
-// What a threadgroup computes.
+// The part of the result that a threadgroup computes.
 struct Place {
   ulong batch;
   uint first_m, first_n;

@@ -6,8 +6,8 @@
 
 #define ITEMS 16  // weights that are decoded at once
 #define WORDS (DEPTH / BLOCK_ELEMENTS * BLOCK_WORDS)
-// From a column to the next: an odd number of 4 bytes, so that lanes that read the same word of their columns do not
-// conflict in one bank.
+// Distance from a column to the next: an odd number of 4 bytes, so that lanes that read the same word of their columns
+// do not conflict in one bank.
 #define PITCH (((WORDS + 1) / 2 | 1) * 2)
 
 kernel void matmul_blocks_few(device const Stored* a [[buffer(0)]], device const ushort* b [[buffer(1)]],

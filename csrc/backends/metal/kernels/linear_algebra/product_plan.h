@@ -1,4 +1,4 @@
-// What plans of matrix products share.
+// The common part of plans of matrix products.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What the kernels of matrix products share. Each adds up an element in the same order: along K, in segments of 512,
-// each from zero and in order; then the segments in order. So the bits of a row depend on the row and the other matrix
-// alone, and any tile may be chosen.
+// The common part of the kernels of matrix products. Each adds up an element in the same order: along K, in segments of
+// 512, each from zero and in order; then the segments in order. So the bits of a row depend on the row and the other
+// matrix alone, and any tile may be chosen.
 //
 // Defined in front: Stored and Own, the types of an element in memory and of a result; Value, the type of the sums:
 // float, or uint or ulong, in which integers wrap; element_at; IS_SEGMENTED, whether K has more than one segment;

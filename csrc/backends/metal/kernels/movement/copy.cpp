@@ -22,8 +22,8 @@ constexpr int64_t tile = 32;        // tile_size of transpose.metal
 constexpr int64_t narrowest = 8;    // of an axis: a tile of a narrower axis would be mostly empty
 constexpr int64_t line_bytes = 64;  // that memory transfers at a time
 
-// None where tiles save nothing: if adjacent elements of the array are adjacent in the result too, are along a narrow
-// axis, or are not in one line of memory.
+// Returns no parameters where tiles save nothing: if adjacent elements of the array are adjacent in the result too, are
+// along a narrow axis, or are not in one line of memory.
 std::optional<Parameters> tiled(const Layout& from, size_t item_size) {
   uint32_t nearest = 0;
   for (uint32_t axis = 1; axis < from.rank; ++axis)

@@ -1,4 +1,4 @@
-// What plans of kernels that move items share.
+// The common part of plans of kernels that move items.
 #pragma once
 
 #include "kernels/planning.h"

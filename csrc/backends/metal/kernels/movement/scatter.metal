@@ -1,7 +1,7 @@
 // Values in the place of the elements at indices along an axis, in three dispatches after copy.metal has copied x to
-// the result. Of values at equal indices the last one stays: its number, plus 1, is noted for each place of the axis.
-// Nothing is written if an index is out of bounds. The including text defines `Item`, an unsigned integer of an
-// element's size, and `Index` (index_item.metal).
+// the result. The last of several values at equal indices stays: its number, plus 1, is noted for each place of the
+// axis. Nothing is written if an index is out of bounds. The including text defines `Item`, an unsigned integer
+// of an element's size, and `Index` (index_item.metal).
 #pragma once
 #include "movement/index_item.metal"
 

@@ -24,7 +24,7 @@ struct Parts {
   uint64_t results, parts, from_part, to_part;
 };
 
-// What is reduced, in the words of reduce.metal.
+// A kind of reduction, in the terms of reduce.metal.
 struct Family {
   std::string definitions;
   std::string value;  // the type of a Value

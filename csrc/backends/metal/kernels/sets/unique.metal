@@ -12,7 +12,7 @@ struct Parameters {
   long stride;   // of x
 };
 
-// As in sort.metal.
+// The same as in sort.metal.
 struct Entry {
   Key key;
   uint index;

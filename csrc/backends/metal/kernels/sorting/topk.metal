@@ -1,5 +1,5 @@
 // The k greatest or least elements of each row, sorted, with one threadgroup per row. The k-th key is found digit by
-// digit, from the counts of each digit. Of equal elements the first are taken; the last one taken is found in the same
+// digit, from the counts of each digit. The first of equal elements are taken; the last one taken is found in the same
 // way. The taken elements are then sorted by a bitonic network in the node's scratch memory. The including text defines
 // LEAST, whether the least are wanted, and what sorting_keys.metal needs.
 #pragma once
@@ -100,7 +100,7 @@ kernel void topk(device const Stored* x [[buffer(0)]], device Stored* values [[b
     const Key key = wanted_key(x, start + long(i) * p.stride);
     if (key < found_key[0] || (key == found_key[0] && turn_of(i) < found_turn[0])) continue;
     const uint place = atomic_fetch_add_explicit(&taken[0], 1, memory_order_relaxed);
-    // More are taken if the owner of the memory writes to it meanwhile.
+    // More than k are found if the owner of the memory writes to it meanwhile.
     if (place < p.k) entries[place] = Entry{key, i};
   }
   threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);

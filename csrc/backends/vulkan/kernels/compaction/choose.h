@@ -13,7 +13,7 @@ struct Chosen {
 // Adds the dispatches that find the elements of an input that are not zero, and the scratch memory for their numbers.
 Chosen choose(Plan& plan, const PlannedNode& node, uint32_t input, const Capabilities& capabilities);
 
-// As choose; the condition is in scratch memory, one byte for each element.
+// Like choose, with the condition in scratch memory, one byte for each element.
 Chosen choose_marked(Plan& plan, uint64_t place, int64_t elements, const Capabilities& capabilities);
 
 }  // namespace ferrule::vulkan

@@ -52,7 +52,7 @@ float rounded(uint sign, uint mantissa, int exponent) {
   if (exponent > 127) return signed_infinity(sign);
   return assembled(sign, shifted_to_even(mantissa, dropped_bits(exponent)), exponent);
 }
-// As `rounded`, but sets the last bit if anything was lost, so that a second rounding, to a half, gives the same as
+// Like `rounded`, but sets the last bit if anything was lost, so that a second rounding, to a half, gives the same as
 // rounding once.
 float rounded_to_odd(uint sign, uint mantissa, int exponent) {
   if (exponent > 127) return signed_infinity(sign);

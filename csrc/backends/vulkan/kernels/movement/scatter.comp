@@ -1,5 +1,6 @@
-// Values in the place of the elements at indices along an axis. Of values at equal indices the last one stays: its
-// number, plus 1, is noted for each place of the axis. Nothing but x is written if an index is out of bounds.
+// Values in the place of the elements at indices along an axis. The last of several values at equal indices
+// stays: its number, plus 1, is noted for each place of the axis. Nothing but x is written if an index is out of
+// bounds.
 // variants: u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require

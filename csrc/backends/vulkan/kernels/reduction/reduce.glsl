@@ -56,7 +56,7 @@ Value combined(Value a, Value b) {
 Key ordered(Key key) { return OP == 0u ? key : reversed(key); }
 
 #ifdef VARIANT_place
-// Of equal keys, the first one is the extreme.
+// The first of several equal keys is the extreme.
 struct Value {
   Key key;
   int64_t place;

@@ -1,5 +1,5 @@
 // The k greatest or least elements of each row, sorted, with one workgroup per row. The k-th key is found digit by
-// digit, from the counts of each digit. Of equal elements the first are taken; the last one taken is found in the same
+// digit, from the counts of each digit. The first of equal elements are taken; the last one taken is found in the same
 // way. The taken elements are then sorted by a bitonic network in the node's scratch memory.
 // variants: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64
 #version 460

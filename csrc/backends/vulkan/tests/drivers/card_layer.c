@@ -19,7 +19,7 @@
 
 enum { families = 2, most = 8 };
 
-/* For uses that the layer does not support, because the backend has none. */
+/* Ends the process for a use that the layer does not support, because the backend has none. */
 static void require(bool is_so, const char *what) {
   if (is_so) return;
   fprintf(stderr, "card_layer.c: %s\n", what);

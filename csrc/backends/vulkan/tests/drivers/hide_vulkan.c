@@ -1,4 +1,4 @@
-/* For LD_AUDIT: hides Vulkan's loader library from the process. */
+/* Hides Vulkan's loader library from the process, by LD_AUDIT. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>

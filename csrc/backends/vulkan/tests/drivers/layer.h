@@ -8,7 +8,7 @@
 /* The layer's own function of that name; NULL if it has none. */
 static PFN_vkVoidFunction ours(const char *name);
 
-/* Those of the latest instance and device; only one at a time computes. */
+/* Handles and functions of the latest instance and device; only one at a time computes. */
 static VkInstance the_instance;
 static VkDevice the_device;
 static PFN_vkGetInstanceProcAddr next_of_instance;

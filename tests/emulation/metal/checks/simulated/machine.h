@@ -1,4 +1,4 @@
-// What tests of the simulated Metal share: messages, and a program's parts that most tests need.
+// The common part of the tests of the simulated Metal: messages, and parts of programs that most tests need.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the simulated Metal reports of wrong use, one case for each kind, and that it runs work that nothing orders in
-// another order. The Metal backend's tests show that right use works.
+// Tests that the simulated Metal reports wrong use, with one case for each kind, and runs unordered work in another
+// order. The Metal backend's tests show that right use works.
 #include <csignal>
 #include <thread>
 #include <tuple>

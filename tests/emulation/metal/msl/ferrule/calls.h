@@ -1,4 +1,4 @@
-// What is called of the emulator (library/host.h, library/stub.c), in C.
+// The emulator's functions that MSL code calls (library/host.h, library/stub.c), in C.
 #pragma once
 
 // The place of a call in the text: the last parameters of functions that may meet other threads.

@@ -1,4 +1,4 @@
-// What the emulator calls a kernel with: KernelCallData of library/kernel_call.h.
+// The argument with which the emulator calls a kernel: KernelCallData of library/kernel_call.h.
 #pragma once
 
 struct ferrule_position {

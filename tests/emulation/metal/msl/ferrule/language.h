@@ -19,7 +19,7 @@
 #define thread __private
 #define threadgroup __local
 
-// Behind the parameters of a method.
+// Address-space qualifiers behind the parameters of a method.
 #define ferrule_method_device __global
 #define ferrule_method_constant __constant
 #define ferrule_method_thread __private
@@ -31,7 +31,7 @@
 #define ferrule_method_threadgroup __local
 
 #define ferrule_export __attribute__((visibility("default")))
-// Of the functions of MSL.
+// Qualifiers of the functions of MSL.
 #define ferrule_inline inline __attribute__((always_inline))
 
 // Only the shim may use float64, where a result in float32 is rounded once.

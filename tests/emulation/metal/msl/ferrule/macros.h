@@ -1,5 +1,5 @@
-// What real texts in MSL include: macros only, which the preprocessor replaces before the emulator reads the text.
-// Types and functions come with all.h, which the compiler includes.
+// The header that real texts in MSL include. It has macros only, which the preprocessor replaces before the emulator
+// reads the text. Types and functions come with all.h, which the compiler includes.
 #pragma once
 
 // Memory of a threadgroup, declared in kernels: FERRULE_THREADGROUP(float, tile, [32][33]);

@@ -16,7 +16,7 @@ typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
 typedef simdgroup_matrix<bfloat, 8, 8> simdgroup_bfloat8x8;
 typedef simdgroup_matrix<float, 8, 8> simdgroup_float8x8;
 
-// Of a lane: its row, and the first of its columns.
+// The row of a lane, and the first of its columns.
 constexpr ferrule_inline uint ferrule_row(uint lane) { return (lane / 4 & 4) + lane / 2 % 4; }
 constexpr ferrule_inline uint ferrule_column_of(uint lane) { return (lane / 4 & 2) * 2 + lane % 2 * 2; }
 // The lane that has an element.

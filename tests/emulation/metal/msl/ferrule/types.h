@@ -35,7 +35,7 @@ FERRULE_VECTORS(half)
 FERRULE_VECTORS(float)
 FERRULE_VECTORS(bfloat)
 #undef FERRULE_VECTORS
-// Of signed char, which no other vector has.
+// Vectors of bool have elements of signed char, like no other vector.
 typedef int8_t bool2 __attribute__((ext_vector_type(2)));
 typedef int8_t bool3 __attribute__((ext_vector_type(3)));
 typedef int8_t bool4 __attribute__((ext_vector_type(4)));

@@ -4,7 +4,7 @@
 
 namespace metal {
 
-// Of a number or a vector.
+// The element type and the number of elements of a number or a vector.
 template <class T>
 struct ferrule_shape {
   typedef T element;

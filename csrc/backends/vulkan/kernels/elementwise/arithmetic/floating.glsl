@@ -13,7 +13,7 @@ FLOATING OF(remainder)(FLOATING a, FLOATING b) {
   return is_below_zero(rest) != is_below_zero(b) ? OF(add)(rest, b) : rest;
 }
 FLOATING OF(floor_divide)(FLOATING a, FLOATING b) {
-  // Of infinities it is floor(a / b), as the array API standard prefers.
+  // The result for infinities is floor(a / b), as the array API standard prefers.
   if (is_zero(b) || is_nan(a) || is_infinite(a) || is_nan(b) || is_infinite(b)) return OF(divide)(a, b);
   FLOATING rest = OF(fmod)(a, b);
   FLOATING quotient = OF(divide)(OF(subtract)(a, rest), b);

@@ -6,7 +6,7 @@ namespace ferrule::cuda {
 namespace {
 
 template <class Value>
-__device__ __forceinline__ void join_then(const MatmulSegmentsThenParameters& q) {
+__device__ __forceinline__ void join_with_epilogue(const MatmulSegmentsEpilogueParameters& q) {
   constexpr uint32_t together = 4;
   const MatmulSegmentsParameters& p = q.segments;
   const Value* const partials = pointer<const Value>(p.partials);
@@ -28,14 +28,14 @@ __device__ __forceinline__ void join_then(const MatmulSegmentsThenParameters& q)
         for (uint32_t k = 0; k < together; ++k)
           if (k < elements.count) sums.of[k] += partials[segment * p.count + i + k];
     }
-    run_epilogue(q.then, elements, sums);
+    run_epilogue(q.epilogue, elements, sums);
   }
 }
 
 }  // namespace
 
 // The program says to which dtype a sum is rounded.
-FERRULE_KERNEL(matmul_segments_then_f32, MatmulSegmentsThenParameters, 256) { join_then<float>(p); }
-FERRULE_KERNEL(matmul_segments_then_u32, MatmulSegmentsThenParameters, 256) { join_then<uint32_t>(p); }
+FERRULE_KERNEL(matmul_segments_epilogue_f32, MatmulSegmentsEpilogueParameters, 256) { join_with_epilogue<float>(p); }
+FERRULE_KERNEL(matmul_segments_epilogue_u32, MatmulSegmentsEpilogueParameters, 256) { join_with_epilogue<uint32_t>(p); }
 
 }  // namespace ferrule::cuda

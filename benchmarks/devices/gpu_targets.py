@@ -1,4 +1,4 @@
-"""The aims of the CUDA backend on a Hopper GPU: a factor of the best that was measured elsewhere."""
+"""The targets of the CUDA backend on a Hopper GPU: a factor of the best that was measured elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OURS = "ferrule"
 
 
 @dataclass(frozen=True)
-class Aim:
+class GpuTarget:
     """`best` was measured on an H200, which moves 4131 GB/s; `factor` of it is wanted: at least of a rate, at most of
     seconds. Where a peer takes part in the run, `factor` of that peer is wanted instead, so that cards do not matter.
     """

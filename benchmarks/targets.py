@@ -1,4 +1,4 @@
-"""The marks to reach. A missed mark is shown, but does not fail the run: a busy machine is not a bug."""
+"""The targets to reach. A missed target is shown, but does not fail the run: a busy machine is not a bug."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PEERS = ("numpy", "onnxruntime")
 
 
 @dataclass(frozen=True)
-class Mark:
+class Target:
     """A measure and its limit. "share of best" is the best peer's time over ours, "times onnxruntime" ours over its."""
 
     measure: Literal["share of best", "times onnxruntime", "microseconds", "milliseconds"]

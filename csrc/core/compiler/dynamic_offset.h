@@ -1,4 +1,4 @@
-// Start of a slice that is known only at execution.
+// Offsets of slices whose starts are known only at execution.
 #pragma once
 
 #include "base/dtype.h"
@@ -9,15 +9,15 @@
 namespace ferrule {
 
 // A term of an offset: the value of a scalar of the graph, from 0 to `most`, times `stride` elements.
-struct MovingStart {
+struct DynamicStart {
   uint32_t scalar = 0;
   DType dtype = DType::int64;  // of the scalar
   int64_t stride = 0;
   int64_t most = 0;
-  friend bool operator==(const MovingStart&, const MovingStart&) = default;
+  friend bool operator==(const DynamicStart&, const DynamicStart&) = default;
 };
 
-// All terms that are added to an offset; empty if it is known when the graph is compiled.
-using Movement = std::vector<MovingStart>;
+// The terms that are added to an offset at execution; empty if the offset is known when the graph is compiled.
+using DynamicOffset = std::vector<DynamicStart>;
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// From init to close: the life of a module's objects and what remains of them.
+// From init to close: the lifecycle of a module, and what remains of its objects.
 #include "conformance/graph.h"
 #include "conformance/process.h"
 
@@ -132,7 +132,7 @@ void options(const Subject& subject, Report& report, const void*) {
 
 }  // namespace
 
-void add_life_checks(Checks& checks) {
+void add_lifecycle_checks(Checks& checks) {
   checks.push_back({"init_twice", "a second init is refused, or gives a backend that outlives the first", init_twice});
   checks.push_back({"close", "what was opened closes, opens again, and leaves the file free to go", close_releases});
   checks.push_back({"enumerates_without_memory", "listing devices opens none", enumerates_without_memory});

@@ -41,7 +41,7 @@ void refusals_have_reasons(const Subject& subject, Report& report, const void*) 
 
 }  // namespace
 
-void add_promise_checks(Checks& checks) {
+void add_supports_checks(Checks& checks) {
   checks.push_back({"supports_is_a_promise", "what it supports compiles and runs", supports_is_a_promise});
   checks.push_back(
       {"refusals_have_reasons", "what it does not support it refuses with a reason", refusals_have_reasons});

@@ -35,14 +35,14 @@ __device__ __forceinline__ void lay_out_totals(const MatmulParameters& p, const 
 // Whether there is code for tiles of halves that are 128 wide or wider: below compute capability 9.0 they would need
 // more registers than there are. As in matmul.cpp.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-inline constexpr bool has_wide_then = false;
+inline constexpr bool has_wide_epilogue = false;
 #else
-inline constexpr bool has_wide_then = true;
+inline constexpr bool has_wide_epilogue = true;
 #endif
 
 template <class Product, class Item>
-__device__ __forceinline__ void multiply_then(const MatmulThenParameters& q) {
-  if constexpr (has_mma_m16n8k16 && (sizeof(Item) == 4 || Product::columns < 128 || has_wide_then)) {
+__device__ __forceinline__ void multiply_with_epilogue(const MatmulEpilogueParameters& q) {
+  if constexpr (has_mma_m16n8k16 && (sizeof(Item) == 4 || Product::columns < 128 || has_wide_epilogue)) {
     const MatmulParameters& p = q.product;
     {
       float sums[Product::count], totals[Product::count];
@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply_then(const MatmulThenParameters& q) {
       Pack<float, together> sums;
 #pragma unroll
       for (uint32_t i = 0; i < together; ++i) sums.of[i] = value_of<float>(items.of[i]);
-      finish_sums(p, q.then, place, place.first_m + row, place.first_n + column, sums);
+      finish_sums(p, q.epilogue, place, place.first_m + row, place.first_n + column, sums);
     }
   }
 }
