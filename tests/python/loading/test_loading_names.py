@@ -135,3 +135,12 @@ def test_one_file_under_two_names_computes_twice(run_python: Run) -> None:
         "except fe.InvalidArgumentError: pass\n"
         "else: raise AssertionError"
     )
+
+
+def test_an_op_that_only_a_cpu_could_compute_says_that_none_is_loaded(
+    run_python: Run, put_module: Put, tmp_path: Path
+) -> None:
+    put_module(tmp_path / "mine", "t_mine", "TEST_KIND=FE_DEVICE_GPU")
+    code = "import ferrule as fe; fe.eval(fe.linalg.inv(fe.ones((2, 2), device='t_mine')))"
+    done = run_python(code, check=False, FERRULE_BACKEND_DIR=tmp_path / "mine", FERRULE_ONLY="t_mine")
+    assert "no CPU backend is loaded that could compute it (load_all loads it)" in done.stderr, done.stderr
