@@ -88,7 +88,7 @@ def _table(run: DeviceRun) -> Table:
             _rate(heat),
             "" if share is None else f"{share:.2f}",
             "" if ratio is None else f"{ratio:.2f}",
-            *_aim(heat, run.setup.is_hopper),
+            *_target(heat, run.setup.is_hopper),
         )
     return table
 
@@ -124,7 +124,7 @@ def _judged(heat: Heat[DeviceCase]) -> tuple[float, str, bool] | None:
     return None if value is None else (*value, target.reached(value[0]))
 
 
-def _aim(heat: Heat[DeviceCase], is_hopper: bool) -> tuple[str, Text]:
+def _target(heat: Heat[DeviceCase], is_hopper: bool) -> tuple[str, Text]:
     target, judged = heat.case.target, _judged(heat)
     if target is None:
         return "", Text()

@@ -36,7 +36,7 @@ def test_all_cases_are_measured_and_right(module: Path, tmp_path: Path) -> None:
         assert row["case"] in done.stdout
         assert row["failures"] == {}
         assert (row["flops"], row["bytes"], row["ops_per_call"]) == (case.flops, case.bytes, case.ops)
-        assert row["aim"] is None  # of other sizes
+        assert row["target"] is None  # of other sizes
         if row["op"] == "download pinned":
             assert "no function" in row["absent"]["ferrule"]
             continue
