@@ -136,7 +136,8 @@ using ResultRule = void (*)(Inference&);
 using BoundedAxis = int64_t (*)(const AttributeReader&);
 using Decomposition = Value (*)(Builder&, const Call&);
 
-inline constexpr std::size_t max_inputs = 8;
+inline constexpr std::size_t max_inputs = 64;     // of a node: longer lists are computed in groups
+inline constexpr std::size_t max_input_rows = 8;  // a variadic input is one
 inline constexpr std::size_t max_attributes = 8;
 inline constexpr std::size_t max_outputs = 5;
 
@@ -148,7 +149,7 @@ struct Row {
   bool written_by_hand = false;  // Python's function, because its argument forms are not those of the op
   Kind kind = Kind::primitive;
   uint32_t revision = 1;
-  std::array<InputRow, max_inputs> inputs{};
+  std::array<InputRow, max_input_rows> inputs{};
   std::size_t input_count = 0;
   std::array<AttributeRow, max_attributes> attributes{};
   std::size_t attribute_count = 0;
