@@ -277,7 +277,7 @@ float16, float32, float64 = map(_np.dtype, ("float16", "float32", "float64"))
 complex64, complex128 = map(_np.dtype, ("complex64", "complex128"))
 newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 
-# What other libraries ask for: no public names.
+# Names that other libraries look up here; they are not public.
 _FOR_LIBRARIES = {"lib": "ferrule", "transpose": "ferrule.functions.joining"}  # xarray
 
 if not TYPE_CHECKING:  # a type checker would accept any name

@@ -15,11 +15,11 @@ AXIS = "An axis is out of range."
 
 @dataclass(frozen=True)
 class Written:
-    """A function, or a method if `itself` is "self"."""
+    """The text of a function or a method."""
 
     name: str
     signature: str
-    call: str  # "sum(x, axis=axis)"
+    call: str  # of the implementation: "_reduction.sum(x, axis=axis)"
     docstring: str
 
 

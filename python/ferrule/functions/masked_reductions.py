@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.type_information import result_type
 
 
-def sum(
+def _total(
+    reduce: Callable[..., Array],
+    neutral: int,
     x: Array,
     *,
     axis: Axes = None,
@@ -28,22 +32,13 @@ def sum(
     initial: float | None = None,
     where: Any = True,
 ) -> Array:
-    x = _selected("sum", _in_dtype("sum", x, dtype, out), where, 0)
-    return _back(reduction.sum(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
+    caller = reduce.__name__
+    x = _selected(caller, _in_dtype(caller, x, dtype, out), where, neutral)
+    return _back(reduce(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
 
 
-def prod(
-    x: Array,
-    *,
-    axis: Axes = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: float | None = None,
-    where: Any = True,
-) -> Array:
-    x = _selected("prod", _in_dtype("prod", x, dtype, out), where, 1)
-    return _back(reduction.prod(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
+sum = partial(_total, reduction.sum, 0)
+prod = partial(_total, reduction.prod, 1)
 
 
 def mean(
@@ -62,7 +57,9 @@ def mean(
     return _back(conversion.cast(means, resulting(x.dtype)), dtype)
 
 
-def var(
+def _spread(
+    reduce: Callable[..., Array],
+    root: bool,
     x: Array,
     *,
     axis: Axes = None,
@@ -74,35 +71,21 @@ def var(
     mean: Any = None,
     correction: float | None = None,
 ) -> Array:
-    x = _in_dtype("var", x, dtype, out)
-    less = _divisor_difference("var", ddof, correction)
+    caller = reduce.__name__
+    x = _in_dtype(caller, x, dtype, out)
+    less = _divisor_difference(caller, ddof, correction)
     if where is True and mean is None:
-        return _back(reduction.var(x, axis=axis, correction=less, keepdims=keepdims), dtype)
-    variance = _variance_of("var", widened(x), where, axis, less, keepdims, mean)
-    return _back(conversion.cast(variance, _dtype_of_variance("var", x, mean)), dtype)
+        return _back(reduce(x, axis=axis, correction=less, keepdims=keepdims), dtype)
+    spread = _variance_of(caller, widened(x), where, axis, less, keepdims, mean, root)
+    return _back(conversion.cast(spread, _dtype_of_variance(caller, x, mean)), dtype)
 
 
-def std(
-    x: Array,
-    *,
-    axis: Axes = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: float = 0.0,
-    keepdims: bool = False,
-    where: Any = True,
-    mean: Any = None,
-    correction: float | None = None,
-) -> Array:
-    x = _in_dtype("std", x, dtype, out)
-    less = _divisor_difference("std", ddof, correction)
-    if where is True and mean is None:
-        return _back(reduction.std(x, axis=axis, correction=less, keepdims=keepdims), dtype)
-    deviation = _variance_of("std", widened(x), where, axis, less, keepdims, mean, root=True)
-    return _back(conversion.cast(deviation, _dtype_of_variance("std", x, mean)), dtype)
+var = partial(_spread, reduction.var, False)
+std = partial(_spread, reduction.std, True)
 
 
-def max(
+def _extreme(
+    reduce: Callable[..., Array],
     x: Array,
     *,
     axis: Axes = None,
@@ -111,30 +94,21 @@ def max(
     initial: float | None = None,
     where: Any = True,
 ) -> Array:
-    refuse_out("max", out)
+    caller = reduce.__name__
+    refuse_out(caller, out)
     if where is not True and initial is None:
-        raise InvalidArgumentError("max: where= needs initial=, the result where no element counts")
-    x = x if initial is None else _selected("max", x, where, initial)
-    return reduction.max(x, axis=axis, keepdims=keepdims, initial=initial)
+        raise InvalidArgumentError(f"{caller}: where= needs initial=, the result where no element counts")
+    x = x if initial is None else _selected(caller, x, where, initial)
+    return reduce(x, axis=axis, keepdims=keepdims, initial=initial)
 
 
-def min(
-    x: Array,
-    *,
-    axis: Axes = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: float | None = None,
-    where: Any = True,
-) -> Array:
-    refuse_out("min", out)
-    if where is not True and initial is None:
-        raise InvalidArgumentError("min: where= needs initial=, the result where no element counts")
-    x = x if initial is None else _selected("min", x, where, initial)
-    return reduction.min(x, axis=axis, keepdims=keepdims, initial=initial)
+max = partial(_extreme, reduction.max)
+min = partial(_extreme, reduction.min)
 
 
-def all(
+def _truth(
+    reduce: Callable[..., Array],
+    neutral: bool,
     x: Array,
     *,
     axis: Axes = None,
@@ -142,32 +116,26 @@ def all(
     keepdims: bool = False,
     where: Any = True,
 ) -> Array:
-    refuse_out("all", out)
-    x = x if where is True else _selected("all", conversion.cast(as_operand("all", x), "bool"), where, True)
-    return reduction.all(x, axis=axis, keepdims=keepdims)
+    caller = reduce.__name__
+    refuse_out(caller, out)
+    if where is not True:
+        x = _selected(caller, conversion.cast(as_operand(caller, x), "bool"), where, neutral)
+    return reduce(x, axis=axis, keepdims=keepdims)
 
 
-def any(
-    x: Array,
-    *,
-    axis: Axes = None,
-    out: None = None,
-    keepdims: bool = False,
-    where: Any = True,
+all = partial(_truth, reduction.all, True)
+any = partial(_truth, reduction.any, False)
+
+
+def _index(
+    reduce: Callable[..., Array], x: Array, *, axis: int | None = None, out: None = None, keepdims: bool = False
 ) -> Array:
-    refuse_out("any", out)
-    x = x if where is True else _selected("any", conversion.cast(as_operand("any", x), "bool"), where, False)
-    return reduction.any(x, axis=axis, keepdims=keepdims)
+    refuse_out(reduce.__name__, out)
+    return reduce(x, axis=axis, keepdims=keepdims)
 
 
-def argmax(x: Array, *, axis: int | None = None, out: None = None, keepdims: bool = False) -> Array:
-    refuse_out("argmax", out)
-    return reduction.argmax(x, axis=axis, keepdims=keepdims)
-
-
-def argmin(x: Array, *, axis: int | None = None, out: None = None, keepdims: bool = False) -> Array:
-    refuse_out("argmin", out)
-    return reduction.argmin(x, axis=axis, keepdims=keepdims)
+argmax = partial(_index, reduction.argmax)
+argmin = partial(_index, reduction.argmin)
 
 
 def _divisor_difference(caller: str, ddof: object, correction: object) -> float:
@@ -212,7 +180,7 @@ def _variance_of(
     """Return the variance of the elements that count, or its root; x is of a dtype of `intermediate`."""
     center = _mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
     distance = _selected(caller, x - center, where, 0)
-    # What is divided by a power of two, and then by the rest of the number of elements, is not rounded twice.
+    # The division by a power of two is exact, so the division by the rest of the count is the only rounding.
     length = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(caller, axis, x.ndim)])
     first = 2.0 ** (length - 1 if length else 0).bit_length()
     part = reduction.sum_of_squares(distance, axis, True, first, root)

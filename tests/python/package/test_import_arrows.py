@@ -194,7 +194,7 @@ def part_of(module: str) -> str:
 
 
 def names_later(each: Import) -> bool:
-    """What only type checkers import: all public names, and the generated methods, which are attached to Array."""
+    """Whether only type checkers run the import: of a public name, or of the generated methods of Array."""
     return each.kind == "typing" and (each.source == "ferrule" or each.target == "ferrule.functions.reduction_methods")
 
 
