@@ -70,8 +70,8 @@ def test_kit_at_brief(processor: str) -> None:
     assert " passed" in shown.splitlines()[-1]
 
 
-# Ops whose kernels differ by variant; all ops at this level take an hour in qemu.
-VECTORISED = ("matmul", "astype", "exp", "sum", "sort", "softmax")
+# Long inputs reach the vector loops and their ends, which differ by variant; all ops at this level take an hour in qemu.
+VECTORISED = ("exp", "sum")
 
 
 @pytest.mark.parametrize("processor", ["cortex-a53", "max"])
