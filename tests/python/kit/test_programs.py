@@ -29,7 +29,7 @@ SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
 # Ops that are used implicitly: a step's decomposition, a view's kernel, an update by indices or a mask.
 WITHIN_OTHERS = {"arange", "iota", "copy", "slice", "scatter", "masked_scatter", "sum_of_squares"}
 # Whether they have a result, and how exact it is, depends on the values: only cases of the kit have them.
-OF_CERTAIN_VALUES = {"cholesky", "det", "eigh", "eigvalsh", "inv", "qr", "slogdet", "solve", "svd", "svdvals"}
+OF_CERTAIN_VALUES = {"cholesky", "det", "eigvalsh", "inv", "solve", "svdvals"}
 OF_CERTAIN_VALUES |= {"fft_complex", "fft_real", "fft_to_real"}
 # Programs have no complex numbers.
 OF_COMPLEX_NUMBERS = {"conj", "imag", "real"}
@@ -89,8 +89,9 @@ def test_a_seed_gives_the_same_program_which_survives_json() -> None:
         assert Program.from_json(program.to_json()) == draw_program(seed)
 
 
-def test_programs_contain_every_op() -> None:
-    assert {*op_rows()} - {*operations()} - WITHIN_OTHERS - OF_CERTAIN_VALUES - OF_COMPLEX_NUMBERS == set()
+def test_programs_contain_every_op_with_one_result() -> None:
+    ops = {name for name, row in op_rows().items() if len(row["outputs"]) == 1}
+    assert ops - {*operations()} - WITHIN_OTHERS - OF_CERTAIN_VALUES - OF_COMPLEX_NUMBERS == set()
 
 
 def test_programs_contain_difficult_features() -> None:
@@ -138,17 +139,19 @@ def test_device_that_computes_nothing_is_found_with_a_minimised_program(null_mod
     child = Child(Target("backend", str(null_module)))
     try:
         child.start()
-        tally = hunt(child, child.devices[0]["name"], batches_of(range(10)), shrinks=1)
+        tally = hunt(child, child.devices[0]["name"], batches_of(range(30)), shrinks=3)
     finally:
         child.close()
-    assert len(tally.findings) >= 5
+    assert len(tally.findings) >= 15
     smallest = min((str(finding) for finding in tally.findings), key=len)
     assert smallest.count("\n    v") <= 2, smallest
 
 
 def test_code_of_a_finding_runs_standalone(child: Child, tmp_path: Path) -> None:
-    for seed in (1, 23):
-        assert not draw_program(seed).raises
+    programs = {seed: draw_program(seed) for seed in range(50)}
+    # In larger programs some output depends on an input, which graphs need.
+    chosen = [seed for seed, one in programs.items() if not one.raises and len(one.steps) > 7 and len(one.inputs) > 2]
+    for seed in chosen[:2]:
         drawn = child.ask(do="program", device="cpu:0", second=None, seed=seed, program=None, ways=[])
         for way in ("steps", "lazy", "graph_again", "by_hand", "overwritten"):
             asked = {"device": "cpu:0", "second": None, "program": drawn["program"], "way": way, "kind": "bits"}

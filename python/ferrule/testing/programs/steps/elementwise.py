@@ -1,13 +1,16 @@
-"""Elementwise ops: unary, binary, comparisons, selection and casts, with Python numbers and type promotion."""
+"""Elementwise ops: unary, binary, comparisons, selection and casts, with Python numbers and type promotion.
+
+An op with one or two inputs and no attributes needs no line here: its row and its cases say what it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS
+from ferrule.testing.cases import all_cases
+from ferrule.testing.model.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS, op_rows
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case
 from ferrule.testing.programs.model.promotion import promoted
@@ -159,24 +162,29 @@ class Cast(Operation):
         return by_case("astype", given, attributes, result=attributes["dtype"])
 
 
-OPERATIONS: list[Operation] = [
+def of_rows(named: Iterable[Operation]) -> list[Operation]:
+    """The other elementwise ops with one or two inputs, no attributes and one result, for the real dtypes of their
+    cases."""
+    names = {one.name for one in named}
+    found: list[Operation] = []
+    for op, row in op_rows().items():
+        count = len(row["inputs"])
+        is_plain = row["kind"] == "elementwise" and not row["attributes"] and len(row["outputs"]) == 1
+        if op in names or not is_plain or count not in (1, 2):
+            continue
+        taken = {case.dtypes[0] for case in all_cases().values() if case.op == op and len({*case.dtypes}) == 1}
+        if dtypes := [dtype for dtype in REALS if dtype in taken]:
+            found.append(Unary(op, dtypes, 0.3) if count == 1 else Binary(op, dtypes, 0.3))
+    return found
+
+
+# Ops that are drawn more often, are written as operators, or have oracles that are slow.
+NAMED: list[Operation] = [
     Unary("negative", NUMERIC, 1.5, "-{0}"),
     Unary("abs", NUMERIC, 1, "abs({0})"),
     Unary("bitwise_invert", BITS, 0.7, "~{0}"),
-    Unary("logical_not", BOOL, 0.7),
-    *(Unary(op, NUMERIC, 0.4) for op in ("sign", "floor", "ceil", "trunc", "round", "square", "relu")),
-    *(
-        Unary(op, FLOATS, 0.5)
-        for op in ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal")
-    ),
-    *(Unary(op, FLOATS, 0.4, slow=True) for op in ("silu", "erf", "gelu")),
-    *(
-        Unary(op, FLOATS, 0.15)
-        for op in ("exp2", "log2", "log10", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
-    ),
-    Unary("erfc", FLOATS, 0.2, slow=True),
     Unary("positive", NUMERIC, 0.2, "+{0}"),
-    *(Unary(op, FLOATS, 0.3) for op in ("isnan", "isinf", "isfinite", "signbit")),
+    *(Unary(op, FLOATS, 0.4, slow=True) for op in ("silu", "erf", "erfc", "gelu")),
     Binary("add", NUMERIC, 3, "+"),
     Binary("subtract", NUMERIC, 2, "-"),
     Binary("multiply", NUMERIC, 3, "*"),
@@ -184,7 +192,6 @@ OPERATIONS: list[Operation] = [
     Binary("floor_divide", NUMERIC, 0.7, "//"),
     Binary("remainder", NUMERIC, 0.7, "%"),
     Binary("pow", NUMERIC, 0.5, "**"),
-    *(Binary(op, FLOATS, 0.2) for op in ("fmod", "copysign", "nextafter", "hypot", "logaddexp", "atan2")),
     Binary("maximum", REALS, 1),
     Binary("minimum", REALS, 1),
     *(
@@ -198,7 +205,6 @@ OPERATIONS: list[Operation] = [
             ("greater_equal", ">="),
         )
     ),
-    *(Binary(op, BOOL, 0.4) for op in ("logical_and", "logical_or", "logical_xor")),
     *(
         Binary(op, BITS, 0.5, symbol)
         for op, symbol in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", "^"))
@@ -211,3 +217,4 @@ OPERATIONS: list[Operation] = [
     Clip("clip", 0.7),
     Cast("astype", 3),
 ]
+OPERATIONS = [*NAMED, *of_rows(NAMED)]

@@ -1,15 +1,18 @@
-"""Reductions and normalizations over axes."""
+"""Reductions and normalizations over axes.
+
+A reduction with one input whose attributes are axes, `keepdims` and others with defaults needs no line here."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values, is_floating
+from ferrule.testing.cases import all_cases
+from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values, is_floating, op_rows
 from ferrule.testing.model.exactness import Tolerance, spacing
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case, keywords
@@ -161,7 +164,23 @@ class RowNorm(Operation):
         return Reference(**{**vars(found), "is_judged": is_tame(given[0], 3)})
 
 
-OPERATIONS: list[Operation] = [
+def of_rows(named: Iterable[Operation]) -> list[Operation]:
+    """The other reductions, over axes alone, for the real dtypes of their cases."""
+    names = {one.name for one in named}
+    found: list[Operation] = []
+    for op, row in op_rows().items():
+        attributes = {one["name"]: one for one in row["attributes"]}
+        one_result = len(row["inputs"]) == len(row["outputs"]) == 1
+        over_axes = "keepdims" in attributes and attributes.get("axis", {}).get("type") == "integers"
+        if op in names or not one_result or not over_axes or any(one["required"] for one in attributes.values()):
+            continue
+        taken = {case.dtypes[0] for case in all_cases().values() if case.op == op}
+        if dtypes := [dtype for dtype in REALS if dtype in taken]:
+            found.append(Reduction(op, dtypes, 0.3))
+    return found
+
+
+NAMED: list[Operation] = [
     Reduction("sum", REALS, 2),
     Reduction("prod", REALS, 0.5),
     Reduction("max", REALS, 1),
@@ -178,3 +197,4 @@ OPERATIONS: list[Operation] = [
     RowNorm("layer_norm", 0.6),
     RowNorm("rms_norm", 0.4),
 ]
+OPERATIONS = [*NAMED, *of_rows(NAMED)]
