@@ -49,8 +49,10 @@ def generated(*, fix: bool) -> None:
     made = folder / "generated"
     formatted = made / "checked_in"  # as ruff has them; the generator writes plain lines
     shutil.copytree(made / "python", formatted, dirs_exist_ok=True)
-    configuration = ("-q", "--config", ROOT / "pyproject.toml")
-    stubs = sorted(formatted.glob("*.pyi"))
+    own = 'lint.isort.known-first-party = ["ferrule"]'  # ruff knows it in the package itself
+    configuration = ("-q", "--config", ROOT / "pyproject.toml", "--config", own)
+    templates = sorted((ROOT / "csrc/ops/generate/templates").glob("*.pyi.jinja"))
+    stubs = [formatted / template.stem for template in templates]
     run(VENV / "bin" / "ruff", "check", *configuration, "--select", "I,RUF022,F401", "--fix-only", *stubs)
     run(VENV / "bin" / "ruff", "format", *configuration, *stubs)
     pairs = {

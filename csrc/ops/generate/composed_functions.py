@@ -22,6 +22,11 @@ class Written:
     call: str  # of the implementation: "_reduction.sum(x, axis=axis)"
     docstring: str
 
+    @property
+    def module(self) -> str:
+        """The module with the implementation."""
+        return self.call[1:].partition(".")[0]
+
 
 def read(path: Path) -> dict[str, list[Written]]:
     """The functions and the methods of a file."""

@@ -9,6 +9,8 @@ from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.fft.transforms import Norm, along_one, complex_transform
 
+__all__ = ["fft", "fftn", "ifft", "ifftn"]
+
 
 @names_itself
 def fft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:

@@ -9,6 +9,8 @@ from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.fft.transforms import Norm, along_one, from_real, to_real
 
+__all__ = ["hfft", "ihfft", "irfft", "irfftn", "rfft", "rfftn"]
+
 
 @names_itself
 def rfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:

@@ -36,6 +36,21 @@ from ferrule.loading.devices import Device
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "arange",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "host_empty",
+    "linspace",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
+
 PAGE = 4096
 _LAZY = 65536  # elements from which on arange is computed only when it is needed
 

@@ -23,6 +23,8 @@ from ferrule.functions.movement import permute_dims, reshape, take
 from ferrule.functions.reduction import mean
 from ferrule.functions.sorting import sort
 
+__all__ = ["median", "percentile", "quantile"]
+
 # The parameters of Hyndman & Fan (1996): the place of quantile q is n q + alpha + q (1 - alpha - beta) - 1.
 _CONTINUOUS = {
     "linear": (1.0, 1.0),

@@ -4,6 +4,29 @@ from typing import Any
 
 from ferrule.array.array import Array, Axes
 
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "max",
+    "mean",
+    "min",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
+
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Array: ...
 def prod(
     x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None

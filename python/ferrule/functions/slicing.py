@@ -19,6 +19,8 @@ from ferrule.dtypes.classification import is_same_kind
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.conversion import as_int64, cast
 
+__all__ = ["dynamic_slice", "update_slice"]
+
 Starts = Sequence[SupportsIndex | Array]
 _INT64 = np.dtype("int64")
 

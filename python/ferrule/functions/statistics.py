@@ -21,6 +21,8 @@ from ferrule.functions.reduction import max as max_of, mean, min as min_of, sum 
 from ferrule.functions.sorting import argsort
 from ferrule.functions.type_information import result_type
 
+__all__ = ["average", "interp", "ptp"]
+
 
 @names_itself
 def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, keepdims: bool = False) -> Array:

@@ -194,8 +194,8 @@ def part_of(module: str) -> str:
 
 
 def names_later(each: Import) -> bool:
-    """Whether only type checkers run the import: of a public name, or of the generated methods of Array."""
-    return each.kind == "typing" and (each.source == "ferrule" or each.target == "ferrule.functions.reduction_methods")
+    """Whether only type checkers run the import: of a public name, or of the declared methods of Array."""
+    return each.kind == "typing" and (each.source == "ferrule" or each.target == "ferrule.functions.array_methods")
 
 
 def against_the_order(imports: Iterable[Import]) -> list[str]:
