@@ -58,7 +58,7 @@ def generated(*, fix: bool) -> None:
     pairs = {
         layout_hash(made / "layout"): ROOT / "csrc/sdk/ferrule/layout_hash.h",
         **{stub: ROOT / "python/ferrule/functions" / stub.name for stub in stubs},
-        made / "python" / "ops.md": ROOT / "docs/use/ops.md",
+        **{page: ROOT / "docs/use" / page.name for page in (made / "python").glob("*.md")},
     }
     for new, kept in pairs.items():
         if kept.exists() and filecmp.cmp(new, kept, shallow=False):

@@ -16,6 +16,7 @@ from typing import Any
 
 import array_methods
 import composed_functions
+import function_reference
 import jinja2
 from docstrings import docstring
 
@@ -143,6 +144,9 @@ def main() -> None:
     functions = [row for row in rows if not row["by_hand"]]
     described = {
         "composed": composed,
+        "written_functions": function_reference.written(modules.parent),
+        "reduction_functions": function_reference.generated((f.signature, f.docstring) for f in composed["functions"]),
+        "op_functions": function_reference.generated((signature(row), docstring_of(row)) for row in functions),
         "methods": list(array_methods.of_functions(modules)),
         "declared_methods": list(array_methods.declared(modules)),
     }
