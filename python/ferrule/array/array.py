@@ -179,7 +179,8 @@ class Array(_Base):
             raise UnsupportedError(f"to_device: takes no stream, as ferrule orders copies by itself: {stream!r}")
         target = device_lookup.device(device)
         if isinstance(self._handle, Symbol) and not self._handle.weak:
-            return self._handle.graph._placed(self, target)
+            placed: Array = self._handle.graph._placed(self, target)
+            return placed
         handle = self._concrete("to_device()")
         if handle.device.same_as(target._handle):
             return self
