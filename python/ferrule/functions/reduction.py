@@ -72,6 +72,11 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any 
     return _extreme("min", x, axis, keepdims, initial)
 
 
+def ptp(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    x = as_operand("ptp", x)
+    return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
+
+
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _reduce("all", _as_bools("all", x), axis, keepdims)
 
