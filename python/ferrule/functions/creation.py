@@ -382,10 +382,14 @@ def arange(
 
     Raises
     ------
+    DTypeError
+        The dtype is bool.
     InvalidArgumentError
         An argument is not finite, or the step is 0.
     NumberOverflowError
         A number does not fit into the dtype.
+    OutOfMemoryError
+        No machine has so much memory.
 
     Examples
     --------
@@ -503,6 +507,8 @@ def linspace(
 
     Raises
     ------
+    DTypeError
+        `start` or `stop` is complex, and the dtype is real.
     InvalidArgumentError
         `num` is not an integer from 0 on.
     NumberOverflowError
