@@ -104,5 +104,6 @@ add_custom_command(
   VERBATIM)
 add_custom_target(ferrule_python_files ALL DEPENDS ${python_files} ${public_names})
 install(FILES ${functions} ${FERRULE_GENERATED}/python/array_methods.py DESTINATION ferrule/functions)
+install(FILES ${FERRULE_GENERATED}/python/transform_functions.py DESTINATION ferrule/fft)
 install(FILES ${FERRULE_GENERATED}/python/op_attributes.py DESTINATION ferrule/array)
 install(FILES ${public_names} DESTINATION ferrule)

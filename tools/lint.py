@@ -12,6 +12,7 @@ from tools.environment import PYTHON, VENV
 from tools.process import ROOT, output_of, run, say
 
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu"}
+FOLDERS = {"transform_functions": "fft"}  # of generated modules that are not in functions/
 # What each run of mypy looks at, and where it finds modules of the tree.
 TYPED = {
     "python": ["python/ferrule", "python/ferrule_pytest"],
@@ -57,7 +58,7 @@ def generated(*, fix: bool) -> None:
     run(VENV / "bin" / "ruff", "format", *configuration, *stubs)
     pairs = {
         layout_hash(made / "layout"): ROOT / "csrc/sdk/ferrule/layout_hash.h",
-        **{stub: ROOT / "python/ferrule/functions" / stub.name for stub in stubs},
+        **{stub: ROOT / "python/ferrule" / FOLDERS.get(stub.stem, "functions") / stub.name for stub in stubs},
         **{page: ROOT / "docs/use" / page.name for page in (made / "python").glob("*.md")},
     }
     for new, kept in pairs.items():

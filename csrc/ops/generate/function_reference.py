@@ -29,10 +29,10 @@ def written(package: Path) -> dict[str, list[Entry]]:
     return sections
 
 
-def generated(functions: Iterable[tuple[str, str]]) -> list[Entry]:
+def generated(functions: Iterable[tuple[str, str]], prefix: str = "") -> list[Entry]:
     """The functions of signatures and docstrings."""
-    texts = (f'{signature}\n    """{docstring}"""' for signature, docstring in functions)
-    return [_entry(each) for text in texts for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    bodies = (ast.parse(f'{signature}\n    """{docstring}"""').body for signature, docstring in functions)
+    return [_entry(each, prefix) for [each] in bodies if isinstance(each, ast.FunctionDef)]
 
 
 def public_names(module: ast.Module) -> list[str]:

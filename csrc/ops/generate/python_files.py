@@ -1,4 +1,4 @@
-"""Writes what Python sees of the op rows and of python_functions.toml: functions, methods, their stubs, and the page of
+"""Writes what Python sees of the op rows and of the .toml files here: functions, methods, their stubs, and the page of
 the documentation, each by a template of the folder beside this file.
 
     python_files.py ops.json python/ferrule/functions folder
@@ -140,12 +140,15 @@ def main() -> None:
     templates = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
                                    undefined=jinja2.StrictUndefined)  # fmt: skip
     helpers = {"signature": signature, "result_type": result_type, "docstring": docstring_of, "arguments": arguments}
-    composed = composed_functions.read(Path(__file__).with_name("python_functions.toml"))
+    composed = composed_functions.read(Path(__file__).with_name("reduction_functions.toml"))
+    transforms = composed_functions.read(Path(__file__).with_name("transform_functions.toml"))["functions"]
     functions = [row for row in rows if not row["by_hand"]]
     described = {
         "composed": composed,
+        "transforms": transforms,
         "written_functions": function_reference.written(modules.parent),
         "reduction_functions": function_reference.generated((f.signature, f.docstring) for f in composed["functions"]),
+        "transform_functions": function_reference.generated(((f.signature, f.docstring) for f in transforms), "fft."),
         "op_functions": function_reference.generated((signature(row), docstring_of(row)) for row in functions),
         "methods": list(array_methods.of_functions(modules)),
         "declared_methods": list(array_methods.declared(modules)),

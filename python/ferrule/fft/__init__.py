@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
-from ferrule.fft import complex, frequencies, real
-from ferrule.fft.complex import *
+from ferrule.fft import frequencies, transform_functions
 from ferrule.fft.frequencies import *
-from ferrule.fft.real import *
+from ferrule.fft.transform_functions import *
 from ferrule.text import other_names
 
 __all__: list[str] = []
-__all__ += complex.__all__
 __all__ += frequencies.__all__
-__all__ += real.__all__
+__all__ += transform_functions.__all__
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

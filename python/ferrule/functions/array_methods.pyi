@@ -1,6 +1,6 @@
 """The methods of `Array` that ferrule.functions.methods adds to it, those that are written there included.
 
-Generated from csrc/ops/generate/python_functions.toml, and from the modules of this folder.
+Generated from csrc/ops/generate/reduction_functions.toml, and from the modules of this folder.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

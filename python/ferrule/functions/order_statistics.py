@@ -1,4 +1,4 @@
-"""Quantiles, and the median, which python_functions.toml describes."""
+"""Quantiles, and the median, which reduction_functions.toml describes."""
 
 from __future__ import annotations
 

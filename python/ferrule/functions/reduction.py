@@ -1,4 +1,4 @@
-"""The reductions that python_functions.toml describes. Of `axis`, None means all axes, and () means none."""
+"""The reductions that reduction_functions.toml describes. Of `axis`, None means all axes, and () means none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions that reduce arrays. Generated from csrc/ops/generate/python_functions.toml."""
+"""The functions that reduce arrays. Generated from csrc/ops/generate/reduction_functions.toml."""
 
 from typing import Any
 
