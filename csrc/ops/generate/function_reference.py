@@ -22,8 +22,9 @@ def written(package: Path) -> dict[str, list[Entry]]:
     for folder, prefix in PACKAGES.items():
         for path in sorted((package / folder).glob("*.py")):
             module = ast.parse(path.read_text(encoding="utf-8"))
-            entries = [_entry(each, prefix) for each in module.body if isinstance(each, ast.FunctionDef)
-                       if each.name in public_names(module)]  # fmt: skip
+            functions = [each for each in module.body if isinstance(each, ast.FunctionDef) and not _is_overload(each)]
+            public = public_names(module)
+            entries = [_entry(each, prefix) for each in functions if each.name in public]
             if entries:
                 sections[_summary(module)] = entries
     return sections
@@ -41,6 +42,10 @@ def public_names(module: ast.Module) -> list[str]:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             return list(ast.literal_eval(statement.value))
     return []
+
+
+def _is_overload(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(decorator) == "overload" for decorator in function.decorator_list)
 
 
 def _entry(function: ast.FunctionDef, prefix: str = "") -> Entry:

@@ -98,10 +98,10 @@ def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: M
 
 @cache
 def _namesake(function: Callable[..., Any]) -> _Namesake | None:
-    """Return the function of ferrule of the same name. NumPy's code itself calls the methods of arrays."""
+    """Return the function of ferrule of the same name. NumPy's code itself calls the methods with its arguments."""
     name = function.__name__
     module = next((own for own, numpys in _MODULES.items() if getattr(numpys, name, None) is function), None)
-    if module is None or module + name in _NUMPYS_OWN or (not module and hasattr(Array, name)):
+    if module is None or module + name in _NUMPYS_OWN:
         return None
     if not hasattr(function, "_implementation"):  # it makes an array by like=x
         return None
@@ -110,6 +110,9 @@ def _namesake(function: Callable[..., Any]) -> _Namesake | None:
         return None
     own = getattr(namespace, name)
     if own.__module__.split(".")[1] not in ("functions", "fft", "linalg"):  # as `ferrule.trace`
+        return None
+    methods = getattr(sys.modules[own.__module__], "ARRAY_METHODS", {})
+    if not module and hasattr(Array, name) and name not in methods:
         return None
     parameters = inspect.signature(own).parameters.values()
     takes = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
