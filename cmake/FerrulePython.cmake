@@ -80,26 +80,30 @@ foreach(template IN LISTS templates)
   cmake_path(GET template STEM LAST_ONLY file)
   list(APPEND python_files ${FERRULE_GENERATED}/python/${file})
 endforeach()
+set(package ${PROJECT_SOURCE_DIR}/python/ferrule)
+file(GLOB function_files CONFIGURE_DEPENDS
+  ${package}/functions/*.py ${package}/linalg/*.py ${package}/fft/*.py ${package}/random/*.py)
 file(GLOB generator_files CONFIGURE_DEPENDS ${generate}/*.py ${generate}/*.toml ${generate}/templates/*)
 ferrule_generate(description ${FERRULE_GENERATED}/ops.json)
 add_custom_command(
   OUTPUT ${python_files}
-  COMMAND ${Python_EXECUTABLE} ${generate}/python_files.py ${FERRULE_GENERATED}/ops.json ${FERRULE_GENERATED}/python
-  DEPENDS ${FERRULE_GENERATED}/ops.json ${generator_files}
+  COMMAND ${Python_EXECUTABLE} ${generate}/python_files.py ${FERRULE_GENERATED}/ops.json ${package}/functions
+          ${FERRULE_GENERATED}/python
+  DEPENDS ${FERRULE_GENERATED}/ops.json ${function_files} ${generator_files}
   COMMENT "Generating the functions of the ops"
   VERBATIM)
 # ---- where the public names are
 set(public_names ${FERRULE_GENERATED}/python/public_names.py)
 set(functions ${FERRULE_GENERATED}/python/ops.py ${FERRULE_GENERATED}/python/reduction_functions.py)
-set(public_names_from ${PROJECT_SOURCE_DIR}/python/ferrule/__init__.py ${functions})
 set(names_generator ${PROJECT_SOURCE_DIR}/cmake/python/public_names.py)
 add_custom_command(
   OUTPUT ${public_names}
-  COMMAND ${Python_EXECUTABLE} ${names_generator} ${public_names} ${public_names_from}
-  DEPENDS ${public_names_from} ${names_generator}
+  COMMAND ${Python_EXECUTABLE} ${names_generator} ${public_names} ${package} ${FERRULE_GENERATED}/python
+  DEPENDS ${package}/__init__.py ${function_files} ${functions} ${names_generator}
   COMMENT "Generating the list of public names"
   VERBATIM)
 add_custom_target(ferrule_python_files ALL DEPENDS ${python_files} ${public_names})
-install(FILES ${functions} ${FERRULE_GENERATED}/python/reduction_methods.py DESTINATION ferrule/functions)
+install(FILES ${functions} ${FERRULE_GENERATED}/python/array_methods.py DESTINATION ferrule/functions)
+install(FILES ${FERRULE_GENERATED}/python/transform_functions.py DESTINATION ferrule/fft)
 install(FILES ${FERRULE_GENERATED}/python/op_attributes.py DESTINATION ferrule/array)
 install(FILES ${public_names} DESTINATION ferrule)

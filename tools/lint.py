@@ -12,6 +12,7 @@ from tools.environment import PYTHON, VENV
 from tools.process import ROOT, output_of, run, say
 
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu"}
+FOLDERS = {"transform_functions": "fft"}  # of generated modules that are not in functions/
 # What each run of mypy looks at, and where it finds modules of the tree.
 TYPED = {
     "python": ["python/ferrule", "python/ferrule_pytest"],
@@ -49,14 +50,16 @@ def generated(*, fix: bool) -> None:
     made = folder / "generated"
     formatted = made / "checked_in"  # as ruff has them; the generator writes plain lines
     shutil.copytree(made / "python", formatted, dirs_exist_ok=True)
-    configuration = ("-q", "--config", ROOT / "pyproject.toml")
-    stubs = sorted(formatted.glob("*.pyi"))
+    own = 'lint.isort.known-first-party = ["ferrule"]'  # ruff knows it in the package itself
+    configuration = ("-q", "--config", ROOT / "pyproject.toml", "--config", own)
+    templates = sorted((ROOT / "csrc/ops/generate/templates").glob("*.pyi.jinja"))
+    stubs = [formatted / template.stem for template in templates]
     run(VENV / "bin" / "ruff", "check", *configuration, "--select", "I,RUF022,F401", "--fix-only", *stubs)
     run(VENV / "bin" / "ruff", "format", *configuration, *stubs)
     pairs = {
         layout_hash(made / "layout"): ROOT / "csrc/sdk/ferrule/layout_hash.h",
-        **{stub: ROOT / "python/ferrule/functions" / stub.name for stub in stubs},
-        made / "python" / "ops.md": ROOT / "docs/use/ops.md",
+        **{stub: ROOT / "python/ferrule" / FOLDERS.get(stub.stem, "functions") / stub.name for stub in stubs},
+        **{page: ROOT / "docs/use" / page.name for page in (made / "python").glob("*.md")},
     }
     for new, kept in pairs.items():
         if kept.exists() and filecmp.cmp(new, kept, shallow=False):

@@ -1,9 +1,9 @@
 """Writes ferrule/public_names.py: where each public name of `import ferrule` is.
 
-    public_names.py public_names.py python/ferrule/__init__.py ops.py ...
+    public_names.py public_names.py python/ferrule generated/python
 
-The names are those that __init__.py imports as themselves, those that it assigns, and the functions of generated files
-of ferrule.functions.
+The names are those that __init__.py imports as themselves, those that it assigns, and the `__all__` of each module from
+which it imports *. A module of ferrule.functions that is generated is in the second folder.
 """
 
 from __future__ import annotations
@@ -14,20 +14,34 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-HEAD = '''"""Where the public names of `import ferrule` are. Generated from __init__.py and csrc/ops."""
+HEAD = '''"""Where the public names of `import ferrule` are. Generated from __init__.py and its imports."""
 
 from __future__ import annotations
 
 '''
 
 
-def imported(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """The names that are imported as themselves, as type checkers want it, and their modules."""
+def imported(statements: list[ast.stmt], package: Path, generated: Path) -> Iterator[tuple[str, str]]:
+    """The names that are imported as themselves, as type checkers want it, or by *, and their modules."""
     for statement in statements:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
-            yield from imported(statement.body)
+            yield from imported(statement.body, package, generated)
         if isinstance(statement, ast.ImportFrom):
-            yield from ((name.name, str(statement.module)) for name in statement.names if name.asname == name.name)
+            module = str(statement.module)
+            for name in statement.names:
+                if name.asname == name.name:
+                    yield name.name, module
+                elif name.name == "*":
+                    path = package.parent.joinpath(*module.split(".")).with_suffix(".py")
+                    yield from ((each, module) for each in listed(path if path.exists() else generated / path.name))
+
+
+def listed(path: Path) -> list[str]:
+    """The names in `__all__` of a module."""
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return list(ast.literal_eval(statement.value))
+    raise SystemExit(f"{path} has no __all__")
 
 
 def assigned(module: ast.Module) -> Iterator[str]:
@@ -40,12 +54,9 @@ def assigned(module: ast.Module) -> Iterator[str]:
 
 
 def main() -> None:
-    result, source, *generated = map(Path, sys.argv[1:])
-    module = ast.parse(source.read_text(encoding="utf-8"))
-    modules = dict(imported(module.body))
-    for path in generated:
-        functions = ast.parse(path.read_text(encoding="utf-8")).body
-        modules |= {f.name: f"ferrule.functions.{path.stem}" for f in functions if isinstance(f, ast.FunctionDef)}
+    result, package, generated = map(Path, sys.argv[1:])
+    module = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+    modules = dict(imported(module.body, package, generated))
     lines = [f"    {json.dumps(name)}: {json.dumps(where)},\n" for name, where in sorted(modules.items())]
     text = f"MODULES: dict[str, str] = {{\n{''.join(lines)}}}\n"
     public = "".join(f"    {json.dumps(name)},\n" for name in sorted({*modules, *assigned(module)}))

@@ -70,155 +70,38 @@ if TYPE_CHECKING:
         TracingError as TracingError,
         UnsupportedError as UnsupportedError,
     )
-    from ferrule.functions.arithmetic import (
-        divide as divide,
-        fmod as fmod,
-    )
-    from ferrule.functions.arrangement import (
-        diff as diff,
-        roll as roll,
-        tril as tril,
-        triu as triu,
-        unstack as unstack,
-    )
-    from ferrule.functions.asarray import (
-        asarray as asarray,
-        from_packed as from_packed,
-        to_numpy as to_numpy,
-        to_packed as to_packed,
-    )
-    from ferrule.functions.attention import scaled_dot_product_attention as scaled_dot_product_attention
-    from ferrule.functions.closeness import (
-        allclose as allclose,
-        array_equal as array_equal,
-        isclose as isclose,
-    )
-    from ferrule.functions.compaction import (
-        compress as compress,
-        nonzero as nonzero,
-    )
-    from ferrule.functions.complex_parts import (
-        conj as conj,
-        imag as imag,
-        real as real,
-    )
-    from ferrule.functions.conversion import astype as astype
-    from ferrule.functions.counting import (
-        argwhere as argwhere,
-        bincount as bincount,
-        flatnonzero as flatnonzero,
-        histogram as histogram,
-    )
-    from ferrule.functions.creation import (
-        arange as arange,
-        empty as empty,
-        empty_like as empty_like,
-        eye as eye,
-        full as full,
-        full_like as full_like,
-        host_empty as host_empty,
-        linspace as linspace,
-        ones as ones,
-        ones_like as ones_like,
-        zeros as zeros,
-        zeros_like as zeros_like,
-    )
-    from ferrule.functions.cumulative import (
-        cumulative_prod as cumulative_prod,
-        cumulative_sum as cumulative_sum,
-    )
-    from ferrule.functions.einsum import einsum as einsum
-    from ferrule.functions.gradient import gradient as gradient
-    from ferrule.functions.joining import (
-        atleast_1d as atleast_1d,
-        atleast_2d as atleast_2d,
-        atleast_3d as atleast_3d,
-        concatenate as concatenate,
-        dstack as dstack,
-        hstack as hstack,
-        ravel as ravel,
-        swapaxes as swapaxes,
-        vstack as vstack,
-    )
-    from ferrule.functions.limits import clip as clip
-    from ferrule.functions.linear_algebra import (
-        matmul as matmul,
-        tensordot as tensordot,
-        vecdot as vecdot,
-    )
-    from ferrule.functions.logical import (
-        logical_and as logical_and,
-        logical_not as logical_not,
-        logical_or as logical_or,
-        logical_xor as logical_xor,
-    )
-    from ferrule.functions.movement import (
-        broadcast_to as broadcast_to,
-        concat as concat,
-        expand_dims as expand_dims,
-        flip as flip,
-        matrix_transpose as matrix_transpose,
-        moveaxis as moveaxis,
-        pad as pad,
-        permute_dims as permute_dims,
-        reshape as reshape,
-        split as split,
-        squeeze as squeeze,
-        stack as stack,
-        take as take,
-        take_along_axis as take_along_axis,
-    )
-    from ferrule.functions.namespace_info import __array_namespace_info__ as __array_namespace_info__
-
-    # Generated: one function for each op whose arguments are those of its row, and the reductions.
-    from ferrule.functions.ops import *  # noqa: F403
-    from ferrule.functions.order_statistics import (
-        median as median,
-        percentile as percentile,
-        quantile as quantile,
-    )
-    from ferrule.functions.products import (
-        dot as dot,
-        outer as outer,
-    )
-    from ferrule.functions.reduction_functions import *  # noqa: F403
-    from ferrule.functions.repetition import (
-        broadcast_arrays as broadcast_arrays,
-        broadcast_shapes as broadcast_shapes,
-        meshgrid as meshgrid,
-        repeat as repeat,
-        tile as tile,
-    )
-    from ferrule.functions.rounding import round as round
-    from ferrule.functions.searching import searchsorted as searchsorted
-    from ferrule.functions.selection import where as where
-    from ferrule.functions.sets import (
-        isin as isin,
-        unique_all as unique_all,
-        unique_counts as unique_counts,
-        unique_inverse as unique_inverse,
-        unique_values as unique_values,
-    )
-    from ferrule.functions.slicing import (
-        dynamic_slice as dynamic_slice,
-        update_slice as update_slice,
-    )
-    from ferrule.functions.sorting import (
-        argsort as argsort,
-        sort as sort,
-    )
-    from ferrule.functions.statistics import (
-        average as average,
-        interp as interp,
-        ptp as ptp,
-    )
-    from ferrule.functions.type_information import (
-        can_cast as can_cast,
-        finfo as finfo,
-        iinfo as iinfo,
-        isdtype as isdtype,
-        result_type as result_type,
-    )
+    from ferrule.functions.arithmetic import *
+    from ferrule.functions.arrangement import *
+    from ferrule.functions.asarray import *
+    from ferrule.functions.attention import *
+    from ferrule.functions.closeness import *
+    from ferrule.functions.compaction import *
+    from ferrule.functions.complex_parts import *
+    from ferrule.functions.conversion import *
+    from ferrule.functions.counting import *
+    from ferrule.functions.creation import *
+    from ferrule.functions.cumulative import *
+    from ferrule.functions.einsum import *
+    from ferrule.functions.gradient import *
+    from ferrule.functions.joining import *
+    from ferrule.functions.limits import *
+    from ferrule.functions.linear_algebra import *
+    from ferrule.functions.logical import *
+    from ferrule.functions.movement import *
+    from ferrule.functions.namespace_info import *
+    from ferrule.functions.ops import *
+    from ferrule.functions.order_statistics import *
+    from ferrule.functions.products import *
+    from ferrule.functions.reduction_functions import *
+    from ferrule.functions.repetition import *
+    from ferrule.functions.rounding import *
+    from ferrule.functions.searching import *
+    from ferrule.functions.selection import *
+    from ferrule.functions.sets import *
+    from ferrule.functions.slicing import *
+    from ferrule.functions.sorting import *
+    from ferrule.functions.statistics import *
+    from ferrule.functions.type_information import *
     from ferrule.graphs.containers import register_container as register_container
     from ferrule.graphs.graph import Graph as Graph
     from ferrule.graphs.tracing import graph as graph

@@ -1,4 +1,4 @@
-"""Functions and methods that python_functions.toml describes."""
+"""Functions and methods that reduction_functions.toml and transform_functions.toml describe."""
 
 from __future__ import annotations
 
@@ -22,13 +22,20 @@ class Written:
     call: str  # of the implementation: "_reduction.sum(x, axis=axis)"
     docstring: str
 
+    @property
+    def module(self) -> str:
+        """The module with the implementation."""
+        return self.call[1:].partition(".")[0]
+
 
 def read(path: Path) -> dict[str, list[Written]]:
     """The functions and the methods of a file."""
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     arguments = {name: {"name": name, **entry} for name, entry in tables["argument"].items()}
-    functions = [_function(name, entry, arguments) for name, entry in tables["function"].items()]
-    methods = [_method(name, entry, arguments) for name, entry in tables["function"].items() if "method" in entry]
+    forms: dict[str, Any] = tables.get("form", {})
+    entries = {name: {**forms.get(entry.get("form"), {}), **entry} for name, entry in tables["function"].items()}
+    functions = [_function(name, entry, arguments) for name, entry in entries.items()]
+    methods = [_method(name, entry, arguments) for name, entry in entries.items() if "method" in entry]
     return {"functions": functions, "methods": methods}
 
 
@@ -41,8 +48,8 @@ def _function(name: str, entry: dict[str, Any], arguments: dict[str, dict[str, s
         name,
         f"def {name}(x: Array, /, {', '.join(_declared(taken))}) -> Array:",
         _call(entry["in"], name, "x", taken),
-        docstring(summary, [("x", "Array", "The array."), *_documented(taken)], [("Array", entry["returns"])], errors,
-                  entry["example"]),
+        docstring(summary, [("x", "Array", entry.get("x", "The array.")), *_documented(taken)],
+                  [("Array", entry["returns"])], sorted(errors), entry["example"]),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Writes what Python sees of the op rows and of python_functions.toml: functions, methods, their stubs, and the page of
+"""Writes what Python sees of the op rows and of the .toml files here: functions, methods, their stubs, and the page of
 the documentation, each by a template of the folder beside this file.
 
-    python_files.py ops.json folder
+    python_files.py ops.json python/ferrule/functions folder
 
 ops.json is what `ferrule-generate-ops description` prints.
 """
@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import array_methods
 import composed_functions
+import function_reference
 import jinja2
 from docstrings import docstring
 
@@ -133,22 +135,31 @@ def docstring_of(row: Row) -> str:
 
 def main() -> None:
     rows = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    folder = Path(sys.argv[2])
+    modules, folder = Path(sys.argv[2]), Path(sys.argv[3])
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     templates = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
                                    undefined=jinja2.StrictUndefined)  # fmt: skip
     helpers = {"signature": signature, "result_type": result_type, "docstring": docstring_of, "arguments": arguments}
-    composed = composed_functions.read(Path(__file__).with_name("python_functions.toml"))
+    composed = composed_functions.read(Path(__file__).with_name("reduction_functions.toml"))
+    transforms = composed_functions.read(Path(__file__).with_name("transform_functions.toml"))["functions"]
     functions = [row for row in rows if not row["by_hand"]]
+    described = {
+        "composed": composed,
+        "transforms": transforms,
+        "written_functions": function_reference.written(modules.parent),
+        "reduction_functions": function_reference.generated((f.signature, f.docstring) for f in composed["functions"]),
+        "transform_functions": function_reference.generated(((f.signature, f.docstring) for f in transforms), "fft."),
+        "op_functions": function_reference.generated((signature(row), docstring_of(row)) for row in functions),
+        "methods": list(array_methods.of_functions(modules)),
+        "declared_methods": list(array_methods.declared(modules)),
+    }
     families: dict[str, list[Row]] = {}
     for row in rows:
         families.setdefault(row["family"], []).append(row)
     for path in sorted(Path(__file__).with_name("templates").glob("*.*.jinja")):
         name = path.stem
         template = templates.get_template(path.name)
-        text = template.render(
-            rows=functions, all_rows=rows, families=sorted(families.items()), **helpers, composed=composed
-        )
+        text = template.render(rows=functions, all_rows=rows, families=sorted(families.items()), **helpers, **described)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 

@@ -44,7 +44,7 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
     operands = list(inputs)
     while operands and operands[-1] is None:
         operands.pop()
-    graph: Recorder | None = None
+    graph: Recorder[Array] | None = None
     dtypes: list[np.dtype[Any]] = []
     numbers = complexes = False
     for index, operand in enumerate(operands):
@@ -134,8 +134,7 @@ def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Ar
     """
     dtype, handle = like.dtype, like._handle
     if isinstance(value, Array):
-        assert isinstance(value._handle, Symbol)
-        return value._handle.graph._number_as(value, dtype, exact)
+        return graph_of(value)._number_as(value, dtype, exact)
     operation = conversion(type(value).__name__, dtype, exact)
     try:
         number = value if operation is None else perform(operation, value)
@@ -146,7 +145,7 @@ def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Ar
     if type(number) is int and dtype.kind in "iu":
         check_range(caller, number, dtype)
     if isinstance(handle, Symbol):
-        return handle.graph._scalar(number, dtype)
+        return graph_of(like)._scalar(number, dtype)
     try:
         return Array._of(_ferrule.scalar(handle.device, number, dtype))
     except OverflowError:
@@ -162,16 +161,17 @@ def complex_like(caller: str, value: complex, like: Array) -> Array:
 
 def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
     """Return the array of 0 dimensions that a number argument of a traced function becomes without other arrays."""
-    symbol = number._handle
-    assert isinstance(symbol, Symbol)
-    return symbol.graph._number_as(number, symbol.dtype if dtype is None else dtype)
+    return graph_of(number)._number_as(number, number.dtype if dtype is None else dtype)
 
 
 def number_of(operation: str, number: Array, *others: int) -> Array:
     """Return the result of an operation of array.numbers on a number argument; each call computes it again."""
-    symbol = number._handle
-    assert isinstance(symbol, Symbol)
-    return symbol.graph._number_of(operation, number, *others)
+    return graph_of(number)._number_of(operation, number, *others)
+
+
+def graph_of(*values: object) -> Recorder[Array]:
+    """Return the graph of the first symbol among the values."""
+    return next(x._handle.graph for x in values if isinstance(x, Array) and isinstance(x._handle, Symbol))
 
 
 def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from ferrule.errors import TracingError
 
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ferrule import _ferrule
-    from ferrule.array.array import Array
     from ferrule.array.numbers import Number, Numbers
     from ferrule.loading.devices import Device
 
+A = TypeVar("A")  # the class Array, whose module imports this one
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))  # the folder of the package
 
 
-class Recorder(Protocol):
-    """The part of `ferrule.graphs.recorded_graph.RecordedGraph` that recording an op needs."""
+class Recorder(Protocol[A]):
+    """The part of `ferrule.graphs.recorded_graph.RecordedGraph` that recording an op needs; A is `Array`."""
 
     device: Device
     _numbers: Numbers
-    _assigned: list[tuple[weakref.ref[Array], _ferrule.Array]] | None
+    _assigned: list[tuple[weakref.ref[A], _ferrule.Array]] | None
 
     @property
     def _lock(self) -> AbstractContextManager[Any]: ...
 
-    def constant(self, value: object, name: str | None = None) -> Array: ...
+    def constant(self, value: object, name: str | None = None) -> A: ...
 
     def _record_all(
         self, op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]], attributes: Mapping[str, object]
-    ) -> list[Array]: ...
+    ) -> list[A]: ...
 
-    def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> Array: ...
+    def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> A: ...
 
-    def _number_of(self, operation: str, *values: object) -> Array: ...
+    def _number_of(self, operation: str, *values: object) -> A: ...
 
-    def _number_as(self, number: Array, dtype: np.dtype[Any], exact: bool = False) -> Array: ...
+    def _number_as(self, number: A, dtype: np.dtype[Any], exact: bool = False) -> A: ...
 
-    def _own(self, array: Array) -> Symbol: ...
+    def _own(self, array: A) -> Symbol: ...
 
-    def _placed(self, array: Array, device: Device) -> Array: ...
+    def _placed(self, array: A, device: Device) -> A: ...
 
 
 class Symbol:
@@ -64,7 +64,7 @@ class Symbol:
 
     def __init__(
         self,
-        graph: Recorder,
+        graph: Recorder[Any],
         id: int,
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
@@ -92,7 +92,7 @@ class Symbol:
 class _OnThread(threading.local):
     """`graph`: the graph of the function that this thread is tracing; with nested tracing, of the innermost one."""
 
-    graph: Recorder | None = None
+    graph: Recorder[Any] | None = None
 
 
 on_thread = _OnThread()

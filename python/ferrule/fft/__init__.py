@@ -7,27 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
-from ferrule.fft.complex import fft, fftn, ifft, ifftn
-from ferrule.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from ferrule.fft.real import hfft, ihfft, irfft, irfftn, rfft, rfftn
+from ferrule.fft import frequencies, transform_functions
+from ferrule.fft.frequencies import *
+from ferrule.fft.transform_functions import *
 from ferrule.text import other_names
 
-__all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+__all__: list[str] = []
+__all__ += frequencies.__all__
+__all__ += transform_functions.__all__
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

@@ -21,6 +21,8 @@ from ferrule.functions.asarray import asarray
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
+__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+
 
 @names_itself
 def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: Device | str | None = None) -> Array:

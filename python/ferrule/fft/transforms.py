@@ -1,4 +1,4 @@
-"""The arguments of discrete Fourier transforms, and the ops that compute them."""
+"""The discrete Fourier transforms that transform_functions.toml describes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,50 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.movement import pad
 
 Norm = Literal["backward", "ortho", "forward"]
+Lengths = Sequence[SupportsIndex] | None  # or axes
 
 
-def along_one(
-    caller: str, n: SupportsIndex | None, axis: SupportsIndex
-) -> tuple[Sequence[SupportsIndex] | None, Sequence[SupportsIndex]]:
+def fft(x: Array, /, *, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+    return _complex("fft", x, *_along_one("fft", n, axis), norm, inverse=False)
+
+
+def ifft(x: Array, /, *, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+    return _complex("ifft", x, *_along_one("ifft", n, axis), norm, inverse=True)
+
+
+def fftn(x: Array, /, *, s: Lengths, axes: Lengths, norm: Norm) -> Array:
+    return _complex("fftn", x, s, axes, norm, inverse=False)
+
+
+def ifftn(x: Array, /, *, s: Lengths, axes: Lengths, norm: Norm) -> Array:
+    return _complex("ifftn", x, s, axes, norm, inverse=True)
+
+
+def rfft(x: Array, /, *, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+    return _from_real("rfft", x, *_along_one("rfft", n, axis), norm)
+
+
+def irfft(x: Array, /, *, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+    return _to_real("irfft", x, *_along_one("irfft", n, axis), norm)
+
+
+def rfftn(x: Array, /, *, s: Lengths, axes: Lengths, norm: Norm) -> Array:
+    return _from_real("rfftn", x, s, axes, norm)
+
+
+def irfftn(x: Array, /, *, s: Lengths, axes: Lengths, norm: Norm) -> Array:
+    return _to_real("irfftn", x, s, axes, norm)
+
+
+def hfft(x: Array, /, *, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+    return _to_real("hfft", x, *_along_one("hfft", n, axis), norm, conjugated=True)
+
+
+def ihfft(x: Array, /, *, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+    return _from_real("ihfft", x, *_along_one("ihfft", n, axis), norm, conjugated=True)
+
+
+def _along_one(caller: str, n: SupportsIndex | None, axis: SupportsIndex) -> tuple[Lengths, Lengths]:
     """Return the lengths and axes of a transform along one axis."""
     place = one_integer(axis, caller, "axis")
     return None if n is None else (_positive(caller, one_integer(n, caller, "n"), "n"),), (place,)
@@ -52,9 +91,7 @@ def _as_complex(x: Array) -> Array:
     return x if is_complex(x.dtype) else cast(x, "complex64" if x.dtype == "float32" else "complex128")
 
 
-def _axes_and_lengths(
-    caller: str, x: Array, s: Sequence[SupportsIndex] | None, axes: Sequence[SupportsIndex] | None
-) -> tuple[tuple[int, ...], list[int | None]]:
+def _axes_and_lengths(caller: str, x: Array, s: Lengths, axes: Lengths) -> tuple[tuple[int, ...], list[int | None]]:
     """Return the axes, and for each the length that is asked for."""
     lengths = None if s is None else sizes(s, caller, "s")
     places = axes_of(caller, axes, x.ndim, "axes")
@@ -81,11 +118,11 @@ def _resized(caller: str, x: Array, axis: int, length: int | None) -> Array:
     return pad(x, [(0, length - size) if k == axis else (0, 0) for k in range(x.ndim)])
 
 
-def complex_transform(
+def _complex(
     caller: str,
     x: object,
-    s: Sequence[SupportsIndex] | None,
-    axes: Sequence[SupportsIndex] | None,
+    s: Lengths,
+    axes: Lengths,
     norm: object,
     *,
     inverse: bool,
@@ -101,11 +138,11 @@ def complex_transform(
     return apply("fft_complex", (array,), {"axes": sorted(places), "inverse": inverse, "scale": scale})
 
 
-def from_real(
+def _from_real(
     caller: str,
     x: object,
-    s: Sequence[SupportsIndex] | None,
-    axes: Sequence[SupportsIndex] | None,
+    s: Lengths,
+    axes: Lengths,
     norm: object,
     *,
     conjugated: bool = False,
@@ -127,11 +164,11 @@ def from_real(
     return apply("conj", (result,), {}) if conjugated else result
 
 
-def to_real(
+def _to_real(
     caller: str,
     x: object,
-    s: Sequence[SupportsIndex] | None,
-    axes: Sequence[SupportsIndex] | None,
+    s: Lengths,
+    axes: Lengths,
     norm: object,
     *,
     conjugated: bool = False,

@@ -8,6 +8,8 @@ from ferrule.array.recording import apply, as_companion
 from ferrule.dtypes.classification import class_of
 from ferrule.functions import operators
 
+__all__ = ["divide", "fmod"]
+
 
 @names_itself
 def divide(x1: object, x2: object, /) -> Array:

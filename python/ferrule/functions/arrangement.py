@@ -14,6 +14,8 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions.creation import arange, device_of
 from ferrule.functions.movement import broadcast_to, concat, reshape
 
+__all__ = ["diff", "roll", "tril", "triu", "unstack"]
+
 
 @names_itself
 def roll(

@@ -1,12 +1,16 @@
 """NumPy's functions on arrays (NEP 18): `numpy.concatenate([x, y])` of two arrays is an array on their device.
 
-NumPy's own code computes the functions that are not listed here. It calls methods of `Array` where they exist, as
-`numpy.sum(x)` does, and otherwise computes on the host: then the result is a NumPy array.
+A public function of ferrule computes the function of NumPy that has its name, where it takes the arguments; an argument
+of the same name has the same meaning. NumPy's own code computes the other functions. It calls methods of `Array` where
+they exist, as `numpy.sum(x)` does, and otherwise computes on the host: then the result is a NumPy array.
 """
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,87 +22,31 @@ from ferrule.functions import nan_reductions
 from ferrule.functions.asarray import list_beside
 from ferrule.functions.type_information import finfo
 
+# NumPy's code computes these, although ferrule has functions of these names: callers get NumPy's arrays and dtypes.
+_NUMPYS_OWN = frozenset(
+    (
+        *("broadcast_arrays", "can_cast", "meshgrid", "result_type", "split", "unstack"),
+        *("argwhere", "bincount", "compress", "flatnonzero", "histogram", "nonzero"),
+        *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
+        *("average", "cumulative_prod", "cumulative_sum", "interp", "linspace", "ptp"),
+        *("linalg.cross", "linalg.diagonal", "linalg.matrix_norm", "linalg.matrix_rank", "linalg.outer"),
+        *("linalg.svdvals", "linalg.trace", "linalg.vecdot", "linalg.vector_norm"),
+    )
+)
+_MODULES: dict[str, Any] = {"": np, "fft.": np.fft, "linalg.": np.linalg}  # NumPy's, by the names of ferrule's
+_IGNORED = ("assume_unique", "kind")  # arguments that make no difference: all sorting is stable
 
-class _Call(NamedTuple):
-    """How NumPy's arguments are passed on to the function of ferrule."""
 
-    arrays: int = 1  # the leading arguments, which are passed by position
-    names: tuple[str, ...] = ()  # the next arguments, which are passed by name
-    keywords: tuple[str, ...] = ()  # the others that ferrule has too
-    ignored: tuple[str, ...] = ()  # those that make no difference: all sorting is stable
+class _Namesake(NamedTuple):
+    """The function of ferrule that computes a function of NumPy, and how NumPy's arguments are passed on to it."""
+
+    function: Callable[..., Any]
+    by_position: int  # the number of leading arguments, which may have other names
+    by_name: frozenset[str]  # the others that ferrule takes
+    names: tuple[str, ...]  # of the arguments that NumPy takes after the leading ones
+    defaults: Mapping[str, object]  # of NumPy's arguments
 
 
-_NO_VALUE = getattr(np, "_NoValue", ...)  # NumPy's default of arguments for which None means something
-_REDUCTION = _Call(1, ("axis",), ("keepdims",))
-_CALLS = {
-    "allclose": _Call(2, ("rtol", "atol", "equal_nan")),
-    "argsort": _Call(1, ("axis",), ignored=("kind", "stable")),
-    "array_equal": _Call(2, ("equal_nan",)),
-    "broadcast_to": _Call(2),
-    "concatenate": _Call(1, ("axis",)),
-    "count_nonzero": _REDUCTION,
-    "diff": _Call(1, ("n", "axis", "prepend", "append")),
-    "dot": _Call(2),
-    "dstack": _Call(1),
-    "empty_like": _Call(1, ("dtype",)),
-    "expand_dims": _Call(1, ("axis",)),
-    "flip": _Call(1, ("axis",)),
-    "full_like": _Call(2, ("dtype",)),
-    "hstack": _Call(1),
-    "isin": _Call(2, keywords=("invert",), ignored=("assume_unique", "kind")),
-    "isclose": _Call(2, ("rtol", "atol", "equal_nan")),
-    "matrix_transpose": _Call(1),
-    "median": _REDUCTION,
-    "moveaxis": _Call(3),
-    "nanmax": _REDUCTION,
-    "nanmean": _Call(1, ("axis", "dtype"), ("keepdims",)),
-    "nanmedian": _REDUCTION,
-    "nanmin": _REDUCTION,
-    "nanprod": _Call(1, ("axis", "dtype"), ("keepdims",)),
-    "nanstd": _Call(1, ("axis",), ("keepdims", "ddof")),
-    "nansum": _Call(1, ("axis", "dtype"), ("keepdims",)),
-    "nanvar": _Call(1, ("axis",), ("keepdims", "ddof")),
-    "ones_like": _Call(1, ("dtype",)),
-    "outer": _Call(2),
-    "pad": _Call(2, ("mode",), ("constant_values",)),
-    "percentile": _Call(2, ("axis",), ("keepdims", "method")),
-    "quantile": _Call(2, ("axis",), ("keepdims", "method")),
-    "repeat": _Call(2, ("axis",)),
-    "roll": _Call(2, ("axis",)),
-    "searchsorted": _Call(2, ("side", "sorter")),
-    "sort": _Call(1, ("axis",), ignored=("kind", "stable")),
-    "stack": _Call(1, ("axis",)),
-    "take_along_axis": _Call(2, ("axis",)),
-    "tensordot": _Call(2, ("axes",)),
-    "tile": _Call(2),
-    "tril": _Call(1, ("k",)),
-    "triu": _Call(1, ("k",)),
-    "vstack": _Call(1),
-    "zeros_like": _Call(1, ("dtype",)),
-}
-_NORM = ("norm", None)  # of the Fourier transforms: "backward"
-_TRANSFORM = _Call(1, ("n", "axis", "norm"))
-_TRANSFORMS = _Call(1, ("s", "axes", "norm"))
-_CALLS_OF_MODULES: dict[str, tuple[Any, dict[str, _Call]]] = {
-    "": (np, _CALLS),
-    "fft": (
-        np.fft,
-        {
-            **dict.fromkeys(("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"), _TRANSFORM),
-            **dict.fromkeys(("fftn", "ifftn", "rfftn", "irfftn"), _TRANSFORMS),
-            **dict.fromkeys(("fftshift", "ifftshift"), _Call(1, ("axes",))),
-        },
-    ),
-    "linalg": (
-        np.linalg,
-        {
-            **dict.fromkeys(("cholesky", "det", "eigh", "eigvalsh", "inv", "pinv", "slogdet"), _Call()),
-            **dict.fromkeys(("matrix_power", "solve"), _Call(2)),
-            "qr": _Call(1, ("mode",)),
-            "svd": _Call(1, ("full_matrices",)),
-        },
-    ),
-}
 # Functions that sort or find NaN by means of the dtype's `kind`, beside those whose names begin with "nan".
 _LOOK_FOR_NAN = frozenset(
     (
@@ -109,8 +57,6 @@ _LOOK_FOR_NAN = frozenset(
         *("array_equal", "cumprod", "cumsum"),
     )
 )
-# Functions whose arguments all go to the function of the same name.
-_UNCHANGED = ("atleast_1d", "atleast_2d", "atleast_3d", "gradient")
 
 
 def call(
@@ -143,35 +89,59 @@ def call(
 def _computed(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return what ferrule computes, or None if it does not have the function with these arguments."""
     name = function.__name__
-    if getattr(np, name, None) is function:
-        if name in _UNCHANGED:
-            return getattr(Array._namespace, name)(*arguments, **options)
-        if name in _WRITTEN:
-            return _WRITTEN[name](*arguments, **options)
-    for module, (numpys, calls) in _CALLS_OF_MODULES.items():
-        if name in calls and getattr(numpys, name, None) is function:
-            given = _passed(calls[name], arguments, options)
-            if given is not None:
-                own_module = getattr(Array._namespace, module) if module else Array._namespace
-                return getattr(own_module, name)(*given[0], **given[1])
-    return None
+    if name in _WRITTEN and getattr(np, name) is function:
+        return _WRITTEN[name](*arguments, **options)
+    namesake = _namesake(function)
+    given = _passed(namesake, arguments, options) if namesake else None
+    return namesake.function(*given[0], **given[1]) if namesake and given else None
+
+
+@cache
+def _namesake(function: Callable[..., Any]) -> _Namesake | None:
+    """Return the function of ferrule of the same name. NumPy's code itself calls the methods with its arguments."""
+    name = function.__name__
+    module = next((own for own, numpys in _MODULES.items() if getattr(numpys, name, None) is function), None)
+    if module is None or module + name in _NUMPYS_OWN:
+        return None
+    if not hasattr(function, "_implementation"):  # it makes an array by like=x
+        return None
+    namespace = getattr(Array._namespace, module[:-1]) if module else Array._namespace
+    if name not in namespace.__all__:
+        return None
+    own = getattr(namespace, name)
+    if own.__module__.split(".")[1] not in ("functions", "fft", "linalg"):  # as `ferrule.trace`
+        return None
+    methods = getattr(sys.modules[own.__module__], "ARRAY_METHODS", {})
+    if not module and hasattr(Array, name) and name not in methods:
+        return None
+    parameters = inspect.signature(own).parameters.values()
+    takes = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    leading = sum(each.kind is each.POSITIONAL_ONLY for each in parameters)
+    try:
+        numpys = list(inspect.signature(function).parameters.values())
+    except ValueError:  # of functions in C before NumPy 2.4: one argument may follow
+        return _Namesake(own, leading, frozenset(takes), tuple(takes[:1]), {})
+    if any(each.kind is each.VAR_POSITIONAL for each in numpys):
+        leading = sys.maxsize
+    names = tuple(each.name for each in numpys[leading:] if each.kind is not each.KEYWORD_ONLY)
+    return _Namesake(own, leading, frozenset(takes), names, {each.name: each.default for each in numpys})
 
 
 def _passed(
-    how: _Call, arguments: Sequence[Any], options: Mapping[str, Any]
+    namesake: _Namesake, arguments: Sequence[Any], options: Mapping[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]] | None:
     """Return the arguments for ferrule, or None where NumPy's have no counterpart."""
-    leading, rest = arguments[: how.arrays], arguments[how.arrays :]
-    if len(leading) < how.arrays or len(rest) > len(how.names):
+    leading, rest = arguments[: namesake.by_position], arguments[namesake.by_position :]
+    if len(rest) > len(namesake.names):
         return None
-    named = dict(zip(how.names, rest, strict=False))
-    known = {*how.names, *how.keywords}
-    for name, value in options.items():
-        if name in known:
-            named[name] = value
-        elif name not in how.ignored and value is not None:  # out=None, where=None
+    named = {}
+    for name, value in (*zip(namesake.names, rest, strict=False), *options.items()):
+        if name in namesake.by_name:
+            if value is not namesake.defaults.get(name, ...):  # such as keepdims=<no value>
+                named[name] = value
+        elif name not in _IGNORED and value is not namesake.defaults.get(name):  # such as out=None
             return None
-    return leading, {name: value for name, value in named.items() if value is not _NO_VALUE and (name, value) != _NORM}
+    return leading, named
 
 
 def _created(like: Array, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:

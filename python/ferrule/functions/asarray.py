@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 else:
     dlpack = later("ferrule.io.dlpack")
 
+__all__ = ["array", "asarray", "from_packed", "to_numpy", "to_packed"]
+
 
 @names_itself
 def asarray(

@@ -18,6 +18,8 @@ from ferrule.functions.slicing import one_index
 if TYPE_CHECKING:
     from ferrule.functions.ops import Operand
 
+__all__ = ["scaled_dot_product_attention"]
+
 _OP = "scaled_dot_product_attention"
 
 

@@ -12,6 +12,8 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import widened
 from ferrule.functions.reduction import all as all_of
 
+__all__ = ["allclose", "array_equal", "isclose"]
+
 
 @names_itself
 def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:

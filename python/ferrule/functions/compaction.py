@@ -17,6 +17,8 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.creation import arange
 from ferrule.functions.movement import reshape
 
+__all__ = ["compress", "nonzero"]
+
 
 @names_itself
 def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> tuple[Array, ...]:

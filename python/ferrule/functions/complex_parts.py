@@ -10,6 +10,9 @@ from ferrule.errors import DTypeError
 from ferrule.functions import views
 from ferrule.functions.creation import zeros_like
 
+__all__ = ["conj", "imag", "real"]
+ARRAY_METHODS = {"conj": "conj", "conjugate": "conj"}
+
 
 @names_itself
 def real(x: object, /) -> Array:

@@ -18,6 +18,9 @@ from ferrule.loading import device_lookup
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
+__all__ = ["astype"]
+ARRAY_METHODS = {"astype": "astype"}
+
 
 @names_itself
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str | None = None) -> Array:

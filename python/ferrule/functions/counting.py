@@ -23,6 +23,8 @@ from ferrule.functions.movement import broadcast_to, reshape, stack
 from ferrule.functions.searching import searchsorted
 from ferrule.functions.type_information import result_type
 
+__all__ = ["argwhere", "bincount", "flatnonzero", "histogram"]
+
 
 class Histogram(NamedTuple):
     """The counts of a histogram, and the edges of its bins."""

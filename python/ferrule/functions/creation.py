@@ -36,6 +36,21 @@ from ferrule.loading.devices import Device
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "arange",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "host_empty",
+    "linspace",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
+
 PAGE = 4096
 _LAZY = 65536  # elements from which on arange is computed only when it is needed
 
@@ -367,10 +382,14 @@ def arange(
 
     Raises
     ------
+    DTypeError
+        The dtype is bool.
     InvalidArgumentError
         An argument is not finite, or the step is 0.
     NumberOverflowError
         A number does not fit into the dtype.
+    OutOfMemoryError
+        No machine has so much memory.
 
     Examples
     --------
@@ -488,6 +507,8 @@ def linspace(
 
     Raises
     ------
+    DTypeError
+        `start` or `stop` is complex, and the dtype is real.
     InvalidArgumentError
         `num` is not an integer from 0 on.
     NumberOverflowError

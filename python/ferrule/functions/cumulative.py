@@ -13,6 +13,8 @@ from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.reduction import wraps
 
+__all__ = ["cumulative_prod", "cumulative_sum"]
+
 
 @names_itself
 def cumulative_sum(

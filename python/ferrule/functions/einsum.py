@@ -21,6 +21,8 @@ from ferrule.functions.movement import permute_dims, reshape
 from ferrule.functions.reduction import any as any_of, sum as sum_of
 from ferrule.functions.type_information import result_type
 
+__all__ = ["einsum"]
+
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order of their codes
 
 # An axis: a letter, or the place of an axis of "...", counted from its end, as -1.

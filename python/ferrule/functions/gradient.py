@@ -16,6 +16,8 @@ from ferrule.functions.conversion import cast
 from ferrule.functions.intermediate_dtypes import resulting
 from ferrule.functions.movement import concat, reshape
 
+__all__ = ["gradient"]
+
 
 @names_itself
 def gradient(

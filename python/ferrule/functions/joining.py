@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
+from ferrule.array.attributes import axis_of
 from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_companion, as_operand, no_array
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import concat, permute_dims, reshape
 from ferrule.functions.views import is_contiguous
+
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "concatenate", "dstack", "hstack", "ravel", "swapaxes", "vstack"]
+ARRAY_METHODS = {"swapaxes": "swapaxes"}
 
 
 @names_itself
@@ -239,7 +243,11 @@ def swapaxes(x: Array, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Array:
     >>> fe.swapaxes(fe.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    return as_operand("swapaxes", x).swapaxes(axis1, axis2)
+    x = as_operand("swapaxes", x)
+    order = list(range(x.ndim))
+    first, second = (axis_of("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    order[first], order[second] = order[second], order[first]
+    return permute_dims(x, tuple(order))
 
 
 @names_itself

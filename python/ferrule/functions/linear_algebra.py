@@ -19,6 +19,8 @@ from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import moveaxis, permute_dims, reshape
 
+__all__ = ["matmul", "tensordot", "vecdot"]
+
 
 @names_itself
 def matmul(x1: object, x2: object, /) -> Array:

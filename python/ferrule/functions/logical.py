@@ -7,6 +7,8 @@ from ferrule.array.array import Array
 from ferrule.array.caller_names import names_itself
 from ferrule.functions.conversion import astype
 
+__all__ = ["logical_and", "logical_not", "logical_or", "logical_xor"]
+
 
 @names_itself
 def logical_and(x1: object, x2: object, /) -> Array:

@@ -14,17 +14,16 @@ from ferrule.array.array import Array, is_number
 from ferrule.array.caller_names import explains_arguments
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import conversion, movement, operators, reduction, views
+from ferrule.functions import movement, operators, reduction, views
+from ferrule.functions.array_methods import ArrayMethods
 from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.numpy_methods import NumPyMethods
-from ferrule.functions.reduction_methods import ReductionMethods
 from ferrule.later import later
 
 if TYPE_CHECKING:
     from ferrule.array import representation
     from ferrule.functions import array_function, indexing, ufuncs
     from ferrule.io import dlpack
-    from ferrule.loading.devices import Device
 else:
     representation = later("ferrule.array.representation")
     array_function = later("ferrule.functions.array_function")
@@ -36,7 +35,7 @@ else:
 class _Methods(Array):
     """The source of the methods that `attach` adds to `Array`; it has no instances.
 
-    As it is a subclass, type checkers check its methods against the signatures that `Array` declares.
+    array_methods.pyi declares them for type checkers; the build writes it from this class.
     """
 
     __slots__ = ()
@@ -163,35 +162,6 @@ class _Methods(Array):
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return movement.reshape(self, sizes)  # type: ignore[arg-type]
 
-    def astype(self, dtype: Any, *, copy: bool = True, device: Device | str | None = None) -> Array:
-        """Cast to another dtype, see `ferrule.astype`.
-
-        Parameters
-        ----------
-        dtype : dtype or str
-            The dtype of the result.
-        copy : bool
-            As in `ferrule.astype`.
-        device : Device or str, optional
-            The device of the result; by default that of the array.
-
-        Returns
-        -------
-        Array
-            The elements in the dtype.
-
-        Raises
-        ------
-        DTypeError
-            The dtype does not exist.
-
-        Examples
-        --------
-        >>> fe.arange(3).astype("float32").tolist()
-        [0.0, 1.0, 2.0]
-        """
-        return conversion.astype(self, dtype, copy=copy, device=device)
-
     def flatten(self) -> Array:
         """Return the elements in one dimension, in C order.
 
@@ -297,7 +267,7 @@ def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: ob
     return x
 
 
-SOURCES = (ReductionMethods, NumPyMethods, _Methods)
+SOURCES = (ArrayMethods, NumPyMethods, _Methods)
 
 
 def attach() -> None:

@@ -25,6 +25,23 @@ from ferrule.functions import views
 from ferrule.functions.conversion import as_int64
 from ferrule.functions.index_bounds import check_bounds, known
 
+__all__ = [
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "matrix_transpose",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "reshape",
+    "split",
+    "squeeze",
+    "stack",
+    "take",
+    "take_along_axis",
+]
+
 _PADDING_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 

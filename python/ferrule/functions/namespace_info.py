@@ -14,6 +14,8 @@ from ferrule.functions.type_information import isdtype
 from ferrule.loading import device_lookup
 from ferrule.loading.devices import Device
 
+__all__ = ["__array_namespace_info__"]
+
 # The dtypes of the standard; ferrule has more.
 _STANDARD = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

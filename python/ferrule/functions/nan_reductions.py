@@ -1,4 +1,4 @@
-"""The reductions that leave out NaN, which python_functions.toml describes."""
+"""The reductions that leave out NaN, which reduction_functions.toml describes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of `Array` with the arguments of NumPy's methods of the same names; reductions are in reduction_methods.py.
+"""Methods of `Array` with the arguments of NumPy's methods of the same names, but for reductions.
 
 NumPy's functions call them: `numpy.clip(x, 0, 1)` is `x.clip(0, 1, out=None)`.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axis_of, refuse_out
+from ferrule.array.attributes import refuse_out
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import complex_parts, creation, movement, rounding, views
@@ -210,34 +210,6 @@ class NumPyMethods(Array):
             axis = tuple(place for place, size in enumerate(self.shape) if size == 1)
         return movement.squeeze(self, axis)
 
-    def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
-        """Return the array with two axes exchanged.
-
-        Parameters
-        ----------
-        axis1, axis2 : int
-            The axes.
-
-        Returns
-        -------
-        Array
-            The array with the axes exchanged.
-
-        Raises
-        ------
-        InvalidArgumentError
-            An axis is out of range.
-
-        Examples
-        --------
-        >>> fe.ones((2, 3, 4)).swapaxes(0, 2).shape
-        (4, 3, 2)
-        """
-        order = list(range(self.ndim))
-        first, second = (axis_of("swapaxes", axis, self.ndim) for axis in (axis1, axis2))
-        order[first], order[second] = order[second], order[first]
-        return movement.permute_dims(self, tuple(order))
-
     # ---- parts and copies
 
     @property
@@ -263,46 +235,6 @@ class NumPyMethods(Array):
         [2.0]
         """
         return creation.zeros_like(self) if self.dtype.kind == "b" else complex_parts.imag(self)
-
-    def conj(self) -> Array:
-        """Return the complex conjugate, see `ferrule.conj`.
-
-        Returns
-        -------
-        Array
-            The numbers with the opposite imaginary part. Real numbers are returned unchanged.
-
-        Raises
-        ------
-        DTypeError
-            The dtype is bool or a block dtype.
-
-        Examples
-        --------
-        >>> fe.asarray([1 + 2j]).conj().tolist()
-        [(1-2j)]
-        """
-        return complex_parts.conj(self)
-
-    def conjugate(self) -> Array:
-        """Return the complex conjugate, as `conj` does.
-
-        Returns
-        -------
-        Array
-            The numbers with the opposite imaginary part. Real numbers are returned unchanged.
-
-        Raises
-        ------
-        DTypeError
-            The dtype is bool or a block dtype.
-
-        Examples
-        --------
-        >>> fe.asarray([1 + 2j]).conjugate().tolist()
-        [(1-2j)]
-        """
-        return complex_parts.conj(self)
 
     def copy(self, order: str = "C") -> Array:
         """Return an array of the same value that later assignments to this one do not change.

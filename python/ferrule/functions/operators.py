@@ -8,8 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
-from ferrule.array.recording import apply_all, no_array
-from ferrule.array.symbols import Recorder, Symbol
+from ferrule.array.recording import apply_all, graph_of, no_array
 from ferrule.dtypes.classification import is_inexact
 from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import DTypeError
@@ -32,7 +31,7 @@ def binary(op: str, left: object, right: object) -> Array:
             raise DTypeError(str(no_array(op, other)))
         return NotImplemented  # type: ignore[no-any-return]
     if is_number(left) and is_number(right):
-        return _graph_of(left, right)._number_of(op, left, right)
+        return graph_of(left, right)._number_of(op, left, right)
     return apply_all(op, (left, right), {})[0]
 
 
@@ -49,12 +48,7 @@ def compare(op: str, left: object, right: object) -> Array:
 
 
 def _unary(op: str, x: Array) -> Array:
-    return _graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
-
-
-def _graph_of(*numbers: object) -> Recorder:
-    """Return the graph of the traced number among the numbers."""
-    return next(x._handle.graph for x in numbers if isinstance(x, Array) and isinstance(x._handle, Symbol))
+    return graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
 
 
 def divide(left: object, right: object) -> Array:

@@ -1,4 +1,4 @@
-"""Median and quantiles."""
+"""Quantiles, and the median, which reduction_functions.toml describes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from ferrule.functions.movement import permute_dims, reshape, take
 from ferrule.functions.reduction import mean
 from ferrule.functions.sorting import sort
 
+__all__ = ["percentile", "quantile"]
+
 # The parameters of Hyndman & Fan (1996): the place of quantile q is n q + alpha + q (1 - alpha - beta) - 1.
 _CONTINUOUS = {
     "linear": (1.0, 1.0),
@@ -35,35 +37,7 @@ _CONTINUOUS = {
 METHODS = (*_CONTINUOUS, "lower", "higher", "midpoint", "nearest")
 
 
-@names_itself
-def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
-    """Median over axes.
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The medians; of integers in the default dtype, and NaN where an element is NaN, or where there are no elements.
-        The mean of two elements is rounded once.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range.
-
-    Examples
-    --------
-    >>> fe.median(fe.asarray([7.0, 1.0, 2.0, 3.0])).item()
-    2.5
-    """
+def median(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return median_of("median", as_operand("median", x), axis, keepdims)
 
 

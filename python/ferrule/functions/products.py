@@ -11,6 +11,8 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions.linear_algebra import matmul
 from ferrule.functions.movement import moveaxis, reshape
 
+__all__ = ["dot", "outer"]
+
 
 @names_itself
 def outer(x1: Array, x2: Array, /) -> Array:

@@ -1,4 +1,4 @@
-"""The reductions that python_functions.toml describes. Of `axis`, None means all axes, and () means none."""
+"""The reductions that reduction_functions.toml describes. Of `axis`, None means all axes, and () means none."""
 
 from __future__ import annotations
 
@@ -70,6 +70,11 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array:
     return _extreme("min", x, axis, keepdims, initial)
+
+
+def ptp(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    x = as_operand("ptp", x)
+    return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
 
 
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:

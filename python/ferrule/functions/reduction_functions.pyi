@@ -1,8 +1,33 @@
-"""The functions that reduce arrays. Generated from csrc/ops/generate/python_functions.toml."""
+"""The functions that reduce arrays. Generated from csrc/ops/generate/reduction_functions.toml."""
 
 from typing import Any
 
 from ferrule.array.array import Array, Axes
+
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "prod",
+    "ptp",
+    "std",
+    "sum",
+    "var",
+]
 
 def sum(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Array: ...
 def prod(
@@ -13,11 +38,13 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array: ...
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array: ...
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False, initial: Any = None) -> Array: ...
+def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False, out: None = None) -> Array: ...
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False, out: None = None) -> Array: ...
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array: ...
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array: ...
 def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array: ...
+def median(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
 def nansum(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array: ...
 def nanprod(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array: ...
 def nanmean(x: Array, /, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> Array: ...

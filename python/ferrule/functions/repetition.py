@@ -21,6 +21,8 @@ from ferrule.errors import DTypeError, InvalidArgumentError, OutOfMemoryError
 from ferrule.functions.creation import device_of, full
 from ferrule.functions.movement import broadcast_to, expand_dims, reshape, take
 
+__all__ = ["broadcast_arrays", "broadcast_shapes", "meshgrid", "repeat", "tile"]
+
 
 @names_itself
 def broadcast_arrays(*arrays: Array) -> list[Array]:

@@ -14,6 +14,8 @@ from ferrule.dtypes.classification import is_inexact
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import zeros_like
 
+__all__ = ["round"]
+
 
 @names_itself
 def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:

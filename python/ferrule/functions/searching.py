@@ -13,6 +13,8 @@ from ferrule.functions.asarray import asarray
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import take
 
+__all__ = ["searchsorted"]
+
 
 @names_itself
 def searchsorted(

@@ -11,6 +11,8 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import astype
 from ferrule.later import later
 
+__all__ = ["where"]
+
 compaction = later("ferrule.functions.compaction")
 
 

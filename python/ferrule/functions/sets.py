@@ -22,6 +22,8 @@ from ferrule.functions.searching import searchsorted
 from ferrule.functions.sorting import sort
 from ferrule.functions.type_information import result_type
 
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
 
 class UniqueAllResult(NamedTuple):
     """What `unique_all` returns."""

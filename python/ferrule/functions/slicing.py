@@ -13,11 +13,13 @@ from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, sizes
 from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
-from ferrule.array.recording import as_companion, as_operand
+from ferrule.array.recording import as_companion, as_operand, graph_of
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_same_kind
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.conversion import as_int64, cast
+
+__all__ = ["dynamic_slice", "update_slice"]
 
 Starts = Sequence[SupportsIndex | Array]
 _INT64 = np.dtype("int64")
@@ -164,7 +166,7 @@ def one_index(
     if isinstance(value, int):
         perform(operation, value, *limits)
         if isinstance(like._handle, Symbol):
-            return like._handle.graph._scalar(value, _INT64)
+            return graph_of(like)._scalar(value, _INT64)
         return Array._of(_ferrule.scalar(like._handle.device, value, _INT64))
     if value.ndim != 0 or value.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{caller}: {what} must be a 0-d integer, not {value.dtype}{value.shape}")

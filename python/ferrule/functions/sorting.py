@@ -11,6 +11,8 @@ from ferrule.array.recording import apply, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import moveaxis
 
+__all__ = ["argsort", "sort"]
+
 
 @names_itself
 def sort(x: Array, /, *, axis: SupportsIndex = -1, descending: bool = False, stable: bool = True) -> Array:

@@ -1,4 +1,4 @@
-"""Averages, ranges, and interpolation."""
+"""Averages and interpolation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from ferrule.functions.counting import sorted_position
 from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
 from ferrule.functions.interpolation import between
 from ferrule.functions.movement import broadcast_to, concat, reshape, take
-from ferrule.functions.reduction import max as max_of, mean, min as min_of, sum as sum_of
+from ferrule.functions.reduction import mean, sum as sum_of
 from ferrule.functions.sorting import argsort
 from ferrule.functions.type_information import result_type
+
+__all__ = ["average", "interp"]
 
 
 @names_itself
@@ -70,38 +72,6 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
     x, shares = widened(x), widened(shares)
     total = sum_of(shares, axis=axis, keepdims=keepdims)
     return cast(sum_of(x * shares, axis=axis, keepdims=keepdims) / total, dtype)
-
-
-@names_itself
-def ptp(x: Array, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
-    """Greatest minus least element over axes ("peak to peak").
-
-    Parameters
-    ----------
-    x : Array
-        The array.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    Array
-        The differences.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis is out of range, or has no elements.
-
-    Examples
-    --------
-    >>> fe.ptp(fe.asarray([3, 9, 4])).item()
-    6
-    """
-    x = as_operand("ptp", x)
-    return max_of(x, axis=axis, keepdims=keepdims) - min_of(x, axis=axis, keepdims=keepdims)
 
 
 @names_itself

@@ -16,6 +16,8 @@ from ferrule.dtypes.classification import as_dtype, class_of, is_block, is_inexa
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.creation import zeros
 
+__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+
 _KINDS = {
     "bool": ("bool",),
     "signed integer": ("signed",),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import arithmetic, complex_parts, linear_algebra, logical, operators, ops, reduction, rounding
+from ferrule.functions import operators, ops, reduction
 
-# The ufuncs whose name differs from that of the op.
+# The ufuncs whose name differs from that of the function.
 _NAMES = {
     "absolute": "abs",
     "arccos": "acos",
@@ -22,10 +22,12 @@ _NAMES = {
     "arctan": "atan",
     "arctan2": "atan2",
     "arctanh": "atanh",
+    "conjugate": "conj",
     "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift",
     "power": "pow",
     "right_shift": "bitwise_right_shift",
+    "rint": "round",
 }
 _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "add": reduction.sum,
@@ -34,19 +36,6 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "maximum": reduction.max,
     "minimum": reduction.min,
     "multiply": reduction.prod,
-}
-# The ufuncs that take more than the op of their name does, or have several results.
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "conjugate": complex_parts.conj,
-    "divide": arithmetic.divide,
-    "fmod": arithmetic.fmod,
-    "frexp": ops.frexp,
-    "logical_and": logical.logical_and,
-    "logical_not": logical.logical_not,
-    "logical_or": logical.logical_or,
-    "logical_xor": logical.logical_xor,
-    "matmul": linear_algebra.matmul,
-    "rint": rounding.round,
 }
 # The ufuncs whose `dtype` is that of the operands, too.
 _OF_ONE_DTYPE = ("add", "maximum", "minimum", "multiply", "subtract")
@@ -74,9 +63,8 @@ def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str,
     if method == "__call__" and set(options) == {"dtype"} and name in _OF_ONE_DTYPE:
         operands = [x.astype(options["dtype"]) if isinstance(x, (Array, np.ndarray)) else x for x in operands]
         options = {}
-    op = _NAMES.get(name, name)
     if method == "__call__" and not options and hasattr(ufunc, "types"):
-        function = _function(ufunc, op)
+        function = _function(ufunc)
         if function is not None:
             return function(*operands)
     if method == "reduce" and name in _REDUCTIONS and set(options) <= {"axis", "keepdims"}:
@@ -85,14 +73,15 @@ def call(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str,
     return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, Array) else x for x in operands), **options)
 
 
-def _function(ufunc: np.ufunc, op: str) -> Callable[..., Any] | None:
+@cache
+def _function(ufunc: np.ufunc) -> Callable[..., Any] | None:
     """Return the function for a ufunc of NumPy itself; other libraries have ufuncs of the same names."""
     if getattr(np, ufunc.__name__, None) is not ufunc:
         return None
-    if ufunc.__name__ in _FUNCTIONS:
-        return _FUNCTIONS[ufunc.__name__]
-    if op not in ops.__all__:
-        return None
-    if ufunc.nin == 2:
-        return lambda left, right: operators.binary(op, left, right)
-    return lambda x: recording.apply(op, (x,), {})
+    name = _NAMES.get(ufunc.__name__, ufunc.__name__)
+    if ufunc.nin == 2 and ufunc.nout == 1 and name in ops.__all__:
+        return lambda left, right: operators.binary(name, left, right)
+    if name in Array._public_names:
+        function: Callable[..., Any] = getattr(Array._namespace, name)
+        return function
+    return None

@@ -10,52 +10,20 @@ from typing import TYPE_CHECKING, Never
 
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import matrix_transpose
-from ferrule.linalg.decompositions import (
-    EighResult,
-    QRResult,
-    SVDResult,
-    cholesky,
-    eigh,
-    eigvalsh,
-    qr,
-    svd,
-    svdvals,
-)
-from ferrule.linalg.diagonals import diagonal, trace
-from ferrule.linalg.equations import SlogdetResult, det, inv, matrix_power, matrix_rank, pinv, slogdet, solve
-from ferrule.linalg.norms import matrix_norm, vector_norm
-from ferrule.linalg.products import cross, outer
+from ferrule.linalg import decompositions, diagonals, equations, norms, products
+from ferrule.linalg.decompositions import *
+from ferrule.linalg.diagonals import *
+from ferrule.linalg.equations import *
+from ferrule.linalg.norms import *
+from ferrule.linalg.products import *
 from ferrule.text import other_names
 
-__all__ = [
-    "EighResult",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
-    "cholesky",
-    "cross",
-    "det",
-    "diagonal",
-    "eigh",
-    "eigvalsh",
-    "inv",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+__all__ += decompositions.__all__
+__all__ += diagonals.__all__
+__all__ += equations.__all__
+__all__ += norms.__all__
+__all__ += products.__all__
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

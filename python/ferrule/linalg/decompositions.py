@@ -10,6 +10,8 @@ from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all
 from ferrule.linalg.operands import matrices, square_matrices
 
+__all__ = ["EighResult", "QRResult", "SVDResult", "cholesky", "eigh", "eigvalsh", "qr", "svd", "svdvals"]
+
 
 class QRResult(NamedTuple):
     """The result of `qr`.

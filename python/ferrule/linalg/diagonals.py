@@ -12,6 +12,8 @@ from ferrule.errors import InvalidArgumentError
 from ferrule.functions import views
 from ferrule.functions.reduction import sum
 
+__all__ = ["diagonal", "trace"]
+
 
 @names_itself
 def diagonal(x: Array, /, *, offset: SupportsIndex = 0) -> Array:

@@ -20,6 +20,8 @@ from ferrule.functions.movement import broadcast_to, expand_dims, reshape
 from ferrule.linalg.decompositions import svd, svdvals
 from ferrule.linalg.operands import adjoint, floating, matrices, square_matrices
 
+__all__ = ["SlogdetResult", "det", "inv", "matrix_power", "matrix_rank", "pinv", "slogdet", "solve"]
+
 
 class SlogdetResult(NamedTuple):
     """The result of `slogdet`.

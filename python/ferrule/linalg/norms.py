@@ -21,6 +21,8 @@ from ferrule.functions.movement import expand_dims, reshape
 from ferrule.linalg.decompositions import svdvals
 from ferrule.linalg.operands import floating, matrices
 
+__all__ = ["matrix_norm", "vector_norm"]
+
 MatrixOrder = Literal["fro", "nuc"] | float | None
 
 

@@ -14,6 +14,8 @@ from ferrule.array.recording import apply, as_companion
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError
 from ferrule.functions.movement import expand_dims, moveaxis, stack
 
+__all__ = ["cross", "outer"]
+
 
 @names_itself
 def cross(x1: Array, x2: Array, /, *, axis: SupportsIndex = -1) -> Array:

@@ -7,25 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
-from ferrule.random.distributions import bernoulli, exponential, gumbel, integers, normal, uniform
-from ferrule.random.keys import bits, key, split
-from ferrule.random.selections import categorical, choice, permutation
+from ferrule.random import distributions, keys, selections
+from ferrule.random.distributions import *
+from ferrule.random.keys import *
+from ferrule.random.selections import *
 from ferrule.text import other_names
 
-__all__ = [
-    "bernoulli",
-    "bits",
-    "categorical",
-    "choice",
-    "exponential",
-    "gumbel",
-    "integers",
-    "key",
-    "normal",
-    "permutation",
-    "split",
-    "uniform",
-]
+__all__: list[str] = []
+__all__ += distributions.__all__
+__all__ += keys.__all__
+__all__ += selections.__all__
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

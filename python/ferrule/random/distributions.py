@@ -24,6 +24,8 @@ from ferrule.functions.movement import broadcast_to, reshape, stack
 from ferrule.functions.ops import cos, log, log1p, minimum, negative, nextafter, sin, sqrt
 from ferrule.random.keys import bits_for, sizes_of, words_for
 
+__all__ = ["bernoulli", "exponential", "gumbel", "integers", "normal", "uniform"]
+
 _WORD, _LONG = np.dtype("uint32"), np.dtype("uint64")
 # The bits of a significand, and so of a uniform number: all multiples of 2^-digits below 1 are representable.
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}

@@ -22,6 +22,8 @@ from ferrule.functions.movement import reshape, stack
 if TYPE_CHECKING:
     from ferrule.loading.devices import Device
 
+__all__ = ["bits", "key", "split"]
+
 # Streams of one key, which share no block: the first to fourth word of a number, and the keys that `split` makes.
 _WORDS, _KEYS = (0, 2, 3, 4), 1
 _WORD = np.dtype("uint32")

@@ -24,6 +24,8 @@ from ferrule.functions.sorting import argsort
 from ferrule.random.distributions import gumbel, integers
 from ferrule.random.keys import bits_for, sizes_of
 
+__all__ = ["categorical", "choice", "permutation"]
+
 
 @names_itself
 def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shape | None = None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import warnings
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
+from ferrule.functions import array_function
 
 from tests.python.each import each
 
@@ -178,6 +180,42 @@ def test_results_have_never_dtype_object() -> None:
             continue
         for result in results if isinstance(results, tuple) else (results,):
             assert result.dtype != np.dtype(object), name
+
+
+def namesakes() -> dict[str, Any]:
+    """NumPy's functions that the functions of ferrule of the same names compute."""
+    functions = {
+        f"{own}{name}": f for own, module in array_function._MODULES.items() for name, f in vars(module).items()
+    }
+    return {name: f for name, f in functions.items() if hasattr(f, "_implementation") and array_function._namesake(f)}
+
+
+def test_arguments_of_namesakes_have_numpys_defaults() -> None:
+    """An argument that has NumPy's default is not passed on."""
+    assert {"quantile", "diff", "swapaxes", "fft.rfft", "linalg.solve"} <= namesakes().keys()
+    for name, function in namesakes().items():
+        namesake = array_function._namesake(function)
+        assert namesake is not None
+        own = inspect.signature(namesake.function).parameters
+        for argument in namesake.by_name & namesake.defaults.keys():
+            numpys = namesake.defaults[argument]
+            if numpys not in (None, inspect.Parameter.empty) and "no value" not in repr(numpys):
+                assert own[argument].default == numpys, (name, argument)
+
+
+def test_functions_that_are_left_to_numpy_exist() -> None:
+    for path in array_function._NUMPYS_OWN:
+        assert callable(operator.attrgetter(path)(fe)), path
+    assert type(NP.interp(fe.asarray([0.5]), [0.0, 1.0], [0.0, 2.0])) is np.ndarray
+
+
+def test_arguments_with_numpys_defaults_make_no_difference() -> None:
+    x = fe.asarray(FLOATS)
+    for result in (NP.quantile(x, 0.5, 1, None, False), NP.median(x, axis=1, overwrite_input=False)):
+        assert type(result) is fe.Array
+        np.testing.assert_allclose(np.asarray(result), np.median(FLOATS, 1), rtol=1e-6)
+    assert type(NP.quantile(x, 0.5, weights=np.ones(FLOATS.shape), method="inverted_cdf")) is not fe.Array
+    assert type(NP.sort(x, kind="stable")) is type(NP.broadcast_to(x, shape=(2, 4, 5))) is fe.Array
 
 
 def test_a_function_that_ferrule_lacks_is_computed_by_numpy() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from pathlib import Path
 from typing import Any
 
 import ferrule as fe
 import numpy as np
 import pytest
+
+PACKAGES = ("functions", "linalg", "fft", "random")
 
 
 def test_dir_lists_the_public_names() -> None:
@@ -26,6 +31,16 @@ def test_every_public_name_exists_with_a_docstring() -> None:
         value = getattr(fe, name)
         if callable(value):
             assert value.__doc__, name
+
+
+def test_the_page_of_functions_lists_each_once() -> None:
+    page = Path(__file__).resolve().parents[3] / "docs/use/functions.md"
+    listed = re.findall(r"^\| `([\w.]+)\(", page.read_text("utf-8"), re.MULTILINE)
+    public: dict[Any, str] = {}
+    for prefix, module in (("linalg.", fe.linalg), ("fft.", fe.fft), ("random.", fe.random), ("", fe)):
+        public |= {getattr(module, name): prefix + name for name in module.__all__}
+    functions = {function: name for function, name in public.items() if inspect.isfunction(function)}
+    assert sorted(listed) == sorted(name for f, name in functions.items() if f.__module__.split(".")[1] in PACKAGES)
 
 
 @pytest.mark.parametrize("axes", [None, (0, 2, 1), [-1, 0, 1]])

@@ -150,7 +150,7 @@ def test_report_without_records_is_rendered(tmp_path: Path) -> None:
     empty = report_of()
     assert text.text(empty) == "no case ran\n"
     assert "No case ran" in html.page(empty)
-    assert "no case ran" in notebook_html(empty.matrix)
+    assert "no case ran" in notebook_html(empty.matrix) == empty.matrix._repr_html_()
     json_file.write(empty, tmp_path / "report.json")
     assert json_file.read(tmp_path / "report.json") == empty
     assert empty.ok

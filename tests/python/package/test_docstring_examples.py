@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
 import shutil
 import subprocess
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -125,3 +127,22 @@ def test_public_functions_say_what_they_take_and_give() -> None:
             if lacking := wanted - set(re.findall(r"^(\w+)\n-+$", inspect.getdoc(value) or "", re.MULTILINE)):
                 without[name] = lacking
     assert not without, without
+
+
+def _raised(function: FunctionType) -> set[str]:
+    """The classes of errors that the function itself raises."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)]
+    return {name for name in (ast.unparse(call.func) for call in calls) if hasattr(fe.errors, name)}
+
+
+def test_public_functions_say_which_errors_they_raise() -> None:
+    functions = {name: value for name, value in PUBLIC.items() if isinstance(value, FunctionType)}
+    raised = {name: _raised(function) for name, function in functions.items()}
+    assert "OutOfRangeError" in set().union(*raised.values())
+    lacking = {}
+    for name, errors in raised.items():
+        _, _, section = (inspect.getdoc(functions[name]) or "").partition("\nRaises\n------\n")
+        if missing := errors - set(re.findall(r"^(\w+)$", section, re.MULTILINE)):
+            lacking[name] = missing
+    assert not lacking, lacking

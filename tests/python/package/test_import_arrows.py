@@ -83,15 +83,6 @@ INSIDE_FUNCTIONS = {
     "opt_einsum": OPTIONAL,
     "pwd": SYSTEM,
 }
-# Cycles that only type checkers see, and why they stay.
-TYPE_CYCLES = {
-    ("ferrule.array.array", "ferrule.array.symbols"): "an array may hold a symbol, and a symbol's graph makes arrays",
-    (
-        "ferrule.testing.report.grid",
-        "ferrule.testing.report.matrix",
-        "ferrule.testing.report.notebook",
-    ): "a matrix shows itself in a notebook by functions that take a matrix",
-}
 
 
 class Import(NamedTuple):
@@ -194,8 +185,8 @@ def part_of(module: str) -> str:
 
 
 def names_later(each: Import) -> bool:
-    """Whether only type checkers run the import: of a public name, or of the generated methods of Array."""
-    return each.kind == "typing" and (each.source == "ferrule" or each.target == "ferrule.functions.reduction_methods")
+    """Whether only type checkers run the import: of a public name, or of the declared methods of Array."""
+    return each.kind == "typing" and (each.source == "ferrule" or each.target == "ferrule.functions.array_methods")
 
 
 def against_the_order(imports: Iterable[Import]) -> list[str]:
@@ -299,8 +290,8 @@ def test_folders_form_no_cycle() -> None:
     assert cycles(between_folders(running, SOURCES)) == []
 
 
-def test_type_checking_imports_form_no_other_cycle() -> None:
-    assert cycles(each for each in IMPORTS if not names_later(each)) == sorted(TYPE_CYCLES)
+def test_type_checking_imports_form_no_cycle() -> None:
+    assert cycles(each for each in IMPORTS if not names_later(each)) == []
 
 
 def test_imports_are_at_the_top_of_files() -> None:

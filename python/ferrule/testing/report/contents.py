@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
-from ferrule.testing.report.matrix import Matrix, Pair, Place, op_kinds
+from ferrule.testing.report.matrix import Pair, Place, op_kinds
+from ferrule.testing.report.notebook import NotebookMatrix
 from ferrule.testing.report.record import OUTCOMES, Record
 from ferrule.tools.machine import processor, version_of
 
@@ -25,8 +26,8 @@ class Report:
     kinds: Mapping[str, str] = field(default_factory=op_kinds)
 
     @cached_property
-    def matrix(self) -> Matrix:
-        return Matrix(self.records, kinds=self.kinds, declared=self.declared, expected=self.expected)
+    def matrix(self) -> NotebookMatrix:
+        return NotebookMatrix(self.records, kinds=self.kinds, declared=self.declared, expected=self.expected)
 
     @cached_property
     def failures(self) -> tuple[Record, ...]:

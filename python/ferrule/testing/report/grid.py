@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ferrule.testing.report.matrix import Cell, Matrix
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State
-
-if TYPE_CHECKING:
-    from ferrule.testing.report.matrix import Cell, Matrix
 
 # The HTML class of each state: short, since a page has thousands of cells.
 CLASSES = {

@@ -6,17 +6,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from ferrule.later import later
 from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.report.record import Record, plain
 from ferrule.testing.report.state import State, cell_state, state_of
-
-if TYPE_CHECKING:
-    from ferrule.testing.report import notebook
-else:
-    notebook = later("ferrule.testing.report.notebook")
 
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -151,9 +144,6 @@ class Matrix:
         for cell in self.cells(target):
             counts[cell.state] += 1
         return counts
-
-    def _repr_html_(self) -> str:
-        return notebook.notebook_html(self)
 
 
 def op_kinds() -> dict[str, str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ferrule.testing.report import grid
+from ferrule.testing.report.matrix import Matrix
 from ferrule.text.html_templates import render
 
-if TYPE_CHECKING:
-    from ferrule.testing.report.matrix import Matrix
+
+class NotebookMatrix(Matrix):
+    """A matrix that a notebook shows as grids."""
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self)
 
 
 def notebook_html(matrix: Matrix) -> str:
