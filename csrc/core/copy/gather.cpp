@@ -1,6 +1,5 @@
 #include "core/copy/gather.h"
 
-#include "core/copy/transfer.h"
 #include "core/memory/queue.h"
 #include "core/registry/device.h"
 

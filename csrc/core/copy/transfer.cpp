@@ -261,13 +261,6 @@ void read_strided(const StridedArray& from, std::byte* to, uint64_t size) {
 
 }  // namespace
 
-StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
-  const auto bytes = static_cast<uint64_t>(byte_count(type));
-  return {type,
-          {bytes ? Storage::allocate(device, type, queue_of(*device, FE_QUEUE_COMPUTE)) : nullptr, 0,
-           contiguous_strides(type.shape)}};
-}
-
 void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   if (size != bytes)

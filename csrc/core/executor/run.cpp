@@ -2,6 +2,7 @@
 
 #include "core/copy/transfer.h"
 #include "core/error.h"
+#include "core/executor/execution_counters.h"
 #include "core/memory/queue.h"
 #include "core/threads/pool.h"
 
@@ -59,7 +60,7 @@ int64_t Run::evaluate_offset(const DynamicOffset& offset) const {
   return elements;
 }
 
-Run::Run(const Executable::Parts& parts, std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
+Run::Run(const ExecutableParts& parts, std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
          std::span<const OutputMemory> outputs, RunOptions options)
     : parts_(parts),
       plan_(parts.plan),

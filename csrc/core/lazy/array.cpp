@@ -3,7 +3,8 @@
 #include "core/compiler/lowered_graph.h"
 #include "core/copy/transfer.h"
 #include "core/registry/device.h"
-#include "core/sync/fork.h"
+#include "core/sync/fork_generation.h"
+#include "core/trace/trace.h"
 #include "ops/record_call.h"
 #include "ops/table.h"
 

@@ -1,5 +1,6 @@
 // Evaluation of pending arrays: builds the graph below them, takes its executable from a cache, and stores the results.
 #include "core/executor/executable_cache.h"
+#include "core/executor/execution_counters.h"
 #include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
@@ -7,6 +8,7 @@
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
 #include "core/sync/reuse_pool.h"
+#include "core/trace/trace.h"
 #include "ops/table.h"
 
 #include <algorithm>

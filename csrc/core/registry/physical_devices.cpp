@@ -1,6 +1,7 @@
 #include "core/registry/physical_devices.h"
 
 #include "core/registry/backend.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/unify_devices.h"
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"

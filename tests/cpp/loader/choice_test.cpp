@@ -1,7 +1,7 @@
 // Which of several modules is opened, and which are not.
 #include "loader_fixture.h"
 
-#include "core/platform/cpu_features.h"
+#include "core/platform/machine/cpu_features.h"
 
 #include <ferrule/cpp/cpu_features.hpp>
 

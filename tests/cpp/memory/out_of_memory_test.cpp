@@ -6,7 +6,7 @@
 #include "core/lazy/array.h"
 #include "core/lazy/queued_releases.h"
 #include "core/loader/search/find_candidates.h"
-#include "core/platform/driver_files.h"
+#include "core/platform/drivers/driver_files.h"
 #include "core/threads/pool.h"
 #include "failing_allocations.h"
 #include "life_fixture.h"

@@ -3,7 +3,7 @@
 #include "core/lazy/from_host.h"
 #include "core/memory/queue.h"
 #include "core/memory/storage.h"
-#include "core/platform/dynamic_library.h"
+#include "core/platform/libraries/dynamic_library.h"
 #include "core/registry/leftover_modules.h"
 #include "core/threads/pool.h"
 #include "life_fixture.h"

@@ -1,6 +1,7 @@
 #include "core/loader/report/explain.h"
 
 #include "core/environment.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/registry.h"
 #include "module_file/path_text.h"
 

@@ -1,4 +1,4 @@
-#include "core/platform/mapped_libraries.h"
+#include "core/platform/libraries/mapped_libraries.h"
 
 #include "core/sync/fork.h"
 

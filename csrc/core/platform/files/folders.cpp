@@ -1,4 +1,4 @@
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 #include <utility>
 

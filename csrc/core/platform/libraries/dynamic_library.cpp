@@ -1,7 +1,7 @@
-#include "core/platform/dynamic_library.h"
+#include "core/platform/libraries/dynamic_library.h"
 
 #include "core/error.h"
-#include "core/platform/signature_advice.h"
+#include "core/platform/libraries/signature_advice.h"
 #include "core/sync/fork.h"
 #include "module_file/path_text.h"
 

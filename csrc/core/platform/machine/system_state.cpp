@@ -1,4 +1,4 @@
-#include "core/platform/system_state.h"
+#include "core/platform/machine/system_state.h"
 
 #include "core/sync/once.h"
 

@@ -1,4 +1,4 @@
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/library_paths.h"
 
 #include "core/sync/fork.h"
 #include "core/sync/once.h"

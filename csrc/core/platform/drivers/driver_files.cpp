@@ -1,10 +1,10 @@
-#include "core/platform/driver_files.h"
+#include "core/platform/drivers/driver_files.h"
 
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/json_object.h"
-#include "core/platform/folders.h"
-#include "core/platform/library_search.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/libraries/library_search.h"
 #include "module_file/file_bytes.h"
 #include "module_file/path_text.h"
 

@@ -3,7 +3,7 @@
 // driver's own library stays the same.
 #pragma once
 
-#include "core/platform/driver_need.h"
+#include "core/platform/drivers/driver_need.h"
 
 #include <filesystem>
 #include <string>

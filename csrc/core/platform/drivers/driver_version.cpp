@@ -1,6 +1,6 @@
-#include "core/platform/driver_version.h"
+#include "core/platform/drivers/driver_version.h"
 
-#include "core/platform/library_search.h"
+#include "core/platform/libraries/library_search.h"
 #include "module_file/path_text.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "core/platform/file_writers.h"
+#include "core/platform/files/file_writers.h"
 
 #include "core/error.h"
 #include "module_file/path_text.h"

@@ -1,4 +1,4 @@
-#include "core/platform/cpu_features.h"
+#include "core/platform/machine/cpu_features.h"
 
 #include "core/environment.h"
 #include "core/sync/once.h"

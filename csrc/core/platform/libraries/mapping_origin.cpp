@@ -1,4 +1,4 @@
-#include "core/platform/mapping_origin.h"
+#include "core/platform/libraries/mapping_origin.h"
 
 #if defined(__linux__)
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/platform/library_search.h"
+#include "core/platform/libraries/library_search.h"
 
 #include "core/environment.h"
 #include "core/sync/once.h"
@@ -13,7 +13,7 @@
 #include <system_error>
 
 #if defined(_WIN32)
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/library_paths.h"
 
 #include <windows.h>
 #endif

@@ -1,4 +1,4 @@
-#include "core/platform/file_writers.h"
+#include "core/platform/files/file_writers.h"
 
 #if defined(_WIN32)
 #include "core/error.h"
