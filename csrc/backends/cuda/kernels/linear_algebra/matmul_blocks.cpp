@@ -5,11 +5,10 @@
 #include <ferrule/cpp/decoded_blocks.hpp>
 
 #include "kernels/linear_algebra/matmul_blocks_plan.h"
+#include "kernels/linear_algebra/matmul_shapes.h"
 
 namespace ferrule::cuda {
 namespace {
-
-constexpr uint32_t few = 16;
 
 template <class Block>
 void choose_few(BlockProduct& found, const MatmulParameters& p, const Capabilities& capabilities) {
