@@ -18,7 +18,7 @@ EMULATION = ROOT / "tests" / "emulation"
 PATTERNS = ("*.h", "*.hpp", "*.c", "*.cpp", "*.cu", "*.cuh", "*.inc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-# What the files of each part may include besides the part itself and the standard library.
+# The parts that the files of each part may include besides the part itself and the standard library.
 PARTS = {
     "sdk": set[str](),
     "base": {"sdk"},
@@ -283,7 +283,9 @@ def test_a_cycle_within_a_folder_is_found() -> None:
 
 def test_units_of_a_folder_of_the_core_include_each_other_in_no_cycle() -> None:
     included = includes_of_files()
-    cycles = {folder: cycle_in(includes_of_units(included, (Path("core") / folder).as_posix())) for folder in CORE_FOLDERS}
+    cycles = {
+        folder: cycle_in(includes_of_units(included, (Path("core") / folder).as_posix())) for folder in CORE_FOLDERS
+    }
     assert {folder for folder, cycle in cycles.items() if cycle} == FOLDERS_WITH_A_CYCLE_OF_UNITS, cycles
 
 
@@ -335,12 +337,18 @@ def files_of_the_emulator() -> list[Path]:
     return [file for file in found if not {"checks", "msl"} & set(file.relative_to(EMULATION).parts)]
 
 
+def names_of_the_emulator() -> dict[str, str]:
+    """The files of the emulator, from its folder, by the names in include lines. CUDA's own headers have short ones."""
+    names = [file.relative_to(EMULATION).as_posix() for file in files_of_the_emulator()]
+    return {name.removeprefix("cuda/") if Path(name).parent == Path("cuda") else name: name for name in names}
+
+
 def includes_of_the_emulator() -> dict[str, set[str]]:
-    """For each file what it includes with a name of a file of the emulator, by paths from its folder."""
-    names = {file.relative_to(EMULATION).as_posix() for file in files_of_the_emulator()}
+    """For each file the files that it includes."""
+    names = names_of_the_emulator()
     return {
         file.relative_to(EMULATION).as_posix(): {
-            name for _, name in INCLUDE.findall(file.read_text(encoding="utf-8")) if name in names
+            names[name] for _, name in INCLUDE.findall(file.read_text(encoding="utf-8")) if name in names
         }
         for file in files_of_the_emulator()
     }
@@ -348,13 +356,13 @@ def includes_of_the_emulator() -> dict[str, set[str]]:
 
 def test_the_emulator_includes_its_own_files_alone() -> None:
     """Other projects add it without csrc."""
-    included = includes_of_the_emulator()
-    assert "runtime/streams.cpp" in included
+    names = names_of_the_emulator()
+    assert "cuda/runtime/streams.cpp" in names
     foreign = [
         f"{file.relative_to(EMULATION)} includes {name}"
         for file in files_of_the_emulator()
         for quote, name in INCLUDE.findall(file.read_text(encoding="utf-8"))
-        if quote == '"' and name not in included
+        if quote == '"' and name not in names
     ]
     assert foreign == []
 
@@ -366,14 +374,24 @@ def test_files_and_folders_of_the_emulator_include_each_other_in_no_cycle() -> N
     for file, others in included.items():
         own = Path(file).parent.as_posix()
         reached = {Path(other).parent.as_posix() for other in others}
-        # Headers beside the folders are CUDA's own names, and the interface of MSL's libraries: each part of the
-        # emulator may include them.
-        folders.setdefault(own, set()).update(reached - {own, ".", "metal"})
-    folders.pop(".")
+        # These folders have CUDA's own headers, and the interface of MSL's libraries, besides their parts.
+        folders.setdefault(own, set()).update(reached - {own, "cuda", "metal"})
+    folders.pop("cuda")
     folders.pop("metal")
     assert cycle_in(folders) == []
-    assert folders["runtime"] >= {"emulation"}
+    assert folders["cuda/runtime"] >= {"emulation"}
     assert folders["metal/simulated"] >= {"metal/objc"}
+
+
+def test_the_emulators_of_cuda_and_of_metal_share_threads_alone() -> None:
+    parts = {
+        (Path(file).parts[0], Path(other).parts[0])
+        for file, others in includes_of_the_emulator().items()
+        for other in others
+    }
+    assert parts == {(part, other) for part in ("cuda", "metal") for other in (part, "emulation")} | {
+        ("emulation", "emulation")
+    }
 
 
 @pytest.mark.parametrize("backend", backends())

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "emulation/tile_copies.h"
-#include "runtime/process_state.h"
-#include "runtime/state.h"
+#include "cuda/runtime/process_state.h"
+#include "cuda/runtime/state.h"
 
 using namespace emulation;
 

@@ -1,4 +1,4 @@
-#include "runtime/compiled_libraries.h"
+#include "cuda/runtime/compiled_libraries.h"
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "runtime/state.h"
+#include "cuda/runtime/state.h"
 
 using namespace emulation;
 

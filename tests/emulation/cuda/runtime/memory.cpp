@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/state.h"
+#include "cuda/runtime/state.h"
 
 using namespace emulation;
 

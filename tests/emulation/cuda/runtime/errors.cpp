@@ -1,5 +1,5 @@
 // Errors: their names and texts (of libcudart 13.0), and the last one of each OS thread.
-#include "runtime/state.h"
+#include "cuda/runtime/state.h"
 
 namespace emulation {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cuda_runtime_api.h"
-#include "runtime/settings.h"
+#include "cuda/runtime/settings.h"
 
 namespace emulation {
 

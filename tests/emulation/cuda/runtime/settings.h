@@ -2,7 +2,6 @@
 // the first call.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "cuda_runtime_api.h"
-#include "runtime/visible_devices.h"
+#include "cuda/runtime/visible_devices.h"
 
 namespace emulation {
 
@@ -39,12 +38,10 @@ struct Settings {
   // The first calls of a function, that many, begin late.
   std::string late_function;
   std::uint64_t late_calls = 0;
-  std::chrono::seconds block_limit{60};  // of the processor's time; 0 is none
-  std::string log;                       // a file that all calls are written to; empty for none
+  std::string log;  // a file that all calls are written to; empty for none
 };
 // Ends the process for a value that it does not understand.
 const Settings& settings();
-[[noreturn]] void refuse(const char* variable, const char* text, const char* wanted);
 
 // The error of this name in the table of errors; cudaSuccess if there is none.
 cudaError_t error_of_name(std::string_view name);

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/process_state.h"
-#include "runtime/state.h"
+#include "cuda/runtime/process_state.h"
+#include "cuda/runtime/state.h"
 
 namespace emulation {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t shared_of_multiprocessor = std::size_t{228} << 10;
 }  // namespace
 
 std::vector<std::unique_ptr<Device>>& devices() {
-  // Never destroyed: streams of other static objects may still use them.
+  // They are never destroyed: streams of other static objects may still use them.
   static auto& all = *[] {
     auto* made = new std::vector<std::unique_ptr<Device>>();
     for (std::size_t number = 0; number < settings().visible.size(); ++number) {

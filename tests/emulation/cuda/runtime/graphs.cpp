@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/process_state.h"
-#include "runtime/state.h"
+#include "cuda/runtime/process_state.h"
+#include "cuda/runtime/state.h"
 
 using namespace emulation;
 

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "cuda_runtime_api.h"
-#include "runtime/settings.h"
+#include "cuda/runtime/settings.h"
 
 namespace emulation {
 

@@ -131,7 +131,8 @@ bool compile(const _nvrtcProgram& program, std::string& log, std::string& code) 
   write(source, program.text + ending);
   const std::string command = quoted(FERRULE_EMULATION_COMPILER) + " " FERRULE_EMULATION_OPTIONS " -include " +
                               quoted(FERRULE_EMULATION_HEADER) + " -shared -Wl,-z,defs -I" + quoted(folder.path) +
-                              " -I" + quoted(FERRULE_EMULATION_FOLDER) + " " + quoted(source) + " -o " +
+                              " -I" + quoted(FERRULE_EMULATION_FOLDER) + " -I" +
+                              quoted(FERRULE_EMULATION_THREADS_FOLDER) + " " + quoted(source) + " -o " +
                               quoted(library) + " 2>&1";
   // The command is made of paths of this build and of its own folder. NOLINTNEXTLINE(bugprone-command-processor)
   std::FILE* const output = ::popen(command.c_str(), "r");

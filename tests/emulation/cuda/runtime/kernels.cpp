@@ -5,10 +5,11 @@
 #include <cstring>
 
 #include "emulation/code_image.h"
+#include "emulation/environment.h"
 #include "emulation/launch.h"
-#include "runtime/compiled_libraries.h"
-#include "runtime/settings.h"
-#include "runtime/state.h"
+#include "cuda/runtime/compiled_libraries.h"
+#include "cuda/runtime/settings.h"
+#include "cuda/runtime/state.h"
 
 // Its address is the kernel's handle.
 struct EmulatedKernel {
@@ -104,7 +105,7 @@ void run_call(Device& device, const KernelCall& call) {
   shape.block = call.block;
   shape.dynamic_shared = call.shared;
   shape.shared_limit = call.shared_limit;
-  shape.time_limit = settings().block_limit;
+  shape.time_limit = block_limit();
   shape.order = order_from_environment(shape.seed);
   try {
     run_grid(call.kernel->name, shape, [&] { call.kernel->row.call(pointers.data()); });

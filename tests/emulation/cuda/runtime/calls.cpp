@@ -7,8 +7,8 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/process_state.h"
-#include "runtime/state.h"
+#include "cuda/runtime/process_state.h"
+#include "cuda/runtime/state.h"
 
 namespace emulation {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/process_state.h"
+#include "cuda/runtime/process_state.h"
 
 #include <link.h>
 #include <sys/mman.h>

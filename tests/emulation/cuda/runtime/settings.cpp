@@ -1,20 +1,14 @@
-#include "runtime/settings.h"
+#include "cuda/runtime/settings.h"
 
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include "runtime/state.h"
+#include "cuda/runtime/state.h"
+#include "emulation/environment.h"
 
 namespace emulation {
-
-void refuse(const char* variable, const char* text, const char* wanted) {
-  std::fprintf(stderr, "%s=%s: %s is needed\n", variable, text, wanted);
-  std::_Exit(1);
-}
-
 namespace {
 
 // Reads a number from the beginning of `text`; the rest is left there.
@@ -149,12 +143,7 @@ Settings read() {
   set_fault_at(made);
   set_failing_call(made);
   set_late_calls(made);
-  const char* const block_limit = "FERRULE_EMULATION_BLOCK_SECONDS";
-  constexpr unsigned most_block_seconds = 1'000'000;
-  unsigned seconds = static_cast<unsigned>(made.block_limit.count());
-  set_number(block_limit, seconds);
-  if (seconds > most_block_seconds) refuse(block_limit, std::getenv(block_limit), "0 to 1000000");
-  made.block_limit = std::chrono::seconds(seconds);
+  block_limit();  // refuses a wrong value now, as the next line does
   std::uint64_t seed = 0;
   order_from_environment(seed);  // which is read again at each launch
   if (const char* const log = std::getenv("FERRULE_EMULATION_LOG")) made.log = log;

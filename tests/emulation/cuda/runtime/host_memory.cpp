@@ -5,8 +5,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-#include "runtime/process_state.h"
-#include "runtime/state.h"
+#include "cuda/runtime/process_state.h"
+#include "cuda/runtime/state.h"
 
 using namespace emulation;
 

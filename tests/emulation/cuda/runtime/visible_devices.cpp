@@ -1,4 +1,4 @@
-#include "runtime/visible_devices.h"
+#include "cuda/runtime/visible_devices.h"
 
 #include <charconv>
 #include <cstdio>
