@@ -12,7 +12,7 @@ from tools.environment import PYTHON, VENV
 from tools.process import ROOT, output_of, run, say
 
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu"}
-# What each run of mypy looks at, and where it finds modules of the tree.
+# The files that each run of mypy checks, and the folders where it finds modules of the tree.
 TYPED = {
     "python": ["python/ferrule", "python/ferrule_pytest"],
     "python:examples": ["examples", "benchmarks"],

@@ -1,4 +1,4 @@
-// What an executable consists of, which all of its runs share.
+// The parts of an executable, which all of its runs share.
 #pragma once
 
 #include "core/compiler/plan.h"

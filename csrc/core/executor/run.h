@@ -23,7 +23,7 @@ class Run {
   std::vector<StridedArray> compute();
 
  private:
-  std::vector<StridedArray> computed();
+  std::vector<StridedArray> compute_results();
   void bind_inputs();
   void bind_slots();
   // run_outputs.cpp
@@ -32,7 +32,7 @@ class Run {
   bool take_over(const Slot& slot, StridedArray& bound);
   bool is_read(const OutputMemory& memory) const;
   bool is_overwritten(const StridedArray& view) const;
-  StridedArray passed_through(std::size_t number, const Plan::Output& output, StridedStorage view) const;
+  StridedArray pass_through(std::size_t number, const Plan::Output& output, StridedStorage view) const;
   std::vector<StridedArray> collect_outputs();
   StridedArray slot_output(std::size_t number, const Plan::Output& output) const;
   const fe_scalar& scalar(uint32_t number) const;
@@ -45,7 +45,7 @@ class Run {
   void await_operands(const Segment& segment, const CompiledSegment& compiled);
   void finish_reads_of_borrowed_memory();
   void run_transfer(const Transfer& transfer);
-  StridedArray written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what);
+  StridedArray make_written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what);
   WrittenMemory working_memory(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size,
                                const char* what);
 

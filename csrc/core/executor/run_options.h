@@ -1,4 +1,4 @@
-// What the caller of an executable decides about one run.
+// The choices of a caller for one run of an executable.
 #pragma once
 
 #include "core/cancel.h"

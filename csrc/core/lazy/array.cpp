@@ -110,7 +110,7 @@ std::shared_ptr<Storage> Array::donate_storage(long pointers, long holders) {
     return nullptr;
   // Check again: earlier readers are counted now, and later readers see the mark.
   try {
-    if (is_nobody_elses()) return Storage::moved(storage);
+    if (is_nobody_elses()) return Storage::move_memory(storage);
   } catch (...) {
     donated_.store(0, std::memory_order_release);
     throw;

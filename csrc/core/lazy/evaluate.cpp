@@ -353,7 +353,7 @@ thread_local const Evaluation::Running* Evaluation::Running::innermost_ = nullpt
 namespace {
 
 // Evaluates arrays of one device. False if another thread is writing to memory that this evaluation has to read.
-bool evaluated(std::span<const ArrayPointer> arrays, const RunOptions& options) {
+bool try_evaluate(std::span<const ArrayPointer> arrays, const RunOptions& options) {
   try {
     Evaluation(arrays, options).run();
     return true;
@@ -363,7 +363,7 @@ bool evaluated(std::span<const ArrayPointer> arrays, const RunOptions& options) 
 }
 
 void evaluate_together(std::span<const ArrayPointer> arrays, const RunOptions& options) {
-  while (!evaluated(arrays, options)) {
+  while (!try_evaluate(arrays, options)) {
     options.cancel.check();
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }

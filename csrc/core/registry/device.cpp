@@ -98,7 +98,7 @@ std::string Device::variables_behind(const DeviceOptions& options, const DeviceO
   return joined(named.empty() ? all : named);
 }
 
-fe_module_device* Device::checked(fe_module_device* handle) const {
+fe_module_device* Device::check_handle(fe_module_device* handle) const {
   if (is_lost()) check_is_there();
   if (belongs_to_parent())
     fail(FE_UNSUPPORTED,
@@ -110,7 +110,7 @@ fe_module_device* Device::checked(fe_module_device* handle) const {
 
 fe_module_device* Device::open(const DeviceOptions& given) {
   if (given.empty())
-    if (fe_module_device* handle = handle_.load(std::memory_order_acquire)) return checked(handle);
+    if (fe_module_device* handle = handle_.load(std::memory_order_acquire)) return check_handle(handle);
   const std::scoped_lock lock(changing_);
   check_is_there();
   if (opening_in_generation_)
@@ -123,7 +123,7 @@ fe_module_device* Device::open(const DeviceOptions& given) {
       if (const DeviceOptions asked = effective_options(given); asked != options_)
         fail_argument("device {} is open with {}, and cannot be opened with {}", name_, text_of(options_),
                       text_of(asked));
-    return checked(handle);
+    return check_handle(handle);
   }
   DeviceOptions options = effective_options(given);
   std::vector<fe_option> list;
@@ -213,7 +213,7 @@ DeviceMemory Device::memory() const {
   fe_module_device* handle = handle_.load(std::memory_order_acquire);
   if (handle == nullptr || table().device_memory == nullptr) return memory;
   uint64_t free_bytes = UINT64_MAX, total_bytes = 0;
-  ferrule::check(table().device_memory(checked(handle), &free_bytes, &total_bytes));
+  ferrule::check(table().device_memory(check_handle(handle), &free_bytes, &total_bytes));
   if (free_bytes != UINT64_MAX) memory.free = free_bytes;
   if (total_bytes != 0) memory.total = total_bytes;
   return memory;

@@ -140,7 +140,7 @@ class Device : public std::enable_shared_from_this<Device> {
   DeviceOptions effective_options(const DeviceOptions& given) const;
   // "FERRULE_CUDA_GRAPHS=maybe": the variables that the options come from, if the text names their keys or none.
   std::string variables_behind(const DeviceOptions& options, const DeviceOptions& given, std::string_view text) const;
-  fe_module_device* checked(fe_module_device* handle) const;
+  fe_module_device* check_handle(fe_module_device* handle) const;
 
   const std::shared_ptr<Backend> backend_;
   const Module& module_;

@@ -1,4 +1,4 @@
-// What a module reports about a device: its properties, options and memory.
+// The properties, options and memory of a device, as its module reports them.
 #pragma once
 
 #include <ferrule/backend.h>

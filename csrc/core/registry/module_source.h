@@ -1,4 +1,4 @@
-// Where a module comes from, and what is known of it before it is initialised.
+// The origin of a module, and the facts that are known before it is initialised.
 #pragma once
 
 #include "core/registry/manifest.h"

@@ -1,4 +1,4 @@
-// Which of several modules is opened, and which are not.
+// Tests of the choice among several modules: one is opened, the others are not.
 #include "loader_fixture.h"
 
 #include "core/platform/machine/cpu_features.h"

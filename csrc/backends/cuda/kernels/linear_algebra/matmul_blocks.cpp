@@ -1,4 +1,4 @@
-// Which products read weights in blocks. Kernels exist for few rows of float32, whose product with more rows costs much
+// Chooses the products that read weights in blocks. Kernels exist for few rows of float32, whose product with more rows costs much
 // more than decoding, and for halves on GPUs with m16n8k16. The bits are those of the product with the decoded B.
 #include "kernels/linear_algebra/matmul_blocks.h"
 

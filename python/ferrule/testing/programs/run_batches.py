@@ -37,7 +37,7 @@ class Tally:
     findings: list[Finding] = field(default_factory=list)
 
 
-def hunt(
+def run_batches(
     child: Child,
     device: str,
     batches: Iterable[range],

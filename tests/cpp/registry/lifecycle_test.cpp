@@ -6,7 +6,7 @@
 #include "core/platform/libraries/dynamic_library.h"
 #include "core/registry/leftover_modules.h"
 #include "core/threads/pool.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -24,7 +24,7 @@
 namespace ferrule::test {
 namespace {
 
-using RegistryLife = LifeTest;
+using RegistryLife = LifecycleTest;
 
 #if defined(_WIN32)
 bool is_mapped(const fs::path& path) { return GetModuleHandleW(path.c_str()) != nullptr; }
@@ -209,7 +209,7 @@ TEST_F(RegistryLife, NoDriverFunctionIsCalledAtExit) {
 }
 #endif
 
-class RegistryLostDevice : public LifeTest {
+class RegistryLostDevice : public LifecycleTest {
  protected:
 #ifdef FERRULE_NULL_MODULE
   RegistryLostDevice() {
@@ -278,7 +278,7 @@ TEST_F(RegistryLostDevice, IsNotRecoveredByAQueueReset) {
 }
 #endif
 
-class RegistryVanishedDevice : public LifeTest {
+class RegistryVanishedDevice : public LifecycleTest {
  protected:
   RegistryVanishedDevice() {
     load(put(root(), "t_named"));
