@@ -68,7 +68,7 @@ def _case_table(run: Run) -> Table:
         table.add_column(column, justify="right")
     for heat in run.heats:
         times = [_time(heat.timings.get(name), name in heat.failures) for name in (OURS, *PEERS)]
-        measure, target = _judged(heat.case.target, _medians(heat))
+        measure, target = _judge(heat.case.target, _medians(heat))
         table.add_row(
             heat.case.name, str(heat.threads), *times, *_rate(heat, run.limits[heat.threads]), measure, target
         )
@@ -86,12 +86,12 @@ def _latency_table(run: Run) -> Table:
             table.add_row(name, Text(timing, style="red"), "", "")
             continue
         target = targets[name]
-        judged = _judged(target, {OURS: timing.median}) if target else ("", Text())
+        judged = _judge(target, {OURS: timing.median}) if target else ("", Text())
         table.add_row(name, _time(timing), *judged)
     return table
 
 
-def _judged(target: Target, seconds: Mapping[str, float]) -> tuple[str, Text]:
+def _judge(target: Target, seconds: Mapping[str, float]) -> tuple[str, Text]:
     value = target.value(seconds)
     if value is None:
         return f"{target}", Text("-")

@@ -1,4 +1,4 @@
-# What `cmake --install` and the wheel contain, except the modules, which have their own install rules.
+# The rules for `cmake --install` and the wheel. Modules have their own.
 if(NOT FERRULE_INSTALL)
   return()
 endif()

@@ -12,7 +12,7 @@ ask_python(pybind11_headers "pybind11.get_include()")
 ask_python(numpy_headers "numpy.get_include()")
 ask_python(python_headers "sysconfig.get_path('include')")
 ask_python(suffix "sysconfig.get_config_var('EXT_SUFFIX')")
-# What a build for another system is told: NumPy's headers and the end of the extension's name, both of Python there.
+# A build for another system sets these two, to those of the Python there.
 set(FERRULE_NUMPY_HEADERS ${numpy_headers} CACHE PATH "the folder of numpy/arrayobject.h")
 set(FERRULE_EXTENSION_SUFFIX ${suffix} CACHE STRING "the end of the file name of the extension")
 if(FERRULE_TARGET)

@@ -1,4 +1,4 @@
-"""What the commands need of the system and of PyPI, installed when it is missing."""
+"""Installs the packages of the system and of PyPI that the commands need and that are missing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PACMAN = [*("clang", "cmake", "ninja", "ccache", "fmt", "nlohmann-json", "highwa
 
 
 def missing(packages: Iterable[str]) -> list[str]:
-    """Which of Debian's packages are not installed."""
+    """Return those of Debian's packages that are not installed."""
     query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *packages]
     lines = subprocess.run(query, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
     return sorted(set(packages) - {line.split()[0] for line in lines if line.endswith(" installed")})

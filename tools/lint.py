@@ -13,7 +13,7 @@ from tools.process import ROOT, output_of, run, say
 
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu"}
 FOLDERS = {"transform_functions": "fft"}  # of generated modules that are not in functions/
-# What each run of mypy looks at, and where it finds modules of the tree.
+# The files that each run of mypy checks, and the folders where it finds modules of the tree.
 TYPED = {
     "python": ["python/ferrule", "python/ferrule_pytest"],
     "python:examples": ["examples", "benchmarks"],

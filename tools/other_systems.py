@@ -1,4 +1,4 @@
-"""What zig compiles for other systems, tried in emulators: Windows in wine, 64-bit Arm in qemu, Linux with musl."""
+"""Programs that zig compiles, tested in emulators: Windows in wine, 64-bit Arm in qemu, Linux with musl."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def run(*command: Word, folder: Path = ROOT, env: Mapping[str, str] | None = Non
 
 
 def output_of(*command: Word) -> str:
-    """What a program prints, without the last newline."""
+    """Return the output of a program, without the last newline."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:

@@ -109,7 +109,7 @@ def tidy(sample: Sample) -> Iterator[Step]:
     def prepare() -> None:
         backends.prepare()
         environment.require("build", "tidy")
-        # What is generated is compiled into headers that the sources include.
+        # Generated headers, which the sources include, are built first.
         builds.compile("tidy", "ferrule_ops_header", "ferrule_op_samples", "ferrule_vulkan_shaders")
 
     tools = VENV / "bin"

@@ -1,4 +1,4 @@
-"""What a slow stage consists of.
+"""The steps of a slow stage.
 
 A step is whole unless a Sample says otherwise: CI runs one stage for ten minutes, with the ops and the order of test
 files that the commit's hash chooses, so that successive runs cover them.

@@ -180,7 +180,7 @@ def _pinned(package: str) -> str:
 
 
 def check() -> None:
-    """What the tools of PyPI say of each wheel; each pyproject.toml says what check-wheel-contents ignores."""
+    """Run the tools of PyPI on each wheel; each pyproject.toml says what check-wheel-contents ignores."""
     for wheel in sorted(DIST.glob("*.whl")):
         name = wheel.name.partition("-")[0].removeprefix("ferrule").removeprefix("_")
         project = ROOT / "wheels" / name / "pyproject.toml" if name else ROOT / "pyproject.toml"

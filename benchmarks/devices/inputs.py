@@ -25,7 +25,7 @@ def make_inputs(case: DeviceCase) -> Inputs:
     made = []
     for number, shape in enumerate(case.shapes):
         if case.blocks and number == len(case.shapes) - 1:
-            made.append(_packed(generator, case.blocks, shape))
+            made.append(_pack(generator, case.blocks, shape))
             continue
         count = math.prod(shape)
         tile = spread * (2 * generator.random(min(count, TILE), dtype=np.float32) - 1)
@@ -39,7 +39,7 @@ def _representable(x: NDArray[np.float32], dtype: str) -> NDArray[np.float32]:
     return x.astype(dtype).astype(np.float32)
 
 
-def _packed(generator: np.random.Generator, name: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def _pack(generator: np.random.Generator, name: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     from ferrule.testing.model.values import blocks_with_scales
 
     elements, _ = BLOCKS[name]
@@ -50,7 +50,7 @@ def _packed(generator: np.random.Generator, name: str, shape: tuple[int, ...]) -
 
 
 def checked_rows(case: DeviceCase) -> int:
-    """How many elements along the first axis of a result are compared."""
+    """The number of elements along the first axis of a result that are compared."""
     return 256 if case.op in ("copy", "add", "gelu") or "load" in case.op or case.op.startswith("sum") else CHECKED
 
 
@@ -80,7 +80,7 @@ def _chained_softmax(x: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     return x
 
 
-def _normalised(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalise(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + EPSILON))
 
 
@@ -116,8 +116,8 @@ EXPECTED: dict[str, Expected] = {
     "add": lambda case, x: first(x[0], case) + first(x[1], case),
     "gelu": lambda case, x: _gelu(first(x[0], case)),
     "softmax": lambda case, x: _softmax(first(x[0], case)),
-    "rms_norm": lambda case, x: _normalised(first(x[0], case)),
-    "layer_norm": lambda case, x: _normalised((y := first(x[0], case)) - y.mean(axis=-1, keepdims=True)),
+    "rms_norm": lambda case, x: _normalise(first(x[0], case)),
+    "layer_norm": lambda case, x: _normalise((y := first(x[0], case)) - y.mean(axis=-1, keepdims=True)),
     "transpose": lambda case, x: x[0].T[: checked_rows(case)].astype(np.float64),
     "sum 0": lambda case, x: x[0][:, :256].sum(axis=0, dtype=np.float64),
     "sum 1": lambda case, x: first(x[0], case).sum(axis=1),

@@ -62,7 +62,7 @@ def show(run: DeviceRun, console: Console) -> None:
     info = run.setup.info
     console.print(f"{info['name']}: {info['description']}, {info['detail']}; sizes: {run.setup.sizes.name}")
     for key, limit in limits_of(run).items():
-        rate, unit = _scaled(limit.rate, key == "bytes")
+        rate, unit = _scale(limit.rate, key == "bytes")
         console.print(f"limit of {key}: {rate} {unit}, reached by {limit.by} in {limit.case}")
     for name, reason in run.absent.items():
         console.print(Text(f"without {name}: {reason}", style="dim"))
@@ -114,7 +114,7 @@ def _limit_key(case: DeviceCase) -> str:
     return case.limit
 
 
-def _judged(heat: Heat[DeviceCase]) -> tuple[float, str, bool] | None:
+def _judge(heat: Heat[DeviceCase]) -> tuple[float, str, bool] | None:
     """The value of the target, whose best it is compared with, and whether it is reached."""
     target = heat.case.target
     if target is None:
@@ -125,7 +125,7 @@ def _judged(heat: Heat[DeviceCase]) -> tuple[float, str, bool] | None:
 
 
 def _target(heat: Heat[DeviceCase], is_hopper: bool) -> tuple[str, Text]:
-    target, judged = heat.case.target, _judged(heat)
+    target, judged = heat.case.target, _judge(heat)
     if target is None:
         return "", Text()
     if not is_hopper or judged is None:
@@ -140,10 +140,10 @@ def _rate(heat: Heat[DeviceCase]) -> str:
     if timing is None or (heat.case.limit == "none" and "load" not in heat.case.op):
         return ""
     is_bytes = heat.case.limit != "flops"
-    return " ".join(_scaled((heat.case.bytes if is_bytes else heat.case.flops) / timing.median, is_bytes))
+    return " ".join(_scale((heat.case.bytes if is_bytes else heat.case.flops) / timing.median, is_bytes))
 
 
-def _scaled(rate: float, is_bytes: bool) -> tuple[str, str]:
+def _scale(rate: float, is_bytes: bool) -> tuple[str, str]:
     scale, unit = (1e9, "GB/s") if is_bytes else (1e12, "TFLOP/s")
     return f"{rate / scale:.4g}", unit
 
@@ -157,7 +157,7 @@ def _time(timing: Timing | None, has_failed: bool) -> Text:
 
 
 def _heat_as_json(heat: Heat[DeviceCase], limits: dict[str, Limit], is_hopper: bool) -> dict[str, Any]:
-    case, judged = heat.case, _judged(heat)
+    case, judged = heat.case, _judge(heat)
     results: dict[str, dict[str, Any]] = {}
     for name, timing in heat.timings.items():
         rates = {"flops": case.flops / timing.median, "bytes_per_second": case.bytes / timing.median}

@@ -45,9 +45,9 @@ class Contender:
             width = len(inputs)
             every = fe.graph(lambda *x: tuple(function(*x[i : i + width]) for i in range(0, len(x), width)))
             operands = [*chain(*sets)]
-            return Prepared(lambda _: every(*operands), lambda: _checked(every(*operands)[0], case, rows))
+            return Prepared(lambda _: every(*operands), lambda: _check(every(*operands)[0], case, rows))
         graph = fe.graph(function)
-        return Prepared(lambda i: graph(*sets[i % len(sets)]), lambda: _checked(graph(*sets[0]), case, rows))
+        return Prepared(lambda i: graph(*sets[i % len(sets)]), lambda: _check(graph(*sets[0]), case, rows))
 
     def wait(self) -> None:
         self.device.synchronize()
@@ -97,7 +97,7 @@ class Contender:
         return Prepared(lambda _: np.asarray(there[:]), lambda: np.asarray(there[:])[:rows])
 
 
-def _checked(result: fe.Array, case: DeviceCase, rows: int) -> NDArray[Any]:
+def _check(result: fe.Array, case: DeviceCase, rows: int) -> NDArray[Any]:
     if case.op == "transpose":
         result = fe.reshape(result, case.shapes[0])
     elif case.op in ("attention", "decode"):

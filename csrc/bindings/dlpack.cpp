@@ -100,7 +100,7 @@ void delete_unused(PyObject* capsule, const char* name) {
 }
 
 template <class Managed>
-Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) {
+Managed* make_managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) {
   auto* const result = new Managed{};
   result->tensor = tensor;
   result->context = context.release();
@@ -114,14 +114,14 @@ py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, b
   tensor.strides = context->strides.data();
   PyObject* capsule = nullptr;
   if (versioned) {
-    auto* const result = managed<dlpack::ManagedTensorVersioned>(tensor, std::move(context));
+    auto* const result = make_managed<dlpack::ManagedTensorVersioned>(tensor, std::move(context));
     result->version = {dlpack::major_version, dlpack::minor_version};
     result->flags = is_own ? dlpack::flag_is_copied : dlpack::flag_read_only;
     capsule = PyCapsule_New(result, versioned_name, [](PyObject* object) {
       delete_unused<dlpack::ManagedTensorVersioned>(object, versioned_name);
     });
   } else {
-    capsule = PyCapsule_New(managed<dlpack::ManagedTensor>(tensor, std::move(context)), unversioned_name,
+    capsule = PyCapsule_New(make_managed<dlpack::ManagedTensor>(tensor, std::move(context)), unversioned_name,
                             [](PyObject* object) { delete_unused<dlpack::ManagedTensor>(object, unversioned_name); });
   }
   if (capsule == nullptr) raise_python_error();

@@ -94,7 +94,7 @@ std::vector<std::string> all_entries() {
 
 // ASCII only, independent of the process's locale: all of ferrule's names are ASCII.
 template <char first, char last, int distance>
-std::string shifted(std::string_view text) {
+std::string shift_letters(std::string_view text) {
   std::string out(text);
   for (char& c : out)
     if (c >= first && c <= last) c = static_cast<char>(c + distance);
@@ -134,9 +134,9 @@ std::vector<std::string> environment_names(const char* name) {
   return split(lower_case(environment(name).value_or("")), ", \t");
 }
 
-std::string lower_case(std::string_view text) { return shifted<'A', 'Z', 'a' - 'A'>(text); }
+std::string lower_case(std::string_view text) { return shift_letters<'A', 'Z', 'a' - 'A'>(text); }
 
-std::string upper_case(std::string_view text) { return shifted<'a', 'z', 'A' - 'a'>(text); }
+std::string upper_case(std::string_view text) { return shift_letters<'a', 'z', 'A' - 'a'>(text); }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;

@@ -1,7 +1,7 @@
 #include "core/log.h"
 
 #include "core/environment.h"
-#include "core/sync/fork.h"
+#include "core/sync/fork_generation.h"
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
 

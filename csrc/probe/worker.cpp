@@ -43,7 +43,7 @@ using GraphPointer = std::unique_ptr<fe_graph, Release<fe_graph, fe_graph_releas
 using CompiledPointer = std::unique_ptr<fe_compiled, Release<fe_compiled, fe_compiled_release>>;
 using ArrayPointer = std::unique_ptr<fe_array, Release<fe_array, fe_array_release>>;
 
-json taken(fe_string* text) {
+json take_json(fe_string* text) {
   json parsed = json::parse(fe_string_data(text));
   fe_string_release(text);
   return parsed;
@@ -162,7 +162,7 @@ json try_device(fe_device* device, Steps& steps) {
   };
   fe_string* info = nullptr;
   check(fe_device_info(device, &info));
-  row["kind"] = taken(info).value("kind", "");
+  row["kind"] = take_json(info).value("kind", "");
   std::string step = "device_open";
   try {
     steps.begin(step, name);
@@ -217,7 +217,7 @@ void close_all(const std::string& module, std::size_t threads, Steps& steps, jso
     release_mapped(code);
 }
 
-json examined(const std::string& module, Steps& steps) {
+json examine(const std::string& module, Steps& steps) {
   json answer = {{"devices", json::array()}, {"error", nullptr}};
   const std::size_t threads = thread_count();
   tell_steps_to(steps);
@@ -227,7 +227,7 @@ json examined(const std::string& module, Steps& steps) {
     const BackendPointer backend(raw);
     fe_string* info = nullptr;
     check(fe_backend_info(backend.get(), &info));
-    const json about = taken(info);
+    const json about = take_json(info);
     answer["version"] = about.value("version", "");
     const std::string name = about.at("name");
     for (std::size_t i = 0;; ++i) {
@@ -249,7 +249,7 @@ void work(const std::string& module, intptr_t answer_descriptor, const std::stri
   Steps steps(answer_descriptor);
   const auto answer_with = [&](json answer) { steps.say({{"answer", std::move(answer)}, {"seal", seal}}); };
   try {
-    json answer = examined(module, steps);
+    json answer = examine(module, steps);
     answer["changes"] = steps.changes_found();
     answer["notes"] = steps.notes();
     answer_with(std::move(answer));

@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from ferrule.functions.type_information import *
     from ferrule.graphs.containers import register_container as register_container
     from ferrule.graphs.graph import Graph as Graph
-    from ferrule.graphs.tracing import graph as graph
+    from ferrule.graphs.graph_decorator import graph as graph
     from ferrule.io.dlpack import from_dlpack as from_dlpack
     from ferrule.io.host_buffers import buffer_from_host_ptr as buffer_from_host_ptr
     from ferrule.loading.device_lookup import (

@@ -19,7 +19,7 @@ from ferrule.functions.asarray import asarray
 
 
 class FerruleBackend(_backends.AbstractBackend):  # type: ignore[misc, unused-ignore]
-    """What einops calls for an `Array`."""
+    """The backend by which einops works on an `Array`."""
 
     framework_name = "ferrule"
 

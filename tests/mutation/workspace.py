@@ -24,7 +24,7 @@ class BuildError(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """What is built of a copy, with which options, and which file the faults must change."""
+    """The target that is built of a copy, its options, and the file that the faults must change."""
 
     folders: tuple[str, ...]
     options: tuple[str, ...]
@@ -125,8 +125,8 @@ class Workspace:
 
 
 class KernelWorkspace(Workspace):
-    """A workspace of a module whose kernels have a target of their own. Of the kernel files that include a header with
-    a fault, one can be compiled alone; the others stay unchanged."""
+    """A workspace of a module whose kernels have a target of their own. If a header has the fault, one of the kernel
+    files that include it can be compiled alone; the others stay unchanged."""
 
     def __init__(self, area: str, variant: str, sanitizer: str = "") -> None:
         super().__init__(area, variant, sanitizer)

@@ -1,4 +1,4 @@
-"""What tests of each other system do with the programs that are compiled for it."""
+"""Functions of the tests of other systems, for the programs that are compiled for one."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def check_conformance(run: Run, program: Path, module: Path) -> None:
 
 
 def portable_output() -> str:
-    """What portable.py prints here."""
+    """Return the output of portable.py on this system."""
     return subprocess.run([sys.executable, PORTABLE], capture_output=True, text=True, check=True).stdout

@@ -26,7 +26,7 @@ every_processor = pytest.mark.parametrize("processor", VARIANTS)
 
 
 def run_on(processor: str, *arguments: str) -> str:
-    """What Python prints. Its programs are scripts that start qemu (emulated_programs.py)."""
+    """Return the output of Python. Its programs are scripts that start qemu (emulated_programs.py)."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("FERRULE_")}
     variables |= {"QEMU_LD_PREFIX": str(ROOT), "QEMU_CPU": processor, "PYTHONPATH": str(SITE)}
     command = [str(ROOT / "usr/bin/python3.11"), *arguments]

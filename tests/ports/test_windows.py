@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = BUILD / "tests" / "cpp" / "modules"
 CPU = BUILD / "csrc" / "backends" / "cpu" / "libferrule-cpu-x64.dll"
 NULL = BUILD / "csrc" / "backends" / "null" / "libferrule-null.dll"
-# What comes with Windows 10 and later.
+# Libraries that come with Windows 10 and later.
 SYSTEM_LIBRARIES = {"kernel32.dll", "shell32.dll", "advapi32.dll", "ntdll.dll", "psapi.dll"}
 
 

@@ -104,7 +104,7 @@ def put_module(build_module: Callable[..., Path], null_module: Path) -> PutModul
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Callable[[], list[str]]:
-    """What such modules recorded in processes that run_python started: "opened t_a", "initialised t_a", ..."""
+    """Return the records of such modules in processes that run_python started: "opened t_a", "initialised t_a", ..."""
     return lambda: (tmp_path / "notes").read_text().splitlines() if (tmp_path / "notes").exists() else []
 
 

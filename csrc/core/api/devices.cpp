@@ -6,6 +6,7 @@
 #include "core/memory/allocator.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/unify_devices.h"
 #include "base/json_text.h"
 

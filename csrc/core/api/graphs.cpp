@@ -2,6 +2,7 @@
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
 #include "core/json_object.h"
+#include "core/trace/trace.h"
 #include "ops/table.h"
 
 #include <algorithm>

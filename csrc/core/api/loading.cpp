@@ -4,7 +4,7 @@
 #include "core/lazy/array.h"
 #include "core/loader/load.h"
 #include "core/loader/options/options_from_json.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/library_paths.h"
 #include "module_file/path_text.h"
 
 using namespace ferrule;

@@ -1,6 +1,7 @@
 // Host API: the op set, threads, statistics, logging, deferred work.
 #include "core/api/handles.h"
 #include "core/environment.h"
+#include "core/executor/execution_counters.h"
 #include "core/lazy/queued_releases.h"
 #include "core/log.h"
 #include "core/registry/module_calls.h"

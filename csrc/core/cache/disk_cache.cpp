@@ -120,7 +120,7 @@ void make_room(const PrivateFolder& folder, std::string_view kind) {
   log_debug("cache: the {} oldest of {} entries were removed", entries.size(), count);
 }
 
-std::optional<PrivateFolder> opened(const fs::path& path) {
+std::optional<PrivateFolder> try_open(const fs::path& path) {
   std::string problem;
   auto folder = PrivateFolder::open(path, problem);
   if (!folder) log_debug("cache: {} is not used: {}", path_to_text(path), problem);
@@ -165,7 +165,7 @@ bool put_or_throw(std::string_view kind, std::string_view key, std::string_view 
 std::optional<std::string> get_or_throw(std::string_view kind, std::string_view key) {
   const fs::path path = folder();
   if (path.empty()) return std::nullopt;
-  const auto folder = opened(path);
+  const auto folder = try_open(path);
   if (!folder) return std::nullopt;
   const auto entry = folder->read(file_name(kind, key), bounds_of(kind).largest_entry);
   if (!entry) return std::nullopt;

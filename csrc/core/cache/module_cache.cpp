@@ -22,7 +22,7 @@ bool is_kind(std::string_view kind) {
 }
 
 // The cache's kind for a module's kind; nullopt when the arguments are invalid.
-std::optional<std::string> checked(const char* what, const char* kind, const void* key, std::size_t key_size) {
+std::optional<std::string> check_key(const char* what, const char* kind, const void* key, std::size_t key_size) {
   const std::string_view word = kind != nullptr ? kind : "";
   if (is_kind(word) && (key != nullptr || key_size == 0)) return fmt::format("{}{}", disk_cache::module_prefix, word);
   log_debug("cache: {} of '{}' is refused: a kind is at most {} characters of [a-z0-9_], and a key must not be null",
@@ -34,7 +34,7 @@ std::string_view bytes_of(const void* bytes, std::size_t size) { return {static_
 
 int get(const char* kind, const void* key, std::size_t key_size,
         void (*found)(void* argument, const void* bytes, std::size_t size), void* argument) try {
-  const auto word = checked("get", kind, key, key_size);
+  const auto word = check_key("get", kind, key, key_size);
   if (!word || found == nullptr) return 0;
   const auto text = disk_cache::get(*word, bytes_of(key, key_size));
   if (text) found(argument, text->data(), text->size());
@@ -44,7 +44,7 @@ int get(const char* kind, const void* key, std::size_t key_size,
 }
 
 int put(const char* kind, const void* key, std::size_t key_size, const void* bytes, std::size_t size) try {
-  const auto word = checked("put", kind, key, key_size);
+  const auto word = check_key("put", kind, key, key_size);
   if (!word || (bytes == nullptr && size > 0)) return 0;
   return disk_cache::put(*word, bytes_of(key, key_size), bytes_of(bytes, size)) ? 1 : 0;
 } catch (const std::exception&) {

@@ -1,7 +1,7 @@
 #include "core/cache/private_folder.h"
 
 #if !defined(_WIN32)
-#include "core/platform/file_writers.h"
+#include "core/platform/files/file_writers.h"
 #include "module_file/path_text.h"
 
 #include <fmt/format.h>

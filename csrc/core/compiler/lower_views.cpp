@@ -48,7 +48,7 @@ bool reshape_strides(const Operand& from, const Shape& shape, Strides& strides) 
   return true;
 }
 
-Operand permuted(const Operand& operand, const std::vector<int64_t>& axes) {
+Operand permute(const Operand& operand, const std::vector<int64_t>& axes) {
   Operand out = operand;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto to = static_cast<int>(i), from = static_cast<int>(axes[i]);
@@ -58,8 +58,8 @@ Operand permuted(const Operand& operand, const std::vector<int64_t>& axes) {
   return out;
 }
 
-Operand sliced(const Operand& operand, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes,
-               const std::vector<int64_t>& steps) {
+Operand slice(const Operand& operand, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes,
+              const std::vector<int64_t>& steps) {
   Operand out = operand;
   bool empty = false;
   for (int64_t size : sizes) empty = empty || size == 0;
@@ -96,9 +96,9 @@ bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Sha
   const ops::AttributeReader attribute(op, attributes);
   const std::string_view name = op.name;
   if (name == "permute_dims") {
-    operand = permuted(operand, attribute.integers("axes"));
+    operand = permute(operand, attribute.integers("axes"));
   } else if (name == "slice") {
-    operand = sliced(operand, attribute.integers("starts"), attribute.integers("sizes"), attribute.integers("steps"));
+    operand = slice(operand, attribute.integers("starts"), attribute.integers("sizes"), attribute.integers("steps"));
   } else if (name == "broadcast_to") {
     operand = broadcast_operand(operand, result);
   } else if (name == "reshape") {

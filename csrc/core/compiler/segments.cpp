@@ -148,7 +148,7 @@ class Splitter {
         outputs.push_back(b.view->add_value(operand, storage_of(b, operand, device, number), -1));
       }
       b.view->add_node(node, std::move(inputs), std::move(outputs));
-      b.segment.nodes.push_back(planned(node));
+      b.segment.nodes.push_back(plan_node(node));
       release_temporaries(b, node, i, number);
     }
     b.view->finish(static_cast<uint32_t>(b.segment.bindings.size()), static_cast<uint32_t>(b.segment.scalars.size()),
@@ -266,7 +266,7 @@ class Splitter {
     return prepared;
   }
 
-  PlannedNode planned(const LoweredNode& node) const {
+  PlannedNode plan_node(const LoweredNode& node) const {
     PlannedNode planned{{node.op, {}, node.outputs, node.attributes, node.body}, {}, node.kernel, node.reason};
     for (const Operand& input : node.inputs) planned.node.inputs.push_back(input.root);
     for (ValueId output : node.outputs) planned.types.push_back(graph_.type(output));

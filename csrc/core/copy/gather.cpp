@@ -1,6 +1,5 @@
 #include "core/copy/gather.h"
 
-#include "core/copy/transfer.h"
 #include "core/memory/queue.h"
 #include "core/registry/device.h"
 
@@ -11,7 +10,7 @@ namespace {
 
 constinit std::atomic<GatherByGraph> by_graph{nullptr};
 
-std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& device) {
+std::optional<StridedArray> gather_by_graph(const StridedArray& from, Device& device) {
   const GatherByGraph function = by_graph.load(std::memory_order_relaxed);
   return function ? function(from, device) : std::nullopt;
 }
@@ -20,11 +19,11 @@ std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& 
 
 void set_gather_by_graph(GatherByGraph function) noexcept { by_graph.store(function, std::memory_order_relaxed); }
 
-std::optional<StridedArray> gathered(const StridedArray& from) {
+std::optional<StridedArray> gather_on_device(const StridedArray& from) {
   Device& device = *from.data.storage->device();
   const fe_backend& table = device.table();
   if (!table.queue_create) return std::nullopt;
-  if (!table.copy_strided) return gathered_by_graph(from, device);
+  if (!table.copy_strided) return gather_by_graph(from, device);
   StridedArray to = new_array(device.shared_from_this(), from.type);
   const DType dtype = from.type.dtype;
   Dims shape = from.type.shape, to_strides = byte_strides_of(dtype, to.data.strides),
@@ -50,7 +49,7 @@ std::optional<StridedArray> gathered(const StridedArray& from) {
   work.reads(from.data.storage);
   work.writes(to.data.storage);
   if (!work.is_given([&](fe_module_queue* queue) { return table.copy_strided(device.open(), queue, &copy); }))
-    return gathered_by_graph(from, device);
+    return gather_by_graph(from, device);
   return to;
 }
 

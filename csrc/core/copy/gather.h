@@ -8,7 +8,7 @@
 namespace ferrule {
 
 // Empty if the device has no queues, or cannot make the copy.
-std::optional<StridedArray> gathered(const StridedArray& from);
+std::optional<StridedArray> gather_on_device(const StridedArray& from);
 
 // Makes the copy with a compiled graph, for devices without copy_strided. Empty if the device does not support the
 // graph.

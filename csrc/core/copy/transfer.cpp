@@ -251,7 +251,7 @@ void read_strided(const StridedArray& from, std::byte* to, uint64_t size) {
   const auto before = static_cast<std::size_t>(bytes_of(dtype, reach.before));
   const auto touched = static_cast<uint64_t>(bytes_of(dtype, reach.before + reach.after + 1));
   if (touched > 2 * size && touched > HostMemory::piece_size)
-    if (const std::optional<StridedArray> dense = gathered(from)) return download(Bytes(*dense, size), to);
+    if (const std::optional<StridedArray> dense = gather_on_device(from)) return download(Bytes(*dense, size), to);
   std::vector<std::byte> range(touched);
   StridedArray all = from;
   all.data.offset -= reach.before;
@@ -260,13 +260,6 @@ void read_strided(const StridedArray& from, std::byte* to, uint64_t size) {
 }
 
 }  // namespace
-
-StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
-  const auto bytes = static_cast<uint64_t>(byte_count(type));
-  return {type,
-          {bytes ? Storage::allocate(device, type, queue_of(*device, FE_QUEUE_COMPUTE)) : nullptr, 0,
-           contiguous_strides(type.shape)}};
-}
 
 void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
@@ -319,7 +312,7 @@ StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& de
   Device& source = *from.data.storage->device();
   source.open();
   std::optional<StridedArray> dense;
-  if (!is_contiguous(from.type.shape, from.data.strides)) dense = gathered(from);
+  if (!is_contiguous(from.type.shape, from.data.strides)) dense = gather_on_device(from);
   if (dense && &source == device.get()) {
     to = *std::move(dense);
   } else {

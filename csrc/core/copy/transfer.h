@@ -11,8 +11,6 @@
 
 namespace ferrule {
 
-// A new contiguous array; without storage if it has no elements.
-StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type);
 // A contiguous copy of the array on another (or the same) device.
 StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& device);
 // A copy on the same device. Axes of stride 0 keep that stride: repeated elements are copied once.

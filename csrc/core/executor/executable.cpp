@@ -3,6 +3,8 @@
 #include "core/compiler/owned_graph_view.h"
 #include "core/copy/transfer.h"
 #include "core/error.h"
+#include "core/executor/executable_parts.h"
+#include "core/executor/execution_counters.h"
 #include "core/executor/run.h"
 #include "core/memory/queue.h"
 #include "core/memory/storage.h"
@@ -14,16 +16,6 @@
 #include <algorithm>
 
 namespace ferrule {
-
-ExecutionCounters& execution_counters() {
-  static ExecutionCounters counters;
-  return counters;
-}
-
-CompiledSegment::~CompiledSegment() {
-  if (executable && !device_use.device()->belongs_to_parent())
-    device_use.device()->table().executable_release(executable);
-}
 
 namespace {
 
@@ -63,7 +55,7 @@ std::vector<bool> written_bindings(const Segment& segment) {
 }
 
 // Constants that a segment reads on another device are transferred once, not in each run.
-void transfer_constants(Executable::Parts& parts) {
+void transfer_constants(ExecutableParts& parts) {
   const Plan& plan = parts.plan;
   parts.transferred_constants.resize(plan.slots.size());
   parts.is_transfer_target.assign(plan.slots.size(), false);
@@ -82,12 +74,12 @@ void transfer_constants(Executable::Parts& parts) {
 
 }  // namespace
 
-Executable::Executable(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Executable::Executable(std::shared_ptr<ExecutableParts> parts) : parts_(std::move(parts)) {}
 Executable::~Executable() = default;
 const Plan& Executable::plan() const { return parts_->plan; }
 
 std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& description, bool guard) {
-  auto parts = std::make_shared<Parts>(guard);
+  auto parts = std::make_shared<ExecutableParts>(guard);
   parts->plan = std::move(plan);
   parts->segments.resize(parts->plan.steps.size());
   for (std::size_t i = 0; i < parts->plan.steps.size(); ++i) {

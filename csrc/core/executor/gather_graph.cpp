@@ -18,7 +18,7 @@ struct Gathers : ExecutableCache<std::shared_ptr<Executable>> {
 };
 Gathers& gathers() { return Immortal<Gathers>::get(); }
 
-std::shared_ptr<Executable> compiled_gather(const StridedArray& from, Device& device) {
+std::shared_ptr<Executable> compile_gather(const StridedArray& from, Device& device) {
   Key key;
   key.add(&device);
   key.add(from.type);
@@ -36,7 +36,7 @@ std::shared_ptr<Executable> compiled_gather(const StridedArray& from, Device& de
 
 std::optional<StridedArray> contiguous_copy(const StridedArray& from, Device& device) {
   try {
-    std::vector<StridedArray> results = compiled_gather(from, device)->compute({&from, 1}, {});
+    std::vector<StridedArray> results = compile_gather(from, device)->compute({&from, 1}, {});
     if (is_contiguous(from.type.shape, results[0].data.strides)) return std::move(results[0]);
   } catch (const Error& error) {
     if (error.code() != FE_UNSUPPORTED) throw;

@@ -2,6 +2,7 @@
 
 #include "core/copy/transfer.h"
 #include "core/error.h"
+#include "core/executor/execution_counters.h"
 #include "core/memory/queue.h"
 #include "core/threads/pool.h"
 
@@ -59,7 +60,7 @@ int64_t Run::evaluate_offset(const DynamicOffset& offset) const {
   return elements;
 }
 
-Run::Run(const Executable::Parts& parts, std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
+Run::Run(const ExecutableParts& parts, std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
          std::span<const OutputMemory> outputs, RunOptions options)
     : parts_(parts),
       plan_(parts.plan),
@@ -72,14 +73,14 @@ Run::Run(const Executable::Parts& parts, std::span<const StridedArray> inputs, s
 
 std::vector<StridedArray> Run::compute() {
   try {
-    return computed();
+    return compute_results();
   } catch (...) {
     if (options_.donor) options_.donor->failed(has_executed_);
     throw;
   }
 }
 
-std::vector<StridedArray> Run::computed() {
+std::vector<StridedArray> Run::compute_results() {
   check_out_memory();
   bind_inputs();
   bind_slots();
@@ -103,7 +104,7 @@ void Run::finish_reads_of_borrowed_memory() {
 }
 
 // Memory that a module writes; it is between guard zones if the graph was compiled with them.
-StridedArray Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
+StridedArray Run::make_written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   if (!observer_.guards() || bytes == 0) return new_array(device, type);
   const WrittenMemory memory = observer_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)),
@@ -194,7 +195,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
     StridedArray& bound = arrays_->slots[segment.bindings[i]];
     const Slot& slot = plan_.slots[segment.bindings[i]];
     if (!bound.data.storage && slot.kind == Slot::Kind::transferred)
-      bound = written_array(owner, slot.type, "the value");
+      bound = make_written_array(owner, slot.type, "the value");
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
     if (!bound.data.storage) {  // no elements: the module still gets a buffer, so that it need not check

@@ -54,7 +54,7 @@ bool Run::is_overwritten(const StridedArray& view) const {
 
 // An output that is a view of an input or a constant. It is copied if the owner of borrowed memory may write to it, or
 // if this run does.
-StridedArray Run::passed_through(std::size_t number, const Plan::Output& output, StridedStorage view) const {
+StridedArray Run::pass_through(std::size_t number, const Plan::Output& output, StridedStorage view) const {
   view.offset += output.offset + evaluate_offset(output.dynamic_offset);
   view.strides = output.strides;
   StridedArray result{output.type, std::move(view)};
@@ -82,7 +82,7 @@ void Run::bind_output(const Slot& slot, StridedArray& bound) {
     }
   }
   if (slot.takes_over >= 0 && bytes > 0 && take_over(slot, bound)) return;
-  bound = written_array(device, slot.type, "the output");
+  bound = make_written_array(device, slot.type, "the output");
 }
 
 // Binds an output that is an input with some bytes changed to the memory of that input, if the run copied it or it is
@@ -141,10 +141,10 @@ std::vector<StridedArray> Run::collect_outputs() {
         result = slot_output(i, output);
         break;
       case Plan::Output::Kind::input:
-        result = passed_through(i, output, arrays_->bound_inputs[output.index]->data);
+        result = pass_through(i, output, arrays_->bound_inputs[output.index]->data);
         break;
       case Plan::Output::Kind::constant:
-        result = passed_through(i, output, plan_.constants[output.index].data);
+        result = pass_through(i, output, plan_.constants[output.index].data);
         break;
       case Plan::Output::Kind::scalar:
         result = scalar_output(output);

@@ -3,7 +3,8 @@
 #include "core/compiler/lowered_graph.h"
 #include "core/copy/transfer.h"
 #include "core/registry/device.h"
-#include "core/sync/fork.h"
+#include "core/sync/fork_generation.h"
+#include "core/trace/trace.h"
 #include "ops/record_call.h"
 #include "ops/table.h"
 
@@ -109,7 +110,7 @@ std::shared_ptr<Storage> Array::donate_storage(long pointers, long holders) {
     return nullptr;
   // Check again: earlier readers are counted now, and later readers see the mark.
   try {
-    if (is_nobody_elses()) return Storage::moved(storage);
+    if (is_nobody_elses()) return Storage::move_memory(storage);
   } catch (...) {
     donated_.store(0, std::memory_order_release);
     throw;

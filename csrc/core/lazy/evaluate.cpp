@@ -1,5 +1,6 @@
 // Evaluation of pending arrays: builds the graph below them, takes its executable from a cache, and stores the results.
 #include "core/executor/executable_cache.h"
+#include "core/executor/execution_counters.h"
 #include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
@@ -7,6 +8,7 @@
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
 #include "core/sync/reuse_pool.h"
+#include "core/trace/trace.h"
 #include "ops/table.h"
 
 #include <algorithm>
@@ -351,7 +353,7 @@ thread_local const Evaluation::Running* Evaluation::Running::innermost_ = nullpt
 namespace {
 
 // Evaluates arrays of one device. False if another thread is writing to memory that this evaluation has to read.
-bool evaluated(std::span<const ArrayPointer> arrays, const RunOptions& options) {
+bool try_evaluate(std::span<const ArrayPointer> arrays, const RunOptions& options) {
   try {
     Evaluation(arrays, options).run();
     return true;
@@ -361,7 +363,7 @@ bool evaluated(std::span<const ArrayPointer> arrays, const RunOptions& options) 
 }
 
 void evaluate_together(std::span<const ArrayPointer> arrays, const RunOptions& options) {
-  while (!evaluated(arrays, options)) {
+  while (!try_evaluate(arrays, options)) {
     options.cancel.check();
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }

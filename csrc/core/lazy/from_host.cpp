@@ -59,9 +59,9 @@ Strides element_strides(const TensorType& type, const Strides& byte_strides, std
 }
 
 // Null, with the reason in `why`, if the device refuses, for example because it cannot map the memory.
-std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* low, uint64_t size,
-                                  const TensorType& type, fe_access access, const std::shared_ptr<void>& owner,
-                                  std::string& why) {
+std::shared_ptr<Storage> try_borrow(const std::shared_ptr<Device>& device, void* low, uint64_t size,
+                                    const TensorType& type, fe_access access, const std::shared_ptr<void>& owner,
+                                    std::string& why) {
   try {
     return Storage::borrow(device, low, size, access, owner, type);
   } catch (const Error& error) {
@@ -79,7 +79,7 @@ struct BorrowedRange {
 
 // The range that the device borrows for those bytes: extended to its alignment, if the mapping contains that much and
 // the range then starts at a whole block.
-BorrowedRange widened(const Device& device, const fe_host_memory& memory, BorrowedRange bytes, DType dtype) {
+BorrowedRange align_range(const Device& device, const fe_host_memory& memory, BorrowedRange bytes, DType dtype) {
   const uint64_t alignment = device.properties().borrow_alignment;
   if (!memory.mapped || alignment == 0) return bytes;
   const auto low = reinterpret_cast<uintptr_t>(bytes.low), mapped = reinterpret_cast<uintptr_t>(memory.mapped);
@@ -121,8 +121,8 @@ std::string refusal_of_bools(const std::byte* low, uint64_t size, fe_access acce
   return {};
 }
 
-ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& type, const std::byte* first,
-                    const Dims& byte_strides, std::string placement) {
+ArrayPointer copy_from_host(const std::shared_ptr<Device>& device, const TensorType& type, const std::byte* first,
+                            const Dims& byte_strides, std::string placement) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   StridedStorage view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
   const bool is_bool = type.dtype == DType::boolean;
@@ -140,7 +140,7 @@ ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& typ
 
 }  // namespace
 
-OutsideMemory described(const fe_host_memory& memory) {
+OutsideMemory describe(const fe_host_memory& memory) {
   const DTypeRow* const dtype = find_dtype(memory.dtype);
   if (!dtype) fail_argument("a host array has no known dtype (id {})", memory.dtype);
   if (memory.rank < 0 || memory.rank > FE_MAX_RANK)
@@ -171,19 +171,19 @@ OutsideMemory described(const fe_host_memory& memory) {
 
 ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory) {
   const std::shared_ptr<void> owner = owner_of_borrowed_memory(memory.release, memory.release_argument);
-  const OutsideMemory outside = described(memory);
+  const OutsideMemory outside = describe(memory);
   const TensorType& type = outside.type;
   if (element_count(type.shape) == 0)
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
   std::string why = outside.why_not;
-  const BorrowedRange range = widened(*device, memory, {outside.low, outside.size}, type.dtype);
+  const BorrowedRange range = align_range(*device, memory, {outside.low, outside.size}, type.dtype);
   if (why.empty()) why = refusal(*device, range.low, range.size, memory.copy == never);
   if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(outside.low, outside.size, memory.access);
   std::shared_ptr<Storage> storage;
   if (memory.copy == always)
     why = "asked for";
   else if (why.empty())
-    storage = borrowed(device, range.low, range.size, type, memory.access, owner, why);
+    storage = try_borrow(device, range.low, range.size, type, memory.access, owner, why);
   if (storage) {
     const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - range.low));
     return Array::computed(type, device, {std::move(storage), first, outside.strides},
@@ -192,7 +192,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
                                                       : "owned");
   }
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
-  return copied(device, type, outside.first, outside.byte_strides, "copied: " + why);
+  return copy_from_host(device, type, outside.first, outside.byte_strides, "copied: " + why);
 }
 
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
@@ -203,9 +203,9 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
   if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
   std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size, false);
   std::shared_ptr<Storage> storage;
-  if (why.empty()) storage = borrowed(device, pointer, size, type, access, owner, why);
+  if (why.empty()) storage = try_borrow(device, pointer, size, type, access, owner, why);
   if (storage) return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");
-  return copied(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
+  return copy_from_host(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
 }
 
 ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const TensorType& type) {

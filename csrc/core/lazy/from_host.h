@@ -19,7 +19,7 @@ struct OutsideMemory {
   int64_t first_element() const { return elements_in(type.dtype, static_cast<uint64_t>(first - low)); }
 };
 // Throws Error(invalid_argument) for an invalid description. Sets only `type` for an array without elements.
-OutsideMemory described(const fe_host_memory& memory);
+OutsideMemory describe(const fe_host_memory& memory);
 
 ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory);
 // A one-dimensional array of uint8 over the region.

@@ -101,7 +101,7 @@ NativeArray native_array(const ArrayPointer& array, NativeWait wait, void* strea
 
 ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_host_memory& memory, NativeDevice of) {
   const std::shared_ptr<void> owner = owner_of_borrowed_memory(memory.release, memory.release_argument);
-  const OutsideMemory outside = described(memory);
+  const OutsideMemory outside = describe(memory);
   TensorType type = outside.type;
   if (element_count(type.shape) == 0)
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");

@@ -16,7 +16,7 @@ NativeDevice native_device(Device& device);
 // The native handle of the compute queue; null if it has none.
 void* native_stream(Device& device);
 
-// Which side waits before another library may read an array.
+// The side that waits before another library may read an array.
 enum class NativeWait : int32_t { none = 0, host = 1, stream = 2 };
 struct NativeArray {
   NativeDevice device;

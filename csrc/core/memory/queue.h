@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/memory/work.h"
+#include "core/trace/trace.h"
 
 #include <array>
 #include <list>

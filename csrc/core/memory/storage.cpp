@@ -46,7 +46,7 @@ class Storage::Held final : public Storage {
     storage->origin_ = origin;
     const fe_backend& table = device->table();
     if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
-    if (!grant.fences.empty()) storage->made_uses().works = std::move(grant.fences);
+    if (!grant.fences.empty()) storage->get_or_make_uses().works = std::move(grant.fences);
     return storage;
   }
 
@@ -57,7 +57,7 @@ class Storage::Held final : public Storage {
 Storage::Storage() : generation_(next_generation++) {}
 Storage::~Storage() { delete uses_.load(std::memory_order_acquire); }
 
-Storage::Uses& Storage::made_uses() const {
+Storage::Uses& Storage::get_or_make_uses() const {
   std::atomic<Uses*>& place = uses_of();
   if (Uses* const made = place.load(std::memory_order_acquire)) return *made;
   auto mine = std::make_unique<Uses>();
@@ -66,7 +66,7 @@ Storage::Uses& Storage::made_uses() const {
 }
 
 void Storage::was_read(const WorkPointer& work) {
-  Uses& uses = made_uses();
+  Uses& uses = get_or_make_uses();
   WorkPointer before;  // released after unlocking
   const std::scoped_lock lock(uses.mutex);
   const auto is_of_queue = [&](const WorkPointer& other) { return &other->queue() == &work->queue(); };
@@ -78,7 +78,7 @@ void Storage::was_read(const WorkPointer& work) {
 }
 
 void Storage::was_written(const WorkPointer& work) {
-  Uses& uses = made_uses();
+  Uses& uses = get_or_make_uses();
   Fences now = {work};
   const std::scoped_lock lock(uses.mutex);
   uses.works.swap(now);
@@ -188,7 +188,7 @@ std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, ui
   return part;
 }
 
-std::shared_ptr<Storage> Storage::moved(const std::shared_ptr<Storage>& from) {
+std::shared_ptr<Storage> Storage::move_memory(const std::shared_ptr<Storage>& from) {
   const std::shared_ptr<Storage> to = std::make_shared<Held>(from->device(), BytesInUse{"memory", from->size_});
   to->size_ = from->size_;
   move_back(from, *to);

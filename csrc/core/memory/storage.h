@@ -42,8 +42,8 @@ class Storage {
   static std::shared_ptr<Storage> part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size);
   // Moves the memory of an allocated storage that has no other user to a new storage with its own generation. `from` is
   // left without memory.
-  static std::shared_ptr<Storage> moved(const std::shared_ptr<Storage>& from);
-  // Undoes moved(): `to` is the storage that the memory came from.
+  static std::shared_ptr<Storage> move_memory(const std::shared_ptr<Storage>& from);
+  // Undoes move_memory(): `to` is the storage that the memory came from.
   static void move_back(const std::shared_ptr<Storage>& from, Storage& to);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -80,7 +80,7 @@ class Storage {
     Fences works;              // the last write, if any, then the last read of each queue since
   };
   std::atomic<Uses*>& uses_of() const { return whole_ ? whole_->uses_ : uses_; }
-  Uses& made_uses() const;
+  Uses& get_or_make_uses() const;
   template <class Function>
   static std::shared_ptr<Storage> make_borrowed(const std::shared_ptr<Device>& device, UseDescription what,
                                                 uint64_t size, fe_access access, std::shared_ptr<void> owner,

@@ -1,34 +1,19 @@
 #include "core/registry/backend.h"
 
 #include "core/log.h"
-#include "core/registry/host_table.h"
-#include "core/registry/leftover_modules.h"
 #include "core/registry/module_calls.h"
 #include "core/sync/fork.h"
-#include "module_file/module_name.h"
-#include "module_file/path_text.h"
+#include "core/sync/fork_generation.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace ferrule {
 namespace {
 
-// Clears the slots that the module's headers do not have.
-void clear_unknown_slots(fe_backend& table) {
-  if (table.struct_size < sizeof table)
-    std::memset(reinterpret_cast<char*>(&table) + table.struct_size, 0, sizeof table - table.struct_size);
-}
-
 // Largest accepted number of devices, more than any machine has. A larger count, such as one from uninitialised memory,
 // is an error.
 constexpr uint32_t max_devices = 4096;
-
-struct Slot {
-  const char* name;
-  bool is_there;
-};
 
 }  // namespace
 
@@ -44,89 +29,21 @@ std::shared_ptr<Backend> Backend::start(ModuleSource source) {
   return backend;
 }
 
-Backend::Backend(ModuleSource source) : source_(std::move(source)) {}
+Backend::Backend(ModuleSource source) : Module(std::move(source)) {}
 
 Backend::~Backend() {
-  if (abandoned_in_generation_ != fork_generation()) return;
-  table_.close(table_.self);
-  unmap_module(source_);
-}
-
-std::string Backend::full_name() const { return variant().empty() ? name() : name() + "-" + variant(); }
-
-std::string Backend::file() const { return is_static() ? "static" : path_to_text(source_.path); }
-
-void Backend::initialise() {
-  closed_ = true;  // until the module is initialised
-  table_.struct_size = sizeof table_;
-  begin_step("init");
-  const HoldsForks holds_forks;
-  call_module("init", [&] { check(source_.init(host_table(), &table_)); });
-  clear_unknown_slots(table_);
-  try {
-    if (source_.name.empty()) take_name_of_table();
-    check_table();
-  } catch (...) {
-    if (table_.close != nullptr) table_.close(table_.self);
-    throw;
-  }
-  version_ = table_.version != nullptr ? table_.version : "";
-  closed_ = false;
-}
-
-void Backend::take_name_of_table() {
-  const std::string name = table_.name != nullptr ? table_.name : "";
-  if (!module_file::is_backend_name(name))
-    fail(FE_INTERNAL, "its init calls it '{}', and a backend's name consists of a-z, 0-9 and _", name);
-  source_.name = name;
-  source_.variant = table_.variant != nullptr ? table_.variant : "";
-}
-
-void Backend::check_table() const {
-  if (table_.struct_size < offsetof(fe_backend, close))
-    fail(FE_INTERNAL, "its init set the size of its table to {} bytes", table_.struct_size);
-  const std::string_view says_name = table_.name != nullptr ? table_.name : "";
-  const std::string_view says_variant = table_.variant != nullptr ? table_.variant : "";
-  if (!source_.is_renamed && (says_name != name() || says_variant != variant()))
-    fail(FE_INTERNAL, "its init calls it '{}{}{}', and its file is named after '{}'", says_name,
-         says_variant.empty() ? "" : "-", says_variant, full_name());
-  const bool queues = table_.queue_create != nullptr;
-  const Slot needed[] = {
-      {"close", table_.close != nullptr},
-      {"device_count", table_.device_count != nullptr},
-      {"device_properties", table_.device_properties != nullptr},
-      {"device_open", table_.device_open != nullptr},
-      {"device_close", table_.device_close != nullptr},
-      {"buffer_allocate", table_.buffer_allocate != nullptr},
-      {"buffer_free", table_.buffer_free != nullptr},
-      {"copy_from_host", table_.copy_from_host != nullptr},
-      {"copy_to_host", table_.copy_to_host != nullptr},
-      {"copy", table_.copy != nullptr},
-      {"supports", table_.supports != nullptr},
-      {"compile", table_.compile != nullptr},
-      {"executable_release", table_.executable_release != nullptr},
-      {"execute", table_.execute != nullptr},
-      {"queue_destroy", !queues || table_.queue_destroy != nullptr},
-      {"queue_reset", !queues || table_.queue_reset != nullptr},
-      {"event_record", !queues || table_.event_record != nullptr},
-      {"event_wait", !queues || table_.event_wait != nullptr},
-      {"event_done", !queues || table_.event_done != nullptr},
-      {"event_release", !queues || table_.event_release != nullptr},
-      {"prepare", table_.prepare_size == nullptr || table_.prepare != nullptr},
-  };
-  for (const Slot& slot : needed)
-    if (!slot.is_there) fail(FE_INTERNAL, "its table has no function '{}'", slot.name);
+  if (abandoned_in_generation_ == fork_generation()) close_and_unmap();
 }
 
 std::vector<DeviceProperties> Backend::read_devices() const {
   const HoldsForks holds_forks;
   std::vector<DeviceProperties> all;
   begin_step("enumerate");
-  const uint32_t count = call_module("device_count", [&] { return table_.device_count(table_.self); });
+  const uint32_t count = call_module("device_count", [&] { return table().device_count(table().self); });
   if (count > max_devices) fail(FE_INTERNAL, "it reports {} devices; the limit is {}", count, max_devices);
   all.reserve(count);
   for (uint32_t index = 0; index < count; ++index)
-    all.push_back(call_module("device_properties", [&] { return read_properties(table_, index); }));
+    all.push_back(call_module("device_properties", [&] { return read_properties(table(), index); }));
   return all;
 }
 
@@ -143,7 +60,7 @@ bool Backend::enumerate(bool renews_lost) {
   for (uint32_t index = 0; index < found.size(); ++index) {
     const bool stays = index < before.size() && is_same_device(before[index]->properties(), found[index]) &&
                        !(renews_lost && before[index]->is_lost());
-    now.push_back(stays ? before[index] : std::make_shared<Device>(shared_from_this(), index, found[index]));
+    now.push_back(stays ? before[index] : std::make_shared<Device>(shared_from_this(), *this, index, found[index]));
   }
   // A device that left its index has only moved if the same device appeared at another index.
   std::vector<std::shared_ptr<Device>> retired, come;
@@ -218,7 +135,7 @@ void Backend::abandon() {
   const std::scoped_lock changing(changing_);
   check_is_ours();
   const std::vector<std::shared_ptr<Device>> devices = all_devices();
-  closed_.store(true, std::memory_order_release);
+  mark_closed();
   abandoned_in_generation_ = fork_generation();
   {
     const std::scoped_lock lock(mutex_);
@@ -242,15 +159,14 @@ void Backend::close() {
     for (std::size_t i = 0; i < begun; ++i) devices[i]->cancel_closing();
     throw;
   }
-  closed_.store(true, std::memory_order_release);
+  mark_closed();
   for (const auto& device : devices) device->finish_closing();
-  table_.close(table_.self);
   {
     const std::scoped_lock lock(mutex_);
     devices_.clear();
     retired_.clear();
   }
-  unmap_module(source_);
+  close_and_unmap();
 }
 
 }  // namespace ferrule

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "core/registry/device.h"
-#include "core/registry/manifest.h"
-#include "module_file/file_bytes.h"
+#include "core/registry/module.h"
 
 #include <ferrule/backend.h>
 
 #include <atomic>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,26 +16,7 @@
 
 namespace ferrule {
 
-using module_file::FileIdentity;
-
-// A module that is ready to be initialised.
-struct ModuleSource {
-  std::string name, variant;     // without a name, its init provides both
-  std::filesystem::path path;    // the real path; empty when it is linked into the program
-  std::filesystem::path mapped;  // the path that was mapped: the same, or that of a removed copy
-  FileIdentity identity;
-  std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
-  std::optional<Manifest> manifest;
-  module_file::AbiVersion abi;
-  std::optional<int> score;  // the module's own, if it has one
-  int preference = 0;        // used without a manifest
-  std::function<fe_error*(const fe_host*, fe_backend*)> init;
-  bool is_renamed = false;  // the caller chose the name; its init may use another
-  // Its threads go on after close, so its code stays mapped then.
-  bool leaves_threads = false;
-};
-
-class Backend : public std::enable_shared_from_this<Backend> {
+class Backend : public Module, public std::enable_shared_from_this<Backend> {
  public:
   // Initialises the module and lists its devices. Throws the module's error, or internal when its table is invalid.
   static std::shared_ptr<Backend> start(ModuleSource source);
@@ -46,20 +24,6 @@ class Backend : public std::enable_shared_from_this<Backend> {
   ~Backend();
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
-
-  const std::string& name() const noexcept { return source_.name; }
-  const std::string& variant() const noexcept { return source_.variant; }
-  const std::string& version() const noexcept { return version_; }
-  // "cpu-haswell"
-  std::string full_name() const;
-  bool is_static() const noexcept { return source_.path.empty(); }
-  // The module's file, "static" when it is linked in.
-  std::string file() const;
-  const ModuleSource& source() const noexcept { return source_; }
-  const std::optional<Manifest>& manifest() const noexcept { return source_.manifest; }
-  int preference() const noexcept { return source_.manifest ? source_.manifest->preference : source_.preference; }
-  const fe_backend& table() const noexcept { return table_; }
-  bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
   // The devices in the module's order. Lists them again after the module announced a new device.
   std::vector<std::shared_ptr<Device>> devices();
@@ -89,19 +53,11 @@ class Backend : public std::enable_shared_from_this<Backend> {
 
  private:
   void check_is_ours() const;
-  void initialise();
-  void take_name_of_table();
-  void check_table() const;
   bool enumerate(bool renews_lost);
-  void* ask_for(const char* name) const;
   std::vector<DeviceProperties> read_devices() const;
   bool belongs_to_parent() const;
   std::vector<std::shared_ptr<Device>> all_devices() const;  // retired devices included
 
-  ModuleSource source_;
-  std::string version_;
-  fe_backend table_{};
-  std::atomic<bool> closed_{false};
   std::optional<uint32_t> abandoned_in_generation_;  // of forks
   std::atomic<bool> stale_{true};
   std::atomic<uint32_t> holds_{0};  // increased only under changing_

@@ -7,11 +7,6 @@
 
 namespace ferrule {
 
-void* Backend::ask_for(const char* name) const {
-  if (table_.get_proc == nullptr) return nullptr;
-  return call_module("get_proc", [&] { return table_.get_proc(name); });
-}
-
 Backend::Proc Backend::proc(const char* name) {
   struct Hold {
     std::shared_ptr<Backend> backend;
@@ -21,7 +16,7 @@ Backend::Proc Backend::proc(const char* name) {
   };
   const std::scoped_lock changing(changing_);
   if (is_closed()) fail(FE_NOT_FOUND, "backend {} is no longer loaded", this->name());
-  Proc proc{ask_for(name), nullptr};
+  Proc proc{find_proc(name), nullptr};
   if (proc.address == nullptr) return proc;
   const auto hold = std::make_shared<Hold>();
   hold->backend = shared_from_this();
@@ -34,7 +29,7 @@ std::vector<std::pair<std::string, std::string>> Backend::features() {
   std::vector<std::pair<std::string, std::string>> features;
   const std::scoped_lock changing(changing_);
   if (is_closed()) return features;
-  const auto list = reinterpret_cast<fe_features_function>(ask_for(FE_FEATURES));
+  const auto list = reinterpret_cast<fe_features_function>(find_proc(FE_FEATURES));
   if (list == nullptr) return features;
   size_t count = 0;
   const fe_feature* const first = call_module("features", [&] { return list(&count); });

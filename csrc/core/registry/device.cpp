@@ -2,9 +2,9 @@
 
 #include "core/environment.h"
 #include "core/log.h"
-#include "core/registry/backend.h"
 #include "core/registry/option_variables.h"
 #include "core/sync/fork.h"
+#include "core/sync/fork_generation.h"
 
 #include <algorithm>
 
@@ -12,8 +12,6 @@ namespace ferrule {
 namespace {
 
 std::atomic<uint64_t> next_id{1};
-
-std::string copied(const char* text) { return text != nullptr ? text : ""; }
 
 // "threads=2, memory=1000"
 std::string text_of(const DeviceOptions& options) {
@@ -32,36 +30,12 @@ std::string text_of(const UseDescription& thing) {
 
 }  // namespace
 
-DeviceProperties read_properties(const fe_backend& table, uint32_t index) {
-  fe_device_properties raw{};
-  raw.struct_size = sizeof raw;
-  check(table.device_properties(table.self, index, &raw));
-  if (raw.kind >= FE_DEVICE_KIND_COUNT)
-    fail(FE_INTERNAL, "device {} is of kind {}, which this ferrule does not know", index, raw.kind);
-  DeviceProperties out;
-  out.kind = static_cast<fe_device_kind>(raw.kind);
-  out.flags = raw.flags;
-  out.name = copied(raw.name);
-  out.description = copied(raw.description);
-  out.total_memory = raw.total_memory;
-  out.max_allocation = raw.max_allocation;
-  out.borrow_alignment = raw.borrow_alignment;
-  out.pci_address = copied(raw.pci_address);
-  out.queue_kinds = raw.queue_kinds;
-  if (raw.uuid != nullptr) std::copy_n(raw.uuid, 16, out.uuid.emplace().begin());
-  return out;
-}
-
-bool is_same_device(const DeviceProperties& a, const DeviceProperties& b) {
-  return a.kind == b.kind && a.name == b.name && a.uuid == b.uuid && a.pci_address == b.pci_address;
-}
-
-Device::Device(std::shared_ptr<Backend> backend, uint32_t index, DeviceProperties properties)
+Device::Device(std::shared_ptr<Backend> backend, const Module& module, uint32_t index, DeviceProperties properties)
     : backend_(std::move(backend)),
-      table_(backend_->table()),
+      module_(module),
       index_(index),
       properties_(std::move(properties)),
-      name_(fmt::format("{}:{}", backend_->name(), index)),
+      name_(fmt::format("{}:{}", module_.name(), index)),
       id_(next_id++) {}
 
 Device::~Device() = default;
@@ -80,20 +54,11 @@ std::vector<DeviceOptionInfo> Device::known_options() const {
 }
 
 std::vector<DeviceOptionInfo> Device::ask_for_options() const {
-  std::vector<DeviceOptionInfo> options;
   {
     const std::scoped_lock lock(mutex_);
-    if (closed_) return options;
+    if (closed_) return {};
   }
-  if (table_.device_option == nullptr) return options;
-  // Limited, in case a module never reports the end of the list.
-  for (uint32_t i = 0; i < 1000; ++i) {
-    fe_option_info info{};
-    info.struct_size = sizeof info;
-    if (const ErrorPointer past_the_last(table_.device_option(table_.self, i, &info)); past_the_last) break;
-    options.push_back({copied(info.key), copied(info.type), copied(info.doc)});
-  }
-  return options;
+  return read_options(table());
 }
 
 DeviceOptions Device::effective_options(const DeviceOptions& given) const {
@@ -113,7 +78,7 @@ DeviceOptions Device::effective_options(const DeviceOptions& given) const {
   }
   DeviceOptions options = given;
   for (const DeviceOptionInfo& option : known) {
-    const std::string variable = option_variable(backend_->name(), option.key);
+    const std::string variable = option_variable(module_.name(), option.key);
     const auto value = environment(variable.c_str());
     if (!value || !options.emplace(option.key, *value).second) continue;
     if (const std::string complaint = complaint_about_value(option, *value); !complaint.empty())
@@ -127,13 +92,13 @@ std::string Device::variables_behind(const DeviceOptions& options, const DeviceO
   std::vector<std::string> named, all;
   for (const auto& [key, value] : options) {
     if (given.contains(key)) continue;
-    all.push_back(fmt::format("{}={}", option_variable(backend_->name(), key), value));
+    all.push_back(fmt::format("{}={}", option_variable(module_.name(), key), value));
     if (text.find(key) != std::string_view::npos) named.push_back(all.back());
   }
   return joined(named.empty() ? all : named);
 }
 
-fe_module_device* Device::checked(fe_module_device* handle) const {
+fe_module_device* Device::check_handle(fe_module_device* handle) const {
   if (is_lost()) check_is_there();
   if (belongs_to_parent())
     fail(FE_UNSUPPORTED,
@@ -145,7 +110,7 @@ fe_module_device* Device::checked(fe_module_device* handle) const {
 
 fe_module_device* Device::open(const DeviceOptions& given) {
   if (given.empty())
-    if (fe_module_device* handle = handle_.load(std::memory_order_acquire)) return checked(handle);
+    if (fe_module_device* handle = handle_.load(std::memory_order_acquire)) return check_handle(handle);
   const std::scoped_lock lock(changing_);
   check_is_there();
   if (opening_in_generation_)
@@ -158,7 +123,7 @@ fe_module_device* Device::open(const DeviceOptions& given) {
       if (const DeviceOptions asked = effective_options(given); asked != options_)
         fail_argument("device {} is open with {}, and cannot be opened with {}", name_, text_of(options_),
                       text_of(asked));
-    return checked(handle);
+    return check_handle(handle);
   }
   DeviceOptions options = effective_options(given);
   std::vector<fe_option> list;
@@ -169,7 +134,7 @@ fe_module_device* Device::open(const DeviceOptions& given) {
     const HoldsForks holds_forks;
     opening_in_generation_ = fork_generation();
     fe_error* const error =
-        table_.device_open(table_.self, index_, list.data(), static_cast<uint32_t>(list.size()), &handle);
+        table().device_open(table().self, index_, list.data(), static_cast<uint32_t>(list.size()), &handle);
     opening_in_generation_.reset();
     if (code_of(error) == FE_INVALID_ARGUMENT) {
       const ErrorPointer refused(error);
@@ -178,8 +143,7 @@ fe_module_device* Device::open(const DeviceOptions& given) {
     }
     ferrule::check(error);
   }
-  if (handle == nullptr)
-    fail(FE_INTERNAL, "backend {} returned neither device {} nor an error", backend_->name(), name_);
+  if (handle == nullptr) fail(FE_INTERNAL, "backend {} returned neither device {} nor an error", module_.name(), name_);
   log_debug("opened device {} with {}", name_, text_of(options));
   options_ = std::move(options);
   opened_in_generation_ = fork_generation();
@@ -220,11 +184,11 @@ void Device::check_is_there() const {
       if (!closed_ && !closing_) return;
       if (retired_)
         fail(FE_NOT_FOUND, "device {} no longer exists: a refresh of its backend {} listed other devices", name_,
-             backend_->name());
-      fail(FE_NOT_FOUND, "device {} no longer exists: its backend {} was unloaded", name_, backend_->name());
+             module_.name());
+      fail(FE_NOT_FOUND, "device {} no longer exists: its backend {} was unloaded", name_, module_.name());
     }
     loss = loss_;
-    if (backend_->is_closed()) advice = "";
+    if (module_.is_closed()) advice = "";
   }
   fail(FE_DEVICE_LOST, "device {} was lost ({}) with its contents{}", name_, loss, advice);
 }
@@ -247,9 +211,9 @@ DeviceMemory Device::memory() const {
   DeviceMemory memory{std::nullopt, properties_.total_memory};
   const std::scoped_lock lock(changing_);
   fe_module_device* handle = handle_.load(std::memory_order_acquire);
-  if (handle == nullptr || table_.device_memory == nullptr) return memory;
+  if (handle == nullptr || table().device_memory == nullptr) return memory;
   uint64_t free_bytes = UINT64_MAX, total_bytes = 0;
-  ferrule::check(table_.device_memory(checked(handle), &free_bytes, &total_bytes));
+  ferrule::check(table().device_memory(check_handle(handle), &free_bytes, &total_bytes));
   if (free_bytes != UINT64_MAX) memory.free = free_bytes;
   if (total_bytes != 0) memory.total = total_bytes;
   return memory;
@@ -329,7 +293,7 @@ void Device::begin_closing() {
     first.push_back(text_of(living->what_));
   std::string what = joined(first);
   if (use_count_ > shown) what += fmt::format(" and {} more", use_count_ - shown);
-  fail_argument("backend {} cannot be unloaded: on device {} there still is {}", backend_->name(), name_, what);
+  fail_argument("backend {} cannot be unloaded: on device {} there still is {}", module_.name(), name_, what);
 }
 
 void Device::cancel_closing() noexcept {
@@ -349,7 +313,7 @@ void Device::finish_closing() noexcept {
   }
   while (!attached.empty()) attached.pop_back();  // in reverse order of creation
   const bool is_ours = !belongs_to_parent();
-  if (fe_module_device* handle = handle_.exchange(nullptr); handle != nullptr && is_ours) table_.device_close(handle);
+  if (fe_module_device* handle = handle_.exchange(nullptr); handle != nullptr && is_ours) table().device_close(handle);
 }
 
 void Device::retire(const std::string& loss) {

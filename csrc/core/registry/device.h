@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/error.h"
-#include "core/registry/device_kind.h"
+#include "core/registry/device_properties.h"
+#include "core/registry/module.h"
 #include "core/sync/mutexes.h"
 #include "base/tensor_type.h"
 
@@ -27,34 +28,6 @@ namespace ferrule {
 class Backend;
 class DeviceUse;
 
-using DeviceOptions = std::map<std::string, std::string>;
-
-// fe_device_properties with copied strings, which outlive the module.
-struct DeviceProperties {
-  fe_device_kind kind = FE_DEVICE_CPU;
-  uint32_t flags = 0;
-  std::string name;
-  std::string description;
-  uint64_t total_memory = 0;      // bytes; 0 = unknown
-  uint64_t max_allocation = 0;    // bytes; 0 = no limit known
-  uint64_t borrow_alignment = 0;  // 0 = host memory cannot be borrowed
-  std::optional<std::array<uint8_t, 16>> uuid;
-  std::string pci_address;
-  uint32_t queue_kinds = 0;  // bits, 1 << fe_queue_kind
-};
-
-struct DeviceOptionInfo {
-  std::string key, type, doc;
-};
-
-struct DeviceMemory {
-  std::optional<uint64_t> free;  // bytes; unknown until the device is open
-  uint64_t total = 0;            // bytes; 0 = unknown
-};
-
-// Whether both describe the same device: kind, name, UUID and PCI address are equal.
-bool is_same_device(const DeviceProperties& a, const DeviceProperties& b);
-
 // Describes an object on a device for messages. The text is made only when unloading is refused, which is rare.
 struct ArrayInUse {
   TensorType type;
@@ -65,12 +38,10 @@ struct BytesInUse {
 };
 using UseDescription = std::variant<std::string, ArrayInUse, BytesInUse>;
 
-// Reads the properties of one device of a module.
-DeviceProperties read_properties(const fe_backend& table, uint32_t index);
-
 class Device : public std::enable_shared_from_this<Device> {
  public:
-  Device(std::shared_ptr<Backend> backend, uint32_t index, DeviceProperties properties);
+  // `module` is the part of the backend that the device needs.
+  Device(std::shared_ptr<Backend> backend, const Module& module, uint32_t index, DeviceProperties properties);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -94,7 +65,7 @@ class Device : public std::enable_shared_from_this<Device> {
   const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
   // The module's functions; slots that the module does not have are null. Hold a DeviceUse to call them: it keeps the
   // module from being unloaded.
-  const fe_backend& table() const noexcept { return table_; }
+  const fe_backend& table() const noexcept { return module_.table(); }
 
   // Opens the device on first use. Given options take precedence over FERRULE_<NAME>_<KEY>. Without options, an open
   // device is returned as it is. Throws invalid_argument for an unknown key and for options that differ from those that
@@ -109,7 +80,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Whether a forked child can go on using it: its memory is the host's, and only the core's and the calling threads
   // work for it.
-  bool survives_fork() const noexcept { return is_host() && table_.queue_create == nullptr; }
+  bool survives_fork() const noexcept { return is_host() && table().queue_create == nullptr; }
   // Whether this is the child of a fork and the parent opened the device. Its functions must not be called then, not
   // even to free memory.
   bool belongs_to_parent() const noexcept;
@@ -169,10 +140,10 @@ class Device : public std::enable_shared_from_this<Device> {
   DeviceOptions effective_options(const DeviceOptions& given) const;
   // "FERRULE_CUDA_GRAPHS=maybe": the variables that the options come from, if the text names their keys or none.
   std::string variables_behind(const DeviceOptions& options, const DeviceOptions& given, std::string_view text) const;
-  fe_module_device* checked(fe_module_device* handle) const;
+  fe_module_device* check_handle(fe_module_device* handle) const;
 
   const std::shared_ptr<Backend> backend_;
-  const fe_backend& table_;
+  const Module& module_;
   const uint32_t index_;
   const DeviceProperties properties_;
   const std::string name_;

@@ -1,5 +1,6 @@
 // The registry's searches for devices.
 #include "core/environment.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/registry.h"
 #include "core/warn_once.h"
 

@@ -3,11 +3,13 @@
 #include "core/cache/module_cache.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/registry/registry.h"
 #include "core/threads/pool.h"
 #include "core/trace/trace.h"
 #include "base/dtype.h"
 #include "ops/table.h"
+
+#include <atomic>
+#include <string_view>
 
 namespace ferrule {
 namespace {
@@ -52,7 +54,11 @@ uint32_t threads() { return thread_count(); }
 
 int is_being_traced() { return is_tracing() ? 1 : 0; }
 
-void device_added(fe_module_backend* backend) { Registry::announce_devices(backend); }
+constinit std::atomic<void (*)(const fe_module_backend*)> device_listener{nullptr};
+
+void device_added(fe_module_backend* backend) {
+  if (const auto listener = device_listener.load(std::memory_order_acquire)) listener(backend);
+}
 
 void* get_proc(const char* name) {
   // The interface returns a pointer to non-const, but the table of functions is constant.
@@ -82,5 +88,9 @@ constexpr fe_host table = {
 }  // namespace
 
 const fe_host* host_table() noexcept { return &table; }
+
+void set_device_listener(void (*listener)(const fe_module_backend* backend)) noexcept {
+  device_listener.store(listener, std::memory_order_release);
+}
 
 }  // namespace ferrule

@@ -1,8 +1,8 @@
 #include "core/registry/leftover_modules.h"
 
 #include "core/log.h"
-#include "core/platform/dynamic_library.h"
-#include "core/registry/backend.h"
+#include "core/platform/libraries/dynamic_library.h"
+#include "core/registry/module_source.h"
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
 #include "module_file/path_text.h"

@@ -1,7 +1,7 @@
 // The contents of a module's manifest.
 #pragma once
 
-#include "core/platform/driver_need.h"
+#include "core/platform/drivers/driver_need.h"
 #include "module_file/abi_version.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The environment variables from which devices take options: FERRULE_<BACKEND>_<KEY>.
 #pragma once
 
-#include "core/registry/device.h"
+#include "core/registry/device_properties.h"
 
 #include <string>
 #include <string_view>

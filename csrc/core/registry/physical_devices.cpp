@@ -1,6 +1,7 @@
 #include "core/registry/physical_devices.h"
 
 #include "core/registry/backend.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/unify_devices.h"
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
@@ -22,7 +23,7 @@ DeviceIdentity identity_of(const Device& device) {
 
 // Returns a copy of the text that is never freed: callers may hold a name that has been replaced since. There are few
 // such texts: "gpu:0", "gpu:1", ...
-const std::string* lasting(std::string text) {
+const std::string* intern(std::string text) {
   struct Texts {
     BriefMutex mutex;
     std::set<std::string> texts;
@@ -117,7 +118,7 @@ void DeviceNames::assign(uint64_t begun, const Listing& listing) {
     const std::size_t number = counts[first.kind()]++;
     // When a backend has the name of a kind, the word means that backend's devices.
     if (device.size() > 1 && !has_backend(listing, name_of(first.kind())))
-      names[&first] = lasting(fmt::format("{}:{}", name_of(first.kind()), number));
+      names[&first] = intern(fmt::format("{}:{}", name_of(first.kind()), number));
   }
   std::vector<std::shared_ptr<Device>> former;  // released after the lock
   const std::scoped_lock lock(mutex_);

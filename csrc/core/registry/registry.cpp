@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/registry/abi_compatibility.h"
+#include "core/registry/host_table.h"
 #include "core/struct_size.h"
 #include "core/sync/immortal.h"
 #include "core/threads/pool.h"
@@ -51,7 +52,10 @@ Registry& Registry::instance() {
   static constinit std::atomic<bool> is_ready{false};
   if (is_ready.load(std::memory_order_acquire)) return the_registry();
   const std::scoped_lock lock(first);
-  if (!is_ready.load(std::memory_order_relaxed)) the_registry().add_static_modules();
+  if (!is_ready.load(std::memory_order_relaxed)) {
+    set_device_listener(announce_devices);
+    the_registry().add_static_modules();
+  }
   is_ready.store(true, std::memory_order_release);
   return the_registry();
 }

@@ -83,8 +83,6 @@ class Registry {
   bool is_abandoned(const std::filesystem::path& file) const;
   // Closes all backends and ends the threads. Throws when a backend is in use; the others are closed then.
   void shutdown();
-  // Records that a module's backend has new devices. Modules may call it at any time, also during their init.
-  static void announce_devices(const fe_module_backend* backend) noexcept;
   // Lists the devices of every backend again; see Backend::refresh. Returns whether any device was retired.
   bool refresh();
   // The files of unloaded modules that stay mapped, and the reasons.
@@ -93,6 +91,8 @@ class Registry {
   LongMutex& changes() noexcept { return changes_; }
 
  private:
+  // Records that a module's backend has new devices. Modules may call it at any time, also during their init.
+  static void announce_devices(const fe_module_backend* backend) noexcept;
   std::shared_ptr<Backend> add(ModuleSource source, fe_score_function score_of);
   void remove(const std::shared_ptr<Backend>& backend);
   LongMutex changes_;

@@ -1,9 +1,10 @@
 #include "core/sync/fork.h"
 
+#include "core/sync/fork_generation.h"
 #include "core/sync/mutexes.h"
 
-#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 #if !defined(_WIN32)
@@ -12,8 +13,6 @@
 
 namespace ferrule {
 namespace {
-
-std::atomic<uint32_t> generation{0};
 
 constinit BriefMutex holding;  // guards the two variables below
 constinit uint32_t holders = 0;
@@ -39,7 +38,7 @@ void resume_parent() {
 }
 
 void begin_child() {
-  generation.fetch_add(1, std::memory_order_relaxed);
+  begin_fork_generation();
   holders = held_here;
   waiting_forks = 0;
   unlock_brief_mutexes();
@@ -50,8 +49,6 @@ void begin_child() {
 #endif
 
 }  // namespace
-
-uint32_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
 HoldsForks::HoldsForks() noexcept {
   for (holding.lock(); waiting_forks > 0 && held_here == 0; holding.lock()) {

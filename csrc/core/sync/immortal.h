@@ -12,15 +12,15 @@ class Immortal {
  public:
   static T& get() {
     static_cast<void>(&made_at_load);
-    return made();
+    return make_once();
   }
 
  private:
-  static T& made() {
+  static T& make_once() {
     static T& one = *std::make_unique<T>().release();
     return one;
   }
-  inline static T& made_at_load = made();
+  inline static T& made_at_load = make_once();
 };
 
 }  // namespace ferrule

@@ -1,6 +1,6 @@
 #include "core/sync/mutexes.h"
 
-#include "core/sync/fork.h"
+#include "core/sync/fork_generation.h"
 
 #include <array>
 #include <cstddef>

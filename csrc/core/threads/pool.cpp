@@ -1,7 +1,7 @@
 #include "core/threads/pool.h"
 
 #include "core/environment.h"
-#include "core/sync/fork.h"
+#include "core/sync/fork_generation.h"
 #include "core/threads/workers.h"
 #include "core/warn_once.h"
 

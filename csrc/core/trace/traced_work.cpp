@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<uint64_t> last_number{0};
 
-TracedWorkPointer made(fe_trace_kind kind, uint64_t device, SegmentLabelsPointer labels) {
+TracedWorkPointer make_work(fe_trace_kind kind, uint64_t device, SegmentLabelsPointer labels) {
   return std::make_shared<TracedWork>(kind, device, std::move(labels));
 }
 
@@ -25,7 +25,7 @@ TracedWork::TracedWork(fe_trace_kind kind, uint64_t device, SegmentLabelsPointer
 TracedWorkPointer TracedWork::of_segment(uint64_t device, SegmentLabelsPointer labels) noexcept {
   if (!labels) return nullptr;
   try {
-    return made(FE_TRACE_SEGMENT, device, std::move(labels));
+    return make_work(FE_TRACE_SEGMENT, device, std::move(labels));
   } catch (...) {  // no memory
     return nullptr;
   }
@@ -34,7 +34,8 @@ TracedWorkPointer TracedWork::of_segment(uint64_t device, SegmentLabelsPointer l
 TracedWorkPointer TracedWork::of_transfer(uint64_t device, TraceLabel label) noexcept {
   if (!is_tracing()) return nullptr;
   try {
-    return made(FE_TRACE_TRANSFER, device, std::make_shared<const SegmentLabels>(SegmentLabels{std::move(label), {}}));
+    return make_work(FE_TRACE_TRANSFER, device,
+                     std::make_shared<const SegmentLabels>(SegmentLabels{std::move(label), {}}));
   } catch (...) {  // no memory
     return nullptr;
   }

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "core/sync/mutexes.h"
-#include "core/trace/trace.h"
+#include "core/trace/trace_event.h"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace ferrule {
+
+class TracedWork;
+using TracedWorkPointer = std::shared_ptr<TracedWork>;
 
 // Made before the work is submitted to the queue, and kept until it is over: modules report nodes late. Thread-safe.
 class TracedWork {

@@ -85,7 +85,7 @@ void limit_this_process(const Limits& limits) {
   work(module, answer, seal);
 }
 
-std::string listed(const std::vector<Process>& processes) {
+std::string list_of(const std::vector<Process>& processes) {
   std::vector<std::string> names;
   for (const Process& process : processes) {
     if (names.size() == 5) {
@@ -109,7 +109,7 @@ class Supervision {
     const Remains remains = end_descendants(3);
     if (!remains.names.empty())
       notes_.push_back(fmt::format("it leaves processes behind, which were ended: {}", fmt::join(remains.names, ", ")));
-    if (!remains.living.empty()) notes_.push_back("processes of it could not be ended: " + listed(remains.living));
+    if (!remains.living.empty()) notes_.push_back("processes of it could not be ended: " + list_of(remains.living));
     verdict["notes"] = notes_;
     verdict["output"] = output_.text();
     verdict["milliseconds"] = milliseconds();

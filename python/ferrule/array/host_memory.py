@@ -55,7 +55,7 @@ def from_host(
     `copy`: True always copies, False raises where a copy is needed, None copies where needed. `owned`: nothing else
     refers to the memory, so an array that uses it does not borrow; it is the caller's copy, `copied_because` of that.
     """
-    # Not imported here: while one thread imports it, another may fork.
+    # It is not imported here: while one thread imports it, another may fork.
     if isinstance(source, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
         raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
     check_ndim(caller, source.ndim)

@@ -136,7 +136,7 @@ def fftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | Non
     >>> fe.fft.fftshift(fe.fft.fftfreq(4)).tolist()
     [-0.5, -0.25, 0.0, 0.25]
     """
-    return _shifted("fftshift", x, axes, 1)
+    return _shift("fftshift", x, axes, 1)
 
 
 @names_itself
@@ -165,10 +165,10 @@ def ifftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | No
     >>> fe.fft.ifftshift(fe.asarray([-0.5, -0.25, 0.0, 0.25])).tolist()
     [0.0, 0.25, -0.5, -0.25]
     """
-    return _shifted("ifftshift", x, axes, -1)
+    return _shift("ifftshift", x, axes, -1)
 
 
-def _shifted(caller: str, x: Array, axes: SupportsIndex | Sequence[SupportsIndex] | None, sign: int) -> Array:
+def _shift(caller: str, x: Array, axes: SupportsIndex | Sequence[SupportsIndex] | None, sign: int) -> Array:
     array = as_operand(caller, x)
     places = list(range(array.ndim)) if axes is None else [*sizes(axes, caller, "axes")]
     places = [axis_of(caller, axis, array.ndim) for axis in places]

@@ -106,7 +106,7 @@ def _axes_and_lengths(caller: str, x: Array, s: Lengths, axes: Lengths) -> tuple
     return places, [None if length == -1 else _positive(caller, length, "a length of s") for length in lengths]
 
 
-def _resized(caller: str, x: Array, axis: int, length: int | None) -> Array:
+def _resize(caller: str, x: Array, axis: int, length: int | None) -> Array:
     """Cut an axis, or append zeros, for a transform of that length."""
     size = x.shape[axis]
     if length is None or length == size:
@@ -131,7 +131,7 @@ def _complex(
     array = _as_complex(_numbers(caller, x))
     places, lengths = _axes_and_lengths(caller, array, s, axes)
     for axis, length in zip(places, lengths, strict=True):
-        array = _resized(caller, array, axis, length)
+        array = _resize(caller, array, axis, length)
     scale = _factor(caller, norm, [array.shape[axis] for axis in places], "backward" if inverse else "forward")
     if not places:
         return array
@@ -155,7 +155,7 @@ def _from_real(
     if not places:
         raise InvalidArgumentError(f"{caller}: needs at least one axis")
     for axis, length in zip(places, lengths, strict=True):
-        array = _resized(caller, array, axis, length)
+        array = _resize(caller, array, axis, length)
     scale = _factor(caller, norm, [array.shape[axis] for axis in places], "backward" if conjugated else "forward")
     *others, last = places
     result = apply("fft_real", (array,), {"axis": last, "scale": 1.0 if others else scale})
@@ -183,7 +183,7 @@ def _to_real(
     size = _positive(caller, 2 * (array.shape[last] - 1), "the length of the result") if asked is None else asked
     lengths[-1] = size // 2 + 1
     for axis, length in zip(places, lengths, strict=True):
-        array = _resized(caller, array, axis, length)
+        array = _resize(caller, array, axis, length)
     counts = [*(array.shape[axis] for axis in others), size]
     scale = _factor(caller, norm, counts, "forward" if conjugated else "backward")
     if conjugated:

@@ -1,4 +1,4 @@
-"""What a traced function reads from outside: constants of its graphs until a name, an item or an attribute changes."""
+"""The values that a traced function reads from outside. They are constants of its graphs until one of them changes."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def has_changed(read: Read) -> bool:
 
 
 def has_other_bytes(read: Read) -> bool:
-    """Whether somebody wrote to NumPy's memory."""
+    """Return whether the memory of a NumPy array was written to."""
     return isinstance(read.known, bytes) and _ferrule.sample_of(read.value) != read.known
 
 

@@ -1,4 +1,4 @@
-"""What the code of a function reads through names from outside: `c["k"]`, `self.rate`, `time.time()`."""
+"""Finds expressions by which a function reads values from outside: `c["k"]`, `self.rate`, `time.time()`."""
 
 from __future__ import annotations
 

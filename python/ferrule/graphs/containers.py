@@ -13,7 +13,7 @@ from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.graphs.static_keys import Identity, MayHoldArraysError, static_key
 
 T = TypeVar("T")
-# What takes apart and builds the objects of a registered class.
+# The functions that take apart and build the objects of a registered class.
 _REGISTERED: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Sequence[Any]], Any]]] = {}
 _KNOWN = (Array, np.ndarray, np.generic, list, tuple, dict, str, bytes, int, float, complex)
 

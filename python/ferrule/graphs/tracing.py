@@ -1,4 +1,4 @@
-"""`ferrule.graph(f)`: f runs once for each signature, on symbols; from then on the recorded graph is computed."""
+"""Traced functions: they run once for each signature, on symbols; from then on the recorded graph is computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from ferrule.graphs.closed_over import (
 from ferrule.graphs.code_paths import Path
 from ferrule.graphs.eager_comparison import difference_of
 from ferrule.graphs.graph import Graph
-from ferrule.graphs.options import donated_places, static_arguments, static_options
+from ferrule.graphs.options import donated_places, static_arguments
 from ferrule.graphs.pickling import Place, attribute_function
 from ferrule.graphs.static_keys import Function, MayHoldArraysError
 from ferrule.graphs.structure import (
@@ -145,10 +145,10 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             # Called while another function is traced, or while a graph is built by hand: inlined into that graph.
             return self._run(structure, arguments.arrays, arguments.numbers)
         if self._check:
-            return self._checked(structure, arguments, args, kwargs)
-        return self._computed(structure, arguments, args, kwargs)
+            return self._compute_and_check(structure, arguments, args, kwargs)
+        return self._compute(structure, arguments, args, kwargs)
 
-    def _computed(
+    def _compute(
         self, structure: Structure, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Return the result of the graph of the call, which is traced if there is none."""
@@ -159,7 +159,7 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         if self._donate:
             self._refuse_donated(structure, arguments)  # before the call, which may donate them and then fail
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
-            donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
+            donation = self._find_donated(structure, len(args)), place.encode("utf-8", "replace").decode()
             views = [
                 view
                 for array in itertools.compress(arguments.given, donation[0])
@@ -197,14 +197,14 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
         return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
 
-    def _checked(
+    def _compute_and_check(
         self, structure: Structure, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Return the result of the graph, after comparing it with that of an eager run."""
         copies = [array._snapshot() for array in arguments.arrays]
         given, named = self._put_together(structure, copies, arguments.numbers)
         wanted = self._function(*given, **named)
-        got = self._computed(structure, arguments, args, kwargs)
+        got = self._compute(structure, arguments, args, kwargs)
         difference = difference_of(got, wanted)
         if difference is not None:
             raise TracingError(
@@ -213,7 +213,7 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             )
         return got
 
-    def _donated(self, structure: Structure, count: int) -> list[bool]:
+    def _find_donated(self, structure: Structure, count: int) -> list[bool]:
         """Return for each array of a call whether it is donated."""
         if self._donate[-1] >= count:
             raise InvalidArgumentError(f"{self!r}: argument {self._donate[-1]} is donated, and {count} are given")
@@ -511,129 +511,3 @@ def _warn_of_assignment(subject: str) -> None:
         UserWarning,
         stacklevel=level,
     )
-
-
-@overload
-def graph(function: Callable[P, R], /) -> TracedFunction[P, R]: ...
-
-
-@overload
-def graph(
-    function: None = None,
-    /,
-    *,
-    cache_size: int = 64,
-    device: Device | str | None = None,
-    fallback: str = "warn",
-    fuse: bool = True,
-    donate: int | Sequence[int] = (),
-    static_argnums: int | Sequence[int] = (),
-    static_argnames: str | Sequence[str] = (),
-    check: bool = False,
-) -> Callable[[Callable[P, R]], TracedFunction[P, R]]: ...
-
-
-@overload
-def graph(
-    function: Callable[P, R],
-    /,
-    *,
-    cache_size: int = 64,
-    device: Device | str | None = None,
-    fallback: str = "warn",
-    fuse: bool = True,
-    donate: int | Sequence[int] = (),
-    static_argnums: int | Sequence[int] = (),
-    static_argnames: str | Sequence[str] = (),
-    check: bool = False,
-) -> TracedFunction[P, R]: ...
-
-
-def graph(
-    function: Callable[P, R] | None = None,
-    /,
-    *,
-    cache_size: int = 64,
-    device: Device | str | None = None,
-    fallback: str = "warn",
-    fuse: bool = True,
-    donate: int | Sequence[int] = (),
-    static_argnums: int | Sequence[int] = (),
-    static_argnames: str | Sequence[str] = (),
-    check: bool = False,
-) -> TracedFunction[P, R] | Callable[[Callable[P, R]], TracedFunction[P, R]]:
-    """Make a function compute as a graph, which is traced and compiled once for each signature; also a decorator.
-
-    Any thread may call the traced function at any time. Threads that make the first call of a signature at the same
-    time may each run `function`; the graph that is finished first is kept.
-
-    Parameters
-    ----------
-    function : callable
-        The function. It runs once for each signature, with arrays that have a shape and a dtype, but no values.
-    cache_size : int
-        The number of graphs to keep: the least recently used ones are dropped.
-    device : Device or str, optional
-        The device of NumPy arrays among the arguments, and of the graph; by default that of the first array.
-    fallback : {"warn", "allow", "error"}
-        What to do about ops that the device does not support: run them on the CPU with a warning, run them on the CPU
-        without one, or raise an error.
-    fuse : bool
-        Whether elementwise ops are fused.
-    donate : int or tuple of int
-        The places of positional arguments whose arrays the caller does not use again. A result that equals such an
-        array except for a slice (`update_slice`, `x[i] = row`) is written into its memory, and only the slice is
-        written. If the memory is shared with a view, a pending array or NumPy, the array is copied. A donated array
-        keeps its shape and dtype; any other use is an `InvalidArgumentError` that names the call.
-    static_argnums : int or tuple of int
-        The places of arguments that are part of the signature: the function is traced once for each of their values,
-        which may then be shapes, axes and conditions.
-    static_argnames : str or tuple of str
-        The same by name. A parameter is static however it is passed.
-    check : bool
-        For debugging: each call also runs `function` eagerly, and raises `TracingError` if the results differ by more
-        than rounding: the function has an effect or reads a value that the graph does not know of.
-
-    Returns
-    -------
-    TracedFunction
-        Called like the function. Without `function`, a decorator is returned.
-
-    Raises
-    ------
-    TracingError
-        `function` is not callable. A call raises it if an argument may hold arrays, if the function needs the value of
-        an array, if it returns an object other than a tuple, list or dict that may hold arrays, or if `check` finds a
-        difference.
-    InvalidArgumentError
-        An option is invalid.
-
-    Notes
-    -----
-    The signature consists of the structure of the arguments (tuples, lists, dicts, dataclasses and classes registered
-    by `register_container`) and the dtype, shape, strides and device of the arrays in them. Python ints and floats are
-    operands that may change between calls; Python computes what depends only on them, as without the graph. Those of
-    frozen dataclasses are part of the signature. Arrays that the function closes over are constants; the function is
-    traced again when a closure or a global variable refers to another array, number or text.
-
-    Other arguments are part of the signature. By value: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes,
-    types, devices, slices, frozensets, `functools.partial` and frozen dataclasses. By identity and by the values that
-    they refer to (defaults, closures, global variables, attributes): functions, classes and members of an Enum. All
-    other objects may hold arrays that change, and are refused; so is the `self` of a decorated method.
-
-    Examples
-    --------
-    >>> @fe.graph
-    ... def scaled(x, factor):
-    ...     return x * factor + 1
-    >>> scaled(fe.ones(2), 3).tolist(), scaled(fe.ones(2), 4).tolist()
-    ([4.0, 4.0], [5.0, 5.0])
-    >>> scaled.cache_info().currsize
-    1
-    """
-    static = static_options(static_argnums, static_argnames)
-    if function is None:
-        return lambda decorated: TracedFunction(
-            decorated, cache_size, device, fallback, fuse, donated_places(donate), static, check
-        )
-    return TracedFunction(function, cache_size, device, fallback, fuse, donated_places(donate), static, check)

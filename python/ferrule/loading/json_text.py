@@ -17,7 +17,7 @@ def _text(value: Plain) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value}"' if _is_plain(value) else _escaped(value)
+        return f'"{value}"' if _is_plain(value) else _escape(value)
     return "[" + ", ".join(map(_text, value)) + "]"
 
 
@@ -25,7 +25,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     import json
 
     return json.dumps(text)

@@ -18,7 +18,7 @@ from ferrule.loading.search_folders import DefaultRoots, PathLike, backend_dir, 
 
 Result = TypeVar("Result")
 
-# What reads files of arrays, by their suffixes.
+# The functions that read files of arrays, by their suffixes.
 _READERS = {
     b".gguf": "gguf.GGUFReader",
     b".npy": "numpy.load",

@@ -1,4 +1,4 @@
-"""What has been loaded so far, for the functions that find devices."""
+"""The state of loading, for the functions that find devices."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def install() -> None:
     """
     _length()  # warns of a wrong value
     sys.excepthook = _hook_before(sys.excepthook)
-    Error._render_traceback_ = _rendered  # type: ignore[attr-defined]
+    Error._render_traceback_ = _render  # type: ignore[attr-defined]
 
 
 def _hook_before(previous: Hook) -> Hook:
@@ -45,7 +45,7 @@ def _hook_before(previous: Hook) -> Hook:
     return show
 
 
-def _rendered(error: Error) -> list[str]:
+def _render(error: Error) -> list[str]:
     """Return the lines that IPython prints."""
     shell: Any = sys.modules["IPython"].get_ipython()
     with shortened(error):

@@ -93,12 +93,12 @@ def integers(
         offsets = bits_for("integers", key, lengths, _LONG)
     else:
         words = words_for("integers", key, math.prod(lengths), 3 if count <= 2**32 else 4)
-        offsets = reshape(_scaled(words, count), lengths)
+        offsets = reshape(_scale(words, count), lengths)
     offsets = cast(offsets, target)  # modulo 2^bits, as the sum below
     return offsets if first == 0 else offsets + first
 
 
-def _scaled(words: list[Array], count: int) -> Array:
+def _scale(words: list[Array], count: int) -> Array:
     """Return floor(r * count / 2^b) for the b bits of each number r, whose first word is the least significant."""
     upper, lower = count >> 32, count & 0xFFFFFFFF
     scaled: Array | None = None
@@ -242,7 +242,7 @@ def normal(
     angle = _unit_of(words[1], wide) * (2 * math.pi)
     both = stack([radius * cos(angle), radius * sin(angle)], axis=1)
     x = cast(reshape(reshape(both, (-1,))[:count], lengths), target)
-    return _shifted("normal", x, ("mean", mean), ("std", _checked("std of normal", std)))
+    return _shift("normal", x, ("mean", mean), ("std", _check("std of normal", std)))
 
 
 @names_itself
@@ -281,7 +281,7 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     """
     target = _floating("exponential", dtype)
     x = cast(_exponential("exponential", key, sizes_of("exponential", shape), target), target)
-    return _shifted("exponential", x, ("location", 0.0), ("scale", _checked("scale of exponential", scale)))
+    return _shift("exponential", x, ("location", 0.0), ("scale", _check("scale of exponential", scale)))
 
 
 @names_itself
@@ -322,7 +322,7 @@ def gumbel(
     """
     target = _floating("gumbel", dtype)
     x = cast(negative(log(_exponential("gumbel", key, sizes_of("gumbel", shape), target))), target)
-    return _shifted("gumbel", x, ("location", location), ("scale", _checked("scale of gumbel", scale)))
+    return _shift("gumbel", x, ("location", location), ("scale", _check("scale of gumbel", scale)))
 
 
 @names_itself
@@ -355,7 +355,7 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
     >>> fe.random.bernoulli(fe.random.key(0), 0.7, 4).tolist()
     [True, False, False, True]
     """
-    p = _checked("p of bernoulli", p)
+    p = _check("p of bernoulli", p)
     chance = as_operand("bernoulli", float(p) if isinstance(p, (bool, int)) else p, key)
     lengths = chance.shape if shape is None else sizes_of("bernoulli", shape)
     if chance.ndim:
@@ -404,7 +404,7 @@ def _exponential(caller: str, key: Array, shape: tuple[int, ...], dtype: np.dtyp
     return negative(log1p(negative(_positive(bits_for(caller, key, shape, _bits_of(dtype))))))
 
 
-def _checked(check: str, value: Any) -> Any:
+def _check(check: str, value: Any) -> Any:
     """Return the argument after a check of array.numbers, if it is a number; arrays are not checked."""
     if isinstance(value, Array) and is_number(value):
         return number_of(check, value)
@@ -413,7 +413,7 @@ def _checked(check: str, value: Any) -> Any:
     return value
 
 
-def _shifted(caller: str, x: Array, location: tuple[str, float | Array], scale: tuple[str, float | Array]) -> Array:
+def _shift(caller: str, x: Array, location: tuple[str, float | Array], scale: tuple[str, float | Array]) -> Array:
     """Return scale * x + location in the dtype of x. Both are given with the names of the arguments."""
     for (name, factor), is_scale in ((scale, True), (location, False)):
         if isinstance(factor, (int, float)) and factor == is_scale:

@@ -46,15 +46,15 @@ class Turns:
             yield
             return
         # A process holds "door" while it waits for "room", so that later ones queue behind it and cannot starve it.
-        with _opened(self._folder / "room") as inside:
-            with _opened(self._folder / "door") as waiting:
+        with _open(self._folder / "room") as inside:
+            with _open(self._folder / "door") as waiting:
                 fcntl.flock(waiting, fcntl.LOCK_EX)
                 fcntl.flock(inside, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
             yield
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _open(path: Path) -> Iterator[int]:
     """Open a lock file. Closing it releases its locks."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:

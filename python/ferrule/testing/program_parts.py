@@ -6,7 +6,7 @@ import dataclasses
 import shlex
 
 from ferrule.testing.kit import Subject
-from ferrule.testing.programs.hunt import Tally, batches_of, hunt
+from ferrule.testing.programs.run_batches import Tally, batches_of, run_batches
 from ferrule.testing.report import Record
 from ferrule.tools.child import ChildEnded, ChildError
 
@@ -30,7 +30,7 @@ def programs_record(subject: Subject, part: int, seed: int) -> Record:
     target = shlex.quote(subject.target.option.replace("--ferrule-", "--"))
     repeat = f"python -m ferrule.testing.programs {target} --seed {seeds.start} --count {len(seeds)}"
     try:
-        tally = hunt(subject.child, subject.device, batches_of(seeds), shrinks=1)
+        tally = run_batches(subject.child, subject.device, batches_of(seeds), shrinks=1)
     except ChildEnded as end:
         return subject.module_record("programs", end.state, str(end), repeat)
     except ChildError as error:

@@ -100,7 +100,7 @@ _REPLACED = {
     "set_printoptions": "numpy.set_printoptions",
 }
 
-# What ferrule lacks. The value says what it has instead, or why there is nothing.
+# Names that ferrule does not have. The value says what it has instead, or why there is nothing.
 _LACKING = {
     **dict.fromkeys(
         (

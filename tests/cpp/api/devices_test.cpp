@@ -2,14 +2,14 @@
 #include "api_handles.h"
 #include "core/api/handles.h"
 #include "error_of.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 
 #include <cstring>
 
 namespace ferrule::test {
 namespace {
 
-class ApiDevices : public LifeTest {
+class ApiDevices : public LifecycleTest {
  protected:
   static uint32_t capabilities(const std::shared_ptr<Device>& device) {
     const DeviceHandle handle(new fe_device{device});

@@ -2,7 +2,7 @@
 // backend is called by two threads at once.
 #include "api_handles.h"
 #include "core/api/handles.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 #include "operation_pairs.h"
 
 #include <array>
@@ -19,7 +19,7 @@ fe_scalar one() {
   return value;
 }
 
-class ApiThreads : public LifeTest {
+class ApiThreads : public LifecycleTest {
  protected:
   ApiThreads() : home(new fe_device{cpu()}) {}
   void must(fe_error* error) {

@@ -1,7 +1,7 @@
 // Thread safety of the process-wide functions of ferrule.h: loading, device lookup, settings, logging and statistics.
 // Two threads call each pair of functions at once, computation included.
 #include "api_handles.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 #include "operation_pairs.h"
 
 extern "C" const fe_static_module ferrule_module_null;
@@ -64,7 +64,7 @@ fe_error* fill_table(void* name, const fe_host*, fe_backend* out) {
   return nullptr;
 }
 
-using ProcessThreads = LifeTest;
+using ProcessThreads = LifecycleTest;
 
 TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
   const fs::path module = put(root("single"), "t_plain");

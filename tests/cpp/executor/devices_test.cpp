@@ -1,5 +1,6 @@
 // Graphs over two devices: the CPU with a second build of itself, whose results can be compared, and with the null
 // device, which has its own memory and fails on demand. A static program has no second build.
+#include "core/executor/execution_counters.h"
 #include "core/memory/queue.h"
 #include "executor_fixture.h"
 

@@ -1,7 +1,7 @@
-// Which of several modules is opened, and which are not.
+// Tests of the choice among several modules: one is opened, the others are not.
 #include "loader_fixture.h"
 
-#include "core/platform/cpu_features.h"
+#include "core/platform/machine/cpu_features.h"
 
 #include <ferrule/cpp/cpu_features.hpp>
 

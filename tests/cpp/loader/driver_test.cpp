@@ -5,9 +5,9 @@
 #include "core/loader/probe/libraries_state.h"
 #include "core/loader/search/find_candidates.h"
 #include "core/loader/search/read_candidate.h"
-#include "core/platform/driver_files.h"
-#include "core/platform/driver_version.h"
-#include "core/platform/library_search.h"
+#include "core/platform/drivers/driver_files.h"
+#include "core/platform/drivers/driver_version.h"
+#include "core/platform/libraries/library_search.h"
 
 namespace ferrule::test {
 namespace {

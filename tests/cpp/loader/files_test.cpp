@@ -2,7 +2,7 @@
 #include "loader_fixture.h"
 
 #include "core/loader/candidate/manifest_file.h"
-#include "core/platform/cpu_features.h"
+#include "core/platform/machine/cpu_features.h"
 #include "module_file/module_name.h"
 #include "module_file/read_image.h"
 #include "module_file/sha256.h"

@@ -1,8 +1,8 @@
 // Search roots, repeated loads, loading one file, unloading, reloading.
 #include "loader_fixture.h"
 
-#include "core/platform/dynamic_library.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/dynamic_library.h"
+#include "core/platform/libraries/library_paths.h"
 
 #include <barrier>
 #include <thread>

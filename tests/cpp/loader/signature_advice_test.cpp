@@ -1,4 +1,4 @@
-#include "core/platform/signature_advice.h"
+#include "core/platform/libraries/signature_advice.h"
 
 #include <gtest/gtest.h>
 

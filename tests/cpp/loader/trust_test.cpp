@@ -1,7 +1,7 @@
 // A module that can be written by a user who cannot write libferrule is not opened.
 #include "loader_fixture.h"
 
-#include "core/platform/file_writers.h"
+#include "core/platform/files/file_writers.h"
 #include "other_process.h"
 
 #include <sys/stat.h>

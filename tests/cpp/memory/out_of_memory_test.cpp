@@ -6,17 +6,17 @@
 #include "core/lazy/array.h"
 #include "core/lazy/queued_releases.h"
 #include "core/loader/search/find_candidates.h"
-#include "core/platform/driver_files.h"
+#include "core/platform/drivers/driver_files.h"
 #include "core/threads/pool.h"
 #include "failing_allocations.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 
 #include <array>
 
 namespace ferrule::test {
 namespace {
 
-class OutOfMemory : public LifeTest, public testing::WithParamInterface<Shortage> {
+class OutOfMemory : public LifecycleTest, public testing::WithParamInterface<Shortage> {
  protected:
   // Makes each allocation of a host API function fail in turn.
   template <class Function>
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Of, OutOfMemory, testing::Values(Shortage::once, Shorta
 TEST_P(OutOfMemory, FailedEvaluationLeavesItsArraysUnchanged) {
   const DeviceHandle home(new fe_device{cpu()});
   set_thread_count(1);  // the countdown counts allocations of this thread only
-  const auto ones = LifeTest::ones(home->device);
+  const auto ones = LifecycleTest::ones(home->device);
   const ArrayPointer x = Array::computed(ones.type, home->device, ones.data, "");
   const auto apply = [](const char* op, std::vector<ArrayPointer> inputs) {
     return Array::record(ops::op_named(op), std::move(inputs), {}, {});
@@ -69,7 +69,7 @@ TEST_P(OutOfMemory, FailedEvaluationLeavesItsArraysUnchanged) {
 
 TEST_P(OutOfMemory, ChainOfArraysIsDestroyedWithoutAllocating) {
   const auto device = cpu();
-  const auto ones = LifeTest::ones(device);
+  const auto ones = LifecycleTest::ones(device);
   const ArrayPointer first = Array::computed(ones.type, device, ones.data, "");
   ArrayPointer last = first;
   for (int i = 0; i < 100; ++i) last = Array::record(ops::op_named("add"), {last, first}, {}, {});

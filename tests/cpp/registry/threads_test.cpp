@@ -1,6 +1,6 @@
 // Sixteen threads load, unload, reload, query and refresh while others compute.
 #include "core/sync/mutexes.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 
 #include <atomic>
 #include <mutex>
@@ -8,7 +8,7 @@
 namespace ferrule::test {
 namespace {
 
-using RegistryThreads = LifeTest;
+using RegistryThreads = LifecycleTest;
 
 TEST_F(RegistryThreads, EveryKindOfLoadRunsWhileOtherThreadsCompute) {
   constexpr int rounds = 12;

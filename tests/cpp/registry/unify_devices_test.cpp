@@ -154,7 +154,7 @@ Groups connected(const std::vector<DeviceIdentity>& views) {
   return groups;
 }
 
-// No backend reports it for two of its devices.
+// Whether the UUID identifies a device: no backend reports it for two of its devices.
 bool identifies(const std::vector<DeviceIdentity>& views, const DeviceUuid& value) {
   std::set<std::string> backends;
   return std::all_of(views.begin(), views.end(), [&](const DeviceIdentity& view) {

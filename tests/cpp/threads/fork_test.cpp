@@ -8,7 +8,7 @@
 #include "core/sync/mutexes.h"
 #include "core/threads/pool.h"
 #include "child_report.h"
-#include "life_fixture.h"
+#include "lifecycle_fixture.h"
 
 #include <atomic>
 #include <mutex>
@@ -16,7 +16,7 @@
 namespace ferrule::test {
 namespace {
 
-using ForkTest = LifeTest;
+using ForkTest = LifecycleTest;
 
 std::string message_of_error(const std::function<void()>& function, fe_code code) {
   try {

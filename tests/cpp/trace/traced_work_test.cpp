@@ -1,4 +1,5 @@
 // Trace events of queues whose device reports completion times, and of queues whose device does not.
+#include "core/trace/trace.h"
 #include "core/trace/traced_work.h"
 
 #include <gtest/gtest.h>

@@ -15,8 +15,8 @@
 
 namespace emulation {
 
-// Starts a copy of `source_bytes` bytes; the rest of the 16 bytes becomes zero. Both addresses are multiples of 16. Of
-// no bytes, `global` is not read.
+// Starts a copy of `source_bytes` bytes; the rest of the 16 bytes becomes zero. Both addresses are multiples of 16. If
+// `source_bytes` is 0, `global` is not read.
 inline void cp_async_16(void* shared, const void* global, unsigned source_bytes = 16,
                         std::source_location at = std::source_location::current()) {
   const Site site{"cp.async", at};

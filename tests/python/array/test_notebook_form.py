@@ -1,4 +1,4 @@
-"""What a notebook shows of an array: its dtype, shape, device, placement and a few values."""
+"""The form of an array in a notebook: its dtype, shape, device, placement and a few values."""
 
 from __future__ import annotations
 

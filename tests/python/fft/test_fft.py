@@ -166,7 +166,7 @@ def test_a_line_gives_the_same_bits_in_any_stack() -> None:
 
 @each("n", [1, 2, 3, 8, 15, 300, 301, 331, 662, 3375, 40_000])
 def test_imaginary_parts_that_do_not_count_may_be_nan(n: int) -> None:
-    """Those of the first element, and of the last one of an even length."""
+    """irfft ignores the imaginary parts of the first element and, for an even length, of the last one."""
     for shape, axis in (((2, n // 2 + 1), 1), ((n // 2 + 1, 9), 0), ((n // 2 + 1, 3), 0)):
         x = numbers(shape, "complex128")
         wanted = np.fft.irfft(x, n, axis=axis)

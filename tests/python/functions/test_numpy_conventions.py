@@ -1,4 +1,4 @@
-"""What users of NumPy expect of arrays, and what the array API standard leaves open. NumPy is the oracle."""
+"""Conventions of NumPy that the array API standard leaves open. NumPy is the oracle."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_long_rows_that_samples_do_not_describe(dtype: str, values: str) -> None
 )
 @pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
 def test_long_rows_with_every_distribution(dtype: str, values: str) -> None:
-    """Of keys of 64 bits first the highest ones that differ are sorted, then runs of those that are equal there."""
+    """64-bit keys are sorted by the highest bits that differ first, then runs of equal ones by the rest."""
     n = 300_007
     found: Any = {
         "equal": np.full(n, 7),

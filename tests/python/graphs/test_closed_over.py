@@ -1,4 +1,4 @@
-"""What a traced function reads from outside changes between calls: it is traced again, with one warning."""
+"""A traced function is traced again, with one warning, when a value that it reads from outside changes."""
 
 from __future__ import annotations
 

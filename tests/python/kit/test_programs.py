@@ -13,10 +13,10 @@ from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.programs.computation_ways import STEPS, WAYS
 from ferrule.testing.programs.compute import Places, compare, faults_of, see_steps
 from ferrule.testing.programs.draw import draw_program
-from ferrule.testing.programs.hunt import Finding, batches_of, hunt
 from ferrule.testing.programs.model.inputs import Input
 from ferrule.testing.programs.model.memory import Memory
 from ferrule.testing.programs.program import Program, Step
+from ferrule.testing.programs.run_batches import Finding, batches_of, run_batches
 from ferrule.testing.programs.shrink import values_of
 from ferrule.testing.programs.steps import operations
 from ferrule.testing.running.child import Child
@@ -48,7 +48,7 @@ def test_every_way_of_computing_a_program_matches_numpy(
 ) -> None:
     first, count = request.config.getoption("programs_seed"), request.config.getoption("programs_count")
     seeds = range(first + part * count // PARTS, first + (part + 1) * count // PARTS)
-    tally = hunt(child, "cpu:0", batches_of(seeds), str(SECOND) if SECOND.exists() else None, shrinks=1)
+    tally = run_batches(child, "cpu:0", batches_of(seeds), str(SECOND) if SECOND.exists() else None, shrinks=1)
     assert tally.programs == len(seeds)
     if tally.findings:
         pytest.fail("\n\n".join(map(str, tally.findings)), pytrace=False)
@@ -75,7 +75,7 @@ def test_asynchronous_devices_match_numpy(
     try:
         child.start()
         second = str(null_module) if is_cpu else "null:1"
-        tally = hunt(child, first, batches_of(range(seed, seed + count)), second, shrinks=1)
+        tally = run_batches(child, first, batches_of(range(seed, seed + count)), second, shrinks=1)
     finally:
         child.close()
     assert (tally.programs, tally.refused) == (count, 0)
@@ -139,7 +139,7 @@ def test_device_that_computes_nothing_is_found_with_a_minimised_program(null_mod
     child = Child(Target("backend", str(null_module)))
     try:
         child.start()
-        tally = hunt(child, child.devices[0]["name"], batches_of(range(30)), shrinks=3)
+        tally = run_batches(child, child.devices[0]["name"], batches_of(range(30)), shrinks=3)
     finally:
         child.close()
     assert len(tally.findings) >= 15
@@ -173,7 +173,7 @@ def test_crash_ends_one_process_and_names_its_program(child: Child, monkeypatch:
         return real(**request)
 
     monkeypatch.setattr(child, "ask", ask)
-    tally = hunt(child, "cpu:0", batches_of(range(10)), shrinks=0)
+    tally = run_batches(child, "cpu:0", batches_of(range(10)), shrinks=0)
     assert tally.programs == 10
     assert Finding(4, "graph", "crashed", tally.findings[0].text) == tally.findings[0]
 

@@ -65,7 +65,7 @@ def test_cpu_device_reports_support_for_every_case(cpu: Subject) -> None:
 
 @each("op", sorted({case.op for case in all_cases().values()}))
 def test_cpu_device_supports_the_dtypes_of_each_problem_that_it_computes(op: str) -> None:
-    """Of an op with any number of inputs, the problems of one case have different numbers of them."""
+    """The problems of one case may have different numbers of inputs, if the op takes any number."""
     device = fe.device("cpu")
     asked = set()
     for case in all_cases().values():

@@ -59,7 +59,7 @@ ORDER = (
 DISCOVERIES = ("ferrule.testing.cases", "ferrule.testing.checks", "ferrule.testing.programs.steps")
 # Modules that import by a name that they are given: the public names, and `later`, whose calls are listed.
 LATE_IMPORTERS = ("ferrule", "ferrule.later")
-# What may be imported inside a function, and why. Nothing of ferrule is: `later` is the way to import it late.
+# Imports that are allowed inside a function, and why. Nothing of ferrule is: `later` is the way to import it late.
 HEAVY = "it takes long to import, and most programs never need it"
 OPTIONAL = "it need not be installed"
 SYSTEM = "not every system has it"

@@ -1,6 +1,7 @@
 """Includes point one way: between the parts of csrc (bindings -> ferrule.h <- core -> ops -> base -> sdk <- backends),
 between the folders of the core, and between those of a backend whose page lists them in order. There is no cycle among
-files, and none among the folders of a backend. The emulator of CUDA includes nothing of csrc."""
+files, among the units of a folder of the core, or among the folders of a backend. The emulator of CUDA includes nothing
+of csrc."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ EMULATION = ROOT / "tests" / "emulation"
 PATTERNS = ("*.h", "*.hpp", "*.c", "*.cpp", "*.cu", "*.cuh", "*.inc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-# What the files of each part may include besides the part itself and the standard library.
+# The parts that the files of each part may include besides the part itself and the standard library.
 PARTS = {
     "sdk": set[str](),
     "base": {"sdk"},
@@ -37,7 +38,10 @@ CORE_FOLDERS = [
     "sync",
     ".",
     "trace",
-    "platform",
+    "platform/files",
+    "platform/machine",
+    "platform/libraries",
+    "platform/drivers",
     "cache",
     "threads",
     "registry",
@@ -56,6 +60,9 @@ CORE_FOLDERS = [
     "lazy",
     "api",
 ]
+# Folders of csrc/core whose units need each other: memory is given back after the work of queues that use it, and the
+# allocator, when it is short of memory, waits for that work.
+FOLDERS_WITH_A_CYCLE_OF_UNITS = {"memory"}
 # The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
 HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
@@ -105,6 +112,16 @@ def includes_of_files() -> dict[str, set[str]]:
         found = [included_file(file, name) for name in names]
         included[relative(file)] = {relative(path) for path in found if path is not None}
     return included
+
+
+def includes_of_units(included: Mapping[str, Iterable[str]], folder: str) -> dict[str, set[str]]:
+    """The same for the units of a folder, which are a header together with the source of its name."""
+    units: dict[str, set[str]] = {}
+    for file, others in included.items():
+        if Path(file).parent.as_posix() == folder:
+            reached = {Path(other).stem for other in others if Path(other).parent.as_posix() == folder}
+            units.setdefault(Path(file).stem, set()).update(reached - {Path(file).stem})
+    return units
 
 
 def relative(file: Path) -> str:
@@ -259,9 +276,24 @@ def test_a_cycle_is_found(file: str, other: str) -> None:
 
 def test_a_cycle_within_a_folder_is_found() -> None:
     included = includes_of_files()
-    included["core/registry/device_kind.h"].add("core/registry/device.h")
-    assert {"core/registry/device_kind.h", "core/registry/device.h"} <= set(cycle_in(included))
+    included["core/registry/device_properties.h"].add("core/registry/device.h")
+    assert {"core/registry/device_properties.h", "core/registry/device.h"} <= set(cycle_in(included))
     assert folders_out_of_order(included) == []
+
+
+def test_units_of_a_folder_of_the_core_include_each_other_in_no_cycle() -> None:
+    included = includes_of_files()
+    cycles = {
+        folder: cycle_in(includes_of_units(included, (Path("core") / folder).as_posix())) for folder in CORE_FOLDERS
+    }
+    assert {folder for folder, cycle in cycles.items() if cycle} == FOLDERS_WITH_A_CYCLE_OF_UNITS, cycles
+
+
+def test_a_cycle_of_units_without_a_cycle_of_files_is_found() -> None:
+    included = includes_of_files()
+    included["core/registry/device.cpp"].add("core/registry/backend.h")
+    assert cycle_in(included) == []
+    assert {"device", "backend"} <= set(cycle_in(includes_of_units(included, "core/registry")))
 
 
 def folders_in_order(backend: str) -> list[str]:
@@ -305,12 +337,18 @@ def files_of_the_emulator() -> list[Path]:
     return [file for file in found if not {"checks", "msl"} & set(file.relative_to(EMULATION).parts)]
 
 
+def names_of_the_emulator() -> dict[str, str]:
+    """The files of the emulator, from its folder, by the names in include lines. CUDA's own headers have short ones."""
+    names = [file.relative_to(EMULATION).as_posix() for file in files_of_the_emulator()]
+    return {name.removeprefix("cuda/") if Path(name).parent == Path("cuda") else name: name for name in names}
+
+
 def includes_of_the_emulator() -> dict[str, set[str]]:
-    """For each file what it includes with a name of a file of the emulator, by paths from its folder."""
-    names = {file.relative_to(EMULATION).as_posix() for file in files_of_the_emulator()}
+    """For each file the files that it includes."""
+    names = names_of_the_emulator()
     return {
         file.relative_to(EMULATION).as_posix(): {
-            name for _, name in INCLUDE.findall(file.read_text(encoding="utf-8")) if name in names
+            names[name] for _, name in INCLUDE.findall(file.read_text(encoding="utf-8")) if name in names
         }
         for file in files_of_the_emulator()
     }
@@ -318,13 +356,13 @@ def includes_of_the_emulator() -> dict[str, set[str]]:
 
 def test_the_emulator_includes_its_own_files_alone() -> None:
     """Other projects add it without csrc."""
-    included = includes_of_the_emulator()
-    assert "runtime/streams.cpp" in included
+    names = names_of_the_emulator()
+    assert "cuda/runtime/streams.cpp" in names
     foreign = [
         f"{file.relative_to(EMULATION)} includes {name}"
         for file in files_of_the_emulator()
         for quote, name in INCLUDE.findall(file.read_text(encoding="utf-8"))
-        if quote == '"' and name not in included
+        if quote == '"' and name not in names
     ]
     assert foreign == []
 
@@ -336,14 +374,24 @@ def test_files_and_folders_of_the_emulator_include_each_other_in_no_cycle() -> N
     for file, others in included.items():
         own = Path(file).parent.as_posix()
         reached = {Path(other).parent.as_posix() for other in others}
-        # Headers beside the folders are CUDA's own names, and the interface of MSL's libraries: each part of the
-        # emulator may include them.
-        folders.setdefault(own, set()).update(reached - {own, ".", "metal"})
-    folders.pop(".")
+        # These folders have CUDA's own headers, and the interface of MSL's libraries, besides their parts.
+        folders.setdefault(own, set()).update(reached - {own, "cuda", "metal"})
+    folders.pop("cuda")
     folders.pop("metal")
     assert cycle_in(folders) == []
-    assert folders["runtime"] >= {"emulation"}
+    assert folders["cuda/runtime"] >= {"emulation"}
     assert folders["metal/simulated"] >= {"metal/objc"}
+
+
+def test_the_emulators_of_cuda_and_of_metal_share_threads_alone() -> None:
+    parts = {
+        (Path(file).parts[0], Path(other).parts[0])
+        for file, others in includes_of_the_emulator().items()
+        for other in others
+    }
+    assert parts == {(part, other) for part in ("cuda", "metal") for other in (part, "emulation")} | {
+        ("emulation", "emulation")
+    }
 
 
 @pytest.mark.parametrize("backend", backends())

@@ -160,7 +160,7 @@ def parameters(name: str) -> tuple[int, list[str]]:
 
 # Functions that take arrays in a list.
 LISTS = ("concat", "concatenate", "dstack", "hstack", "stack", "vstack")
-# What huge sizes lead to is recorded, and not computed.
+# Results of huge sizes are recorded, and not computed.
 HUGE = 2**20
 
 

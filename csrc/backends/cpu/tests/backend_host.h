@@ -1,7 +1,7 @@
 // A host with threads and all ops, and the CPU modules of this build that the machine can run.
 #pragma once
 
-#include "core/platform/dynamic_library.h"
+#include "core/platform/libraries/dynamic_library.h"
 #include "fake_host.h"
 
 #include <ferrule/backend.h>

@@ -1,6 +1,6 @@
 // The variants' requirements: what the manifests say to the loader, and what the modules' scores say.
 #include "core/loader/candidate/manifest_file.h"
-#include "core/platform/cpu_features.h"
+#include "core/platform/machine/cpu_features.h"
 
 #include <fstream>
 #include <iterator>

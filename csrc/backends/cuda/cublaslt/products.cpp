@@ -141,7 +141,7 @@ class Call final : public ProductCall {
               "cublasLtMatmulPreferenceSetAttribute");
     };
     prefer(CublasLt::max_workspace, most_workspace);
-    // No splitting of K: its parts would be added in any order.
+    // K is not split: its parts would be added in any order.
     prefer(CublasLt::reduction_schemes, uint32_t{0});
     for (const auto attribute :
          {CublasLt::alignment_a, CublasLt::alignment_b, CublasLt::alignment_c, CublasLt::alignment_d})

@@ -37,7 +37,7 @@ bool exchange_mode(cudaStreamCaptureMode& mode) {
 DeviceScope::DeviceScope(int device) noexcept
     : has_context_(contexts().get != nullptr && contexts().set != nullptr && contexts().get(&context_) == CUDA_SUCCESS),
       error_(cudaSetDevice(device)),
-      // Not before: the runtime would give a thread without a context that of device 0.
+      // This must not happen earlier: the runtime would give a thread without a context that of device 0.
       has_mode_(error_ == cudaSuccess && exchange_mode(mode_)) {
   if (error_ != cudaSuccess) cudaGetLastError();
 }

@@ -20,7 +20,7 @@ def module() -> Path:
 
 @pytest.fixture(scope="session")
 def nvrtc_library(module: Path) -> Path:
-    library = module.parents[4] / "tests" / "emulation" / "libemulated-nvrtc.so"
+    library = module.parents[4] / "tests" / "emulation" / "cuda" / "libemulated-nvrtc.so"
     if not library.exists():
         pytest.skip("needs the target emulated-nvrtc")
     return library

@@ -122,7 +122,7 @@ def at_item(x: NDArray[np.float16], page: Callable[..., NDArray[np.float16]], fi
 
 
 class Consumer:
-    """What another library takes out of a capsule, until it releases it."""
+    """The managed tensor that another library takes out of a capsule, until it releases it."""
 
     def __init__(self, capsule: object) -> None:
         self._capsule = capsule
@@ -152,7 +152,7 @@ class Consumer:
 
 def _library() -> ctypes.CDLL:
     build = Path(os.environ["FERRULE_BACKEND_PATH"]).parents[4]
-    library = ctypes.CDLL(str(build / "tests/emulation/checks/libemulation-other-library.so"))
+    library = ctypes.CDLL(str(build / "tests/emulation/cuda/checks/libemulation-other-library.so"))
     pointer = ctypes.c_void_p
     library.other_stream_create.argtypes = (ctypes.POINTER(pointer),)
     library.other_stream_destroy.argtypes = (pointer,)

@@ -37,11 +37,11 @@ class Done(backend_processes.Done):
         return {int(line.removeprefix("context ")) for line in self.calls if line.startswith("context ")}
 
     def compilations(self) -> int:
-        """How many kernels NVRTC was asked to compile."""
+        """The number of kernels that NVRTC was asked to compile."""
         return self.calls.count("nvrtcCompileProgram")
 
     def leaks(self) -> dict[str, int]:
-        """How many objects of each kind were made and not ended."""
+        """The numbers of objects of each kind that were made and not ended."""
         counts: Counter[str] = Counter()
         for line in self.calls:
             if line[:2] in ("+ ", "- "):

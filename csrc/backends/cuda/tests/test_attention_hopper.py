@@ -95,7 +95,7 @@ for queries, keys, head, value_head, name in (
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_kv_length_ends_the_keys(on_device: Run, dtype: str) -> None:
-    # What is behind the keys is NaN: in the block with the last one, and in blocks behind it.
+    # The memory behind the keys is NaN: in the block with the last one, and in blocks behind it.
     program = f"""
 for head in (64, 128):
     for causal in (False, True):

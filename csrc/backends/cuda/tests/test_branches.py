@@ -13,7 +13,7 @@ ORDERS = ("reverse", "1", "2", "3", "4")
 
 
 def dependencies(done: Done) -> list[int]:
-    """How many kernels each one of the first graph follows."""
+    """The number of kernels that each kernel of the first graph follows."""
     begin = done.calls.index("cudaGraphCreate")
     end = done.calls.index("cudaGraphInstantiate", begin)
     lines = done.calls[begin:end]

@@ -35,7 +35,7 @@ FEW = PRODUCTS + 'check(numbers(24, 32), numbers(32, 40))\nprint("right")\n'
 
 @pytest.fixture
 def library(module: Path) -> str:
-    path = module.parents[4] / "tests" / "emulation" / "libemulated-cublaslt.so"
+    path = module.parents[4] / "tests" / "emulation" / "cuda" / "libemulated-cublaslt.so"
     if not path.exists():
         pytest.skip("needs the target emulated-cublaslt")
     return str(path)

@@ -136,7 +136,7 @@ for name in ("q8_0", "q4_0"):
 
 
 def test_far_elements_of_generated_kernels_are_those_of_the_module(module: Path, start: Processes) -> None:
-    library = module.parents[4] / "tests" / "emulation" / "libemulated-nvrtc.so"
+    library = module.parents[4] / "tests" / "emulation" / "cuda" / "libemulated-nvrtc.so"
     if not library.exists():
         pytest.skip("needs the target emulated-nvrtc")
     program = """

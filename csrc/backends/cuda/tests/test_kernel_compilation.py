@@ -1,4 +1,4 @@
-"""How a build compiles a kernel file (toolchain/compile_kernel.sh), by an nvcc that only pretends."""
+"""The compilation of a kernel file in a build (toolchain/compile_kernel.sh), with a fake nvcc."""
 
 from __future__ import annotations
 

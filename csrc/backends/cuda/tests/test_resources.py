@@ -1,4 +1,4 @@
-"""What ptxas and cuobjdump say about the kernels of the wheel, which nvcc has compiled.
+"""The resources of the kernels of the wheel, which nvcc has compiled, as ptxas and cuobjdump print them.
 
 FERRULE_REQUIRE_FAT_BINARIES=1 makes a test fail that would be skipped because the wheel was not built.
 """

@@ -216,7 +216,7 @@ assert done.returncode == 0 and "softmax(x @ w + b)" in done.stdout, done.stdout
 
 
 def test_cublaslt_uses_tf32_only_with_both_options(module: Path, start: Processes) -> None:
-    library = module.parents[4] / "tests" / "emulation" / "libemulated-cublaslt.so"
+    library = module.parents[4] / "tests" / "emulation" / "cuda" / "libemulated-cublaslt.so"
     if not library.exists():
         pytest.skip("needs the target emulated-cublaslt")
     program = """

@@ -1,4 +1,4 @@
-"""What is inside a fat binary, by cuobjdump: launch bounds and machine instructions of the kernels."""
+"""The contents of a fat binary, by cuobjdump: launch bounds and machine instructions of the kernels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_block_size(fat_binary: Path) -> set[str]:
 
 
 def instructions_in(text: str) -> dict[tuple[str, str], Counter[str]]:
-    """How often each kernel (name, architecture) has each instruction, in the output of cuobjdump -sass."""
+    """Count each instruction of each kernel (name, architecture) in the output of cuobjdump -sass."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     architecture, current = "", Counter[str]()
     for line in text.splitlines():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass
 class Kernel:
-    """What ptxas says about one kernel on one architecture."""
+    """The resources of one kernel on one architecture, as ptxas prints them."""
 
     file: str
     name: str

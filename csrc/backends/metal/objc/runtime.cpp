@@ -21,7 +21,7 @@ constexpr const char* metal_file = "/System/Library/Frameworks/Metal.framework/M
 constexpr const char* graphics_file = "/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics";
 #endif
 
-// Never closed: objects of its classes may live in other libraries of the process.
+// It is never closed: objects of its classes may live in other libraries of the process.
 void* open(const char* file) {
   void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library != nullptr) return library;

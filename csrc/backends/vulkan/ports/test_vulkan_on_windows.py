@@ -31,7 +31,7 @@ def display() -> Iterator[str]:
 
 
 def run(display: str, *arguments: str) -> str:
-    """What Python prints; `arguments` are its own."""
+    """Return the output of Python, which gets `arguments`."""
     # wine opens the display once for all its processes, and one that runs already has none.
     subprocess.run(["wineserver", "-k"], check=False)
     ended = run_in_wine(PYTHON, *arguments, DISPLAY=display, FERRULE_BACKEND_PATH=windows_path(MODULE))

@@ -1,4 +1,4 @@
-// Which copies the Vulkan backend performs in tiles.
+// Tests of the choice of copies that the Vulkan backend performs in tiles.
 #include "graphs/compile_graph.h"
 
 #include <string>

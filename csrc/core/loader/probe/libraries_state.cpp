@@ -1,9 +1,9 @@
 #include "core/loader/probe/libraries_state.h"
 
 #include "core/environment.h"
-#include "core/platform/driver_files.h"
-#include "core/platform/driver_version.h"
-#include "core/platform/library_search.h"
+#include "core/platform/drivers/driver_files.h"
+#include "core/platform/drivers/driver_version.h"
+#include "core/platform/libraries/library_search.h"
 #include "module_file/file_bytes.h"
 #include "module_file/read_image.h"
 #include "module_file/run_paths.h"

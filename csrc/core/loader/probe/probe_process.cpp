@@ -2,7 +2,7 @@
 
 #include "core/environment.h"
 #include "core/error.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/library_paths.h"
 #include "core/warn_once.h"
 #include "module_file/path_text.h"
 

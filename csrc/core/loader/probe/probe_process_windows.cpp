@@ -2,7 +2,7 @@
 
 #if defined(_WIN32)
 #include "core/error.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/library_paths.h"
 #include "module_file/path_text.h"
 #include "windows/process.h"
 #include "windows/text.h"

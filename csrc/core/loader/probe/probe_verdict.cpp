@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "core/json_object.h"
 #include "core/loader/probe/probe_process.h"
-#include "core/platform/library_paths.h"
-#include "core/platform/system_state.h"
+#include "core/platform/libraries/library_paths.h"
+#include "core/platform/machine/system_state.h"
 #include "module_file/path_text.h"
 
 #include <algorithm>

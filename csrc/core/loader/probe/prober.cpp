@@ -7,8 +7,8 @@
 #include "core/loader/probe/probe_process.h"
 #include "core/loader/probe/probe_verdict.h"
 #include "core/log.h"
-#include "core/platform/driver_version.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/drivers/driver_version.h"
+#include "core/platform/libraries/library_paths.h"
 #include "core/sync/once.h"
 #include "module_file/path_text.h"
 

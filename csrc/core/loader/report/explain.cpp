@@ -1,6 +1,7 @@
 #include "core/loader/report/explain.h"
 
 #include "core/environment.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/registry.h"
 #include "module_file/path_text.h"
 
@@ -101,7 +102,7 @@ std::string clause_of(const LoadRow& row) {
   return there;
 }
 
-std::string described(const LoadRoot& root) {
+std::string describe(const LoadRoot& root) {
   std::string text = root.path == root.origin ? root.path : fmt::format("{} ({})", root.path, root.origin);
   return root.problem.empty() ? text : fmt::format("{}, where {}", text, as_clause(root.problem));
 }
@@ -110,7 +111,7 @@ std::string not_found(const LoadReport& report) {
   if (report.roots.empty()) return "no module of that name was found, and there was no folder to look into";
   std::vector<std::string> places;
   places.reserve(report.roots.size());
-  for (const LoadRoot& root : report.roots) places.push_back(described(root));
+  for (const LoadRoot& root : report.roots) places.push_back(describe(root));
   return "no module of that name was found in " + joined(places, "; ");
 }
 

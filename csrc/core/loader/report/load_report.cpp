@@ -78,7 +78,7 @@ Cells cells_of(const LoadRow& row) {
 constexpr bool is_number(std::size_t column) { return column == 2 || column == 3 || column == 5; }
 
 // Columns are as wide as their widest cell; numbers are right-aligned; lines have no trailing spaces.
-std::string aligned(const Cells& cells, const std::array<std::size_t, 7>& widths) {
+std::string align(const Cells& cells, const std::array<std::size_t, 7>& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (widths[i] == 0) continue;
@@ -160,13 +160,13 @@ std::string to_text(const LoadReport& report) {
       if (!cells[i].empty()) widths[i] = std::max({widths[i], cells[i].size(), header[i].size()});
   }
   std::string text = summary(report);
-  if (!report.rows.empty()) text += aligned(header, widths);
+  if (!report.rows.empty()) text += align(header, widths);
 
   const auto print_root = [&](const std::string& path, const std::string& title, const std::string& problem) {
     text += title + (problem.empty() ? "\n" : ": " + problem + "\n");
     for (const LoadRow& row : report.rows)
       if (row.root == path) {
-        text += aligned(cells_of(row), widths);
+        text += align(cells_of(row), widths);
         for (const std::string& note : row.notes) text += "      note: " + note + "\n";
       }
   };

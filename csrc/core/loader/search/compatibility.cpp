@@ -1,9 +1,9 @@
 #include "core/loader/search/compatibility.h"
 
 #include "core/environment.h"
-#include "core/platform/cpu_features.h"
-#include "core/platform/driver_version.h"
-#include "core/platform/library_search.h"
+#include "core/platform/machine/cpu_features.h"
+#include "core/platform/drivers/driver_version.h"
+#include "core/platform/libraries/library_search.h"
 #include "core/registry/abi_compatibility.h"
 #include "core/registry/registry.h"
 #include "module_file/path_text.h"

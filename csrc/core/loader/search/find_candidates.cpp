@@ -3,8 +3,8 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/loader/search/read_candidate.h"
-#include "core/platform/folders.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/libraries/library_paths.h"
 #include "module_file/module_name.h"
 #include "module_file/path_text.h"
 

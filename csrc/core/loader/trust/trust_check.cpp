@@ -3,7 +3,7 @@
 #include "core/error.h"
 #include "core/loader/candidate/manifest_file.h"
 #include "core/log.h"
-#include "core/platform/library_paths.h"
+#include "core/platform/libraries/library_paths.h"
 #include "core/sync/once.h"
 #include "module_file/run_paths.h"
 #include "module_file/path_text.h"

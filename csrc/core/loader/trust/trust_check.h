@@ -3,8 +3,8 @@
 
 #include "core/loader/candidate/candidate.h"
 #include "core/loader/options/load_policy.h"
-#include "core/platform/file_writers.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/file_writers.h"
+#include "core/platform/files/folders.h"
 
 #include <filesystem>
 #include <map>

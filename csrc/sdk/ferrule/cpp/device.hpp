@@ -126,7 +126,7 @@ inline bool is_tracing() { return !FE_HAS_SLOT(host, is_tracing) || host->is_tra
 
 // Runs the function that computes a node on the calling thread, and reports its times if the execution is traced.
 template <class Function>
-void traced(const fe_execution& execution, uint32_t node, Function run) {
+void run_traced(const fe_execution& execution, uint32_t node, Function run) {
   if (execution.trace == nullptr) return run();
   const uint64_t begin = monotonic_ns();
   run();
@@ -139,7 +139,7 @@ template <class Function>
 void run_in_order(const fe_execution& execution, uint32_t node_count, Function run) {
   for (uint32_t node = 0; node < node_count; ++node) {
     if (execution.poll != nullptr) check(execution.poll(execution.poll_argument));
-    traced(execution, node, [&] { run(node); });
+    run_traced(execution, node, [&] { run(node); });
   }
 }
 

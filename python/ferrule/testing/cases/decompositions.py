@@ -188,7 +188,7 @@ def q_truth(x: Values, mode: str) -> Values:
 
 
 def r_property(inputs: list[Values], attributes: dict[str, Any], r: Values) -> Values:
-    """What is below the diagonal of R, above R^H R, which is x^H x."""
+    """The elements of R below its diagonal, above R^H R, which is x^H x."""
     return np.concatenate([np.tril(r, -1), adjoint(r) @ r], axis=-2)
 
 

@@ -17,7 +17,7 @@ PRODUCTS = matrix_products()
 
 
 def matmul(x1: Values, x2: Values) -> Values:
-    """Of complex numbers, from real products: BLAS multiplies the result by 1 + 0 i, which makes infinities NaN."""
+    """Compute complex products from real ones: BLAS multiplies the result by 1 + 0 i, which makes infinities NaN."""
     if x1.dtype.kind != "c":
         return np.asarray(np.matmul(x1, x2))
     return complex_of(
@@ -26,7 +26,7 @@ def matmul(x1: Values, x2: Values) -> Values:
 
 
 def matmul_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
-    """Of complex numbers, each part is a sum of twice as many products."""
+    """Bound the error. Each part of a complex result is a sum of twice as many products."""
     x1, x2 = (np.abs(x).astype(np.float64) for x in inputs)
     return gamma(x1.shape[-1] * (2 if dtype in COMPLEX else 1), dtype) * matmul(x1, x2)
 

@@ -39,7 +39,7 @@ def _elementwise(attempt: Attempt, entry: Entry) -> None:
     samples = samples_of(entry, attempt.case.dtypes[0])
     everything = np.arange(samples.inputs[0].size)
     for shift in range(attempt.pick(brief=2, quick=4, full=16)):
-        got = _computed(attempt, entry, samples, np.roll(everything, shift))
+        got = _compute(attempt, entry, samples, np.roll(everything, shift))
         if got is None:
             return
         if shift == 0:
@@ -48,15 +48,15 @@ def _elementwise(attempt: Attempt, entry: Entry) -> None:
             if found is not None:
                 raise _failure(attempt, entry, samples.inputs, got, found)
             _subnormal(attempt, samples, got)
-            chosen = _chosen(attempt, entry, samples, got)
+            chosen = _choose(attempt, entry, samples, got)
     for size in SIZES:
         count = attempt.pick(brief=3, quick=8, full=chosen.size) if size == 1 else -(-chosen.size // size)
         for number in range(min(count, chosen.size)):
             part = np.take(chosen, range(number * size, (number + 1) * size), mode="wrap")
-            _computed(attempt, entry, samples, part)
+            _compute(attempt, entry, samples, part)
 
 
-def _chosen(attempt: Attempt, entry: Entry, samples: Samples, got: Values) -> Values:
+def _choose(attempt: Attempt, entry: Entry, samples: Samples, got: Values) -> Values:
     """One sample for each row and symmetry, in random order. The rows of another function may cover none."""
     problem = _problem(attempt, np.arange(got.size))
     rng = attempt.rng("chosen")
@@ -73,7 +73,7 @@ def _problem(attempt: Attempt, indices: Values) -> Problem:
     return Problem((indices.shape,) * len(plain.shapes), plain.attributes)
 
 
-def _computed(attempt: Attempt, entry: Entry, samples: Samples, indices: Values) -> Values | None:
+def _compute(attempt: Attempt, entry: Entry, samples: Samples, indices: Values) -> Values | None:
     """Compute some of the samples and compare the result with all rows. None if the device refuses it."""
     problem, inputs = _problem(attempt, indices), samples.at(indices)
     execution = attempt.try_prepare(problem, inputs, "special cases")

@@ -25,7 +25,7 @@ class Laid:
 
     @property
     def seen(self) -> Values:
-        """What the op reads, with its strides if the device borrows the base."""
+        """The view that the op reads, with its strides if the device borrows the base."""
         x = self.base
         for op, attributes in self.steps:
             x = _VIEWS[op](x, **attributes)
@@ -39,7 +39,7 @@ class Laid:
         return symbol
 
 
-def _sliced(x: Values, starts: list[int], sizes: list[int], steps: list[int]) -> Values:
+def _slice(x: Values, starts: list[int], sizes: list[int], steps: list[int]) -> Values:
     ends = [start + size * step for start, size, step in zip(starts, sizes, steps, strict=True)]
     parts = [slice(start, None if end < 0 else end, step) for start, end, step in zip(starts, ends, steps, strict=True)]
     return x[tuple(part if size else slice(0) for part, size in zip(parts, sizes, strict=True))]
@@ -49,7 +49,7 @@ _VIEWS: dict[str, Callable[..., Values]] = {
     "broadcast_to": np.broadcast_to,
     "permute_dims": np.transpose,
     "reshape": np.reshape,
-    "slice": _sliced,
+    "slice": _slice,
 }
 
 Layout = Callable[[Values], Laid]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ferrule.testing.programs.hunt import Finding, Tally, batches_of, hunt
+from ferrule.testing.programs.run_batches import Finding, Tally, batches_of, run_batches
 from ferrule.testing.running.child import Child
 from ferrule.testing.running.target import Target
 from ferrule.tools.child import ChildEnded, ChildError
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             child.start()
             name = child.devices[0]["name"]
-            return hunt(
+            return run_batches(
                 child, name, batches, options.second, options.shrinks, lambda tally: progress.tell(number, tally)
             )
         finally:

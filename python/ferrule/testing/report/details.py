@@ -104,7 +104,7 @@ def _failure(record: Record, number: int, links: Mapping[Place, str]) -> dict[st
         "target": record.target,
         "name": record.name,
         "what": first_line(record.message) or record.state,
-        "message": _shortened(record.message),
+        "message": _shorten(record.message),
         "about": " · ".join(filter(None, about)),
         "link": links.get((record.target, record.op, record.dtype)),
         "op": record.op,
@@ -113,7 +113,7 @@ def _failure(record: Record, number: int, links: Mapping[Place, str]) -> dict[st
     }
 
 
-def _shortened(message: str) -> str:
+def _shorten(message: str) -> str:
     if len(message) <= LENGTH:
         return message
     left = len(message) - LENGTH

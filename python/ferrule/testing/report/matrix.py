@@ -114,11 +114,11 @@ class Matrix:
             places.setdefault((record.target, record.op, record.dtype), []).append(record)
         seen = {(op, dtype) for _, op, dtype in places} | set(expected)
         self.targets = tuple(dict.fromkeys([*targets, *(r.target for r in self.records), *(p[0] for p in declared)]))
-        self.dtypes = _ordered({dtype for _, dtype in seen} | set(DTYPES if seen else ()), DTYPES)
+        self.dtypes = _order({dtype for _, dtype in seen} | set(DTYPES if seen else ()), DTYPES)
         self.ops = tuple(dict.fromkeys([*kinds, *sorted({op for op, _ in seen})])) if seen else ()
         self.groups = {
             kind: ops
-            for kind in _ordered({kinds.get(op, OTHER_KIND) for op in self.ops}, KINDS)
+            for kind in _order({kinds.get(op, OTHER_KIND) for op in self.ops}, KINDS)
             if (ops := tuple(op for op in self.ops if kinds.get(op, OTHER_KIND) == kind))
         }
         declared = set(declared)
@@ -151,6 +151,6 @@ def op_kinds() -> dict[str, str]:
     return {name: str(row.get("kind", OTHER_KIND)) for name, row in op_rows().items()}
 
 
-def _ordered(found: Collection[str], order: tuple[str, ...]) -> tuple[str, ...]:
+def _order(found: Collection[str], order: tuple[str, ...]) -> tuple[str, ...]:
     """Sort by the position in `order`; names that are not in it come last, by name."""
     return (*(name for name in order if name in found), *sorted(set(found) - set(order)))

@@ -85,7 +85,7 @@ class Record:
         for name in given:
             if name not in types:
                 raise ReportError(f"{name!r} is not a field of a record")
-        return cls(**{name: _checked(name, value, types[name]) for name, value in given.items()})
+        return cls(**{name: _check(name, value, types[name]) for name, value in given.items()})
 
 
 REQUIRED = ("target", "check", "state")
@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _checked(name: str, value: Any, kind: str) -> Any:
+def _check(name: str, value: Any, kind: str) -> Any:
     """Convert a JSON value to the type of a field. Raises ReportError."""
     if kind.startswith("tuple"):
         if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):

@@ -56,8 +56,8 @@ def _target(report: Report, target: str, width: int) -> list[str]:
     lines += [_line(f"  {State.WRONG.symbol} {record.name}: {first_line(record.message)}", width) for record in failed]
     rows = [cell for cell in cells if cell.state.failing or cell.state is State.NOT_RUN]
     lines += _rows([cell for cell in rows if cell.state.failing], width)
-    lines += _listed("not run: ", [cell for cell in rows if cell.state is State.NOT_RUN], cells, width)
-    lines += _listed("unsupported: ", [cell for cell in cells if cell.state is State.UNSUPPORTED], cells, width)
+    lines += _list_cells("not run: ", [cell for cell in rows if cell.state is State.NOT_RUN], cells, width)
+    lines += _list_cells("unsupported: ", [cell for cell in cells if cell.state is State.UNSUPPORTED], cells, width)
     return lines + _times([record for record in report.timed if record.target == target], width)
 
 
@@ -90,7 +90,7 @@ def _rows(cells: list[Cell], width: int) -> list[str]:
     return lines
 
 
-def _listed(title: str, cells: list[Cell], among: list[Cell], width: int) -> list[str]:
+def _list_cells(title: str, cells: list[Cell], among: list[Cell], width: int) -> list[str]:
     """List cells in one wrapped text: first the ops all of whose cells are listed, then other cells."""
     if not cells:
         return []

@@ -14,7 +14,7 @@ Kind = Literal["backend", "device", "variant"]
 
 @dataclass(frozen=True)
 class Target:
-    """What to test: `value` is a path, a device's name or a variant, and `level` the level of the checks."""
+    """The subject of a run: `value` is a path, a device's name or a variant, and `level` the level of the checks."""
 
     kind: Kind
     value: str

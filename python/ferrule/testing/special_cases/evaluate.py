@@ -20,7 +20,7 @@ Parts = tuple[Values, ...]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a function gave for some operands.
+    """The results of a function for some operands.
 
     `operands` and `results` are float64 arrays of one axis: real numbers, or the parts of complex ones one after the
     other. `allowed` gives the distance that an approximate part may have from its value. `wrong` takes a mask, judges
@@ -56,11 +56,11 @@ def violations(entry: Entry, outcome: Outcome) -> Iterator[Violation]:
     """The first violation of each row."""
     for frame in frames(entry, outcome):
         for row in frame.entry.rows:
-            found = _violated(frame.entry, row, frame.outcome)
+            found = _find_violation(frame.entry, row, frame.outcome)
             if found is not None:
                 yield Violation(row, found, frame.how)
     for row in entry.cuts:
-        found = _violated(entry, row, outcome)
+        found = _find_violation(entry, row, outcome)
         if found is not None:
             yield Violation(row, found, "a branch cut")
 
@@ -75,7 +75,7 @@ def witnesses(entry: Entry, outcome: Outcome) -> list[tuple[Frame, Row, Values]]
     ]
 
 
-def _violated(entry: Entry, row: Row, outcome: Outcome) -> int | None:
+def _find_violation(entry: Entry, row: Row, outcome: Outcome) -> int | None:
     with np.errstate(all="ignore"):
         mask = covered(entry, row, outcome.operands, outcome.least_normal)
         bad = _not_as_it_says(entry, row, outcome, mask)

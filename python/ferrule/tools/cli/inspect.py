@@ -92,9 +92,9 @@ def _rows(module: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         if abi is not None:
             hashes = f"layout hash {', '.join(abi['layout_hashes'])}"
             yield "interface", f"{abi['major']}.{abi['minor']}, {hashes}", ""
-        yield "exports", _listed(image["exports"]), ""
-        yield "needs", _listed(image["needed"]), ""
-        yield "run paths", _listed(image["run_paths"]), ""
+        yield "exports", _list_names(image["exports"]), ""
+        yield "needs", _list_names(image["needed"]), ""
+        yield "run paths", _list_names(image["run_paths"]), ""
         mapped = sum(segment["size"] for segment in image["segments"])
         yield "segments", f"{len(image['segments'])}, {mapped} bytes of the file", ""
     if module["manifest"] is not None:
@@ -113,12 +113,12 @@ def _is_manifests(module: dict[str, Any]) -> str:
     return ", as its manifest says" if is_same else ", and not its manifest's"
 
 
-def _listed(names: list[str], most: int = 12) -> str:
+def _list_names(names: list[str], most: int = 12) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more if names else "none"
 
 
 def _value(value: Any) -> str:
     if isinstance(value, list):
-        return _listed([str(element) for element in value])
+        return _list_names([str(element) for element in value])
     return json.dumps(value) if isinstance(value, dict) else str(value)

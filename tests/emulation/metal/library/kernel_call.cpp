@@ -10,8 +10,8 @@
 #endif
 
 #include "emulation/block.h"
+#include "emulation/environment.h"
 #include "metal/library/kernel_text.h"
-#include "runtime/settings.h"
 
 namespace emulation::metal {
 namespace {

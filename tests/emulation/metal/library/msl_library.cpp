@@ -9,12 +9,12 @@
 #include <sstream>
 #include <utility>
 
+#include "emulation/environment.h"
 #include "emulation/launch.h"
 #include "metal/library/compiler.h"
 #include "metal/library/host.h"
 #include "metal/library/kernel_call.h"
 #include "metal/library/kernel_text.h"
-#include "runtime/settings.h"
 
 namespace emulation::metal {
 namespace {
@@ -142,7 +142,7 @@ void run(const Dispatch& dispatch, Order order, std::uint64_t seed) {
   shape.order = order;
   shape.seed = seed;
   shape.is_of_cuda = false;  // Metal limits only the threads of a threadgroup
-  shape.time_limit = settings().block_limit;
+  shape.time_limit = block_limit();
   const CallTable table(dispatch);
   const auto entry = dispatch.function->entry_;
   run_grid(dispatch.function->name(), shape, [&] {

@@ -153,7 +153,7 @@ Settings read() {
 }  // namespace
 
 const Settings& settings() {
-  // Never destroyed: threads of queues may run until the process has ended.
+  // They are never destroyed: threads of queues may run until the process has ended.
   static const auto& all = *new Settings([] {
     Settings made = read();
     objc::set_most_freed(made.freed);

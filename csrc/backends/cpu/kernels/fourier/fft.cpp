@@ -1,7 +1,7 @@
 // Discrete Fourier transforms of complex and real numbers.
 //
 // Several short lines are transformed side by side, each in a lane; a long line is transformed alone (long_lines.h).
-// Which one depends on the length and whether the axis is the last one, not on the number of lines.
+// The choice depends on the length and whether the axis is the last one, not on the number of lines.
 #include "../op_attributes.h"
 #include "line_elements.h"
 #include "long_lines.h"

@@ -55,7 +55,7 @@ Batches batches_of(const sdk::Operand& q, const sdk::Operand& k, const sdk::Oper
   return batches;
 }
 
-// Which kernel computes heads of this length.
+// The kernel for heads of this length.
 struct Variant {
   bool has_matrix_instructions;
   uint32_t columns;  // of its tiles

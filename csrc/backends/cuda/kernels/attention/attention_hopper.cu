@@ -89,7 +89,7 @@ struct HopperAttention : AttentionBlock<AttentionHopperShape<COLUMNS>> {
   }
   __device__ __forceinline__ void end_turn(uint32_t group) const { release(barriers.turns + (group ^ 1)); }
 
-  // What a warp has computed of its rows, from all blocks up to the current one.
+  // The results of a warp for its rows, from all blocks up to the current one.
   struct Sums {
     Scores sums[COLUMNS / 8] = {};
     float references[2] = {-infinity, -infinity}, totals[2] = {0.0f, 0.0f};

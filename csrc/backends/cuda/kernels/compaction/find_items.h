@@ -1,5 +1,5 @@
-// Which items of a chunk are not zero. Narrow items are loaded 16 bytes at a time, by threads that have neighbours; of
-// wider ones, the lanes of a warp load neighbours. A thread has 16 items, and up to 64 bytes in flight.
+// Finds the items of a chunk that are not zero. A thread loads 16 bytes of narrow items at a time; wider items are
+// loaded one at a time, neighbours by the lanes of a warp. A thread has 16 items, and up to 64 bytes in flight.
 #pragma once
 
 #include "kernels/compaction/compaction.h"

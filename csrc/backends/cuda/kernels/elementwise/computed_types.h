@@ -53,7 +53,7 @@ struct BitsOf<8> {
 template <class T>
 using Bits = typename BitsOf<sizeof(T)>::Type;
 
-// Where a function reports an invalid operand. A function that needs it has it as its last parameter.
+// The place where a function reports an invalid operand. A function that needs it has it as its last parameter.
 struct FaultContext {
   Address record;
   uint32_t detail;  // of the instruction

@@ -1,6 +1,6 @@
 // Matrix products. A row of the result has the same bits whatever M and the leading axes are: the segments of K, and
 // the use of matrix instructions, depend on the dtype, N and K alone, and on the option tf32; the tile and the
-// splitting of segments among blocks change nothing (matmul.h).
+// splitting of segments among blocks change nothing (matmul.h). matmul_kernels.cpp has the table of kernels.
 #include "kernels/linear_algebra/matmul_epilogue.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "kernels/linear_algebra/matmul_blocks.h"
 #include "kernels/linear_algebra/matmul_blocks_plan.h"
 #include "kernels/linear_algebra/matmul_hopper_plan.h"
+#include "kernels/linear_algebra/matmul_kernels.h"
 #include "kernels/linear_algebra/matmul_shapes.h"
 #include "kernels/planning.h"
 
@@ -20,16 +21,9 @@ constexpr uint64_t max_scratch = uint64_t{256} << 20;
 constexpr int64_t max_size = INT32_MAX - 4096;  // tiles number elements beyond the end in 31 bits
 
 struct Tile {
-  const char* name;
   uint32_t m, n, threads;
-  uint32_t shared_memory = 0;  // dynamic
-  bool has_epilogue = false;  // whether a kernel of matmul_<name>_epilogue.cu, or of matmul_epilogue.cu, runs fused ops
-  uint32_t epilogue_memory = 0;  // the dynamic shared memory of that kernel
+  uint32_t shared_memory;  // dynamic
 };
-
-uint64_t tiles(const MatmulParameters& p, const Tile& tile) {
-  return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
-}
 
 // Segments of equal length. More of them keep the device busy when N is small and M is one; they cost time when M is
 // large: the tiles of matmul_tensor.h have many sums, and little time.
@@ -38,58 +32,6 @@ void set_segments(MatmulParameters& p, bool is_tensor) {
   const uint64_t count = std::max<uint64_t>(1, quotient_up(p.k, longest));
   p.segment = static_cast<uint32_t>(std::max<uint64_t>(1, quotient_up(quotient_up(p.k, count), 128)) * 128);
   p.segments = static_cast<uint32_t>(std::max<uint64_t>(1, quotient_up(p.k, p.segment)));
-}
-
-constexpr uint32_t few = 16;
-static_assert(rows_shape.m == few && columns_shape.n == few && rows_byte_shape.m == few);
-
-// The first tile that the matrix fills and that gives each multiprocessor a block.
-Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::initializer_list<Tile> by_size) {
-  for (const Tile& tile : by_size)
-    if (tile.shared_memory <= capabilities.shared_memory &&
-        tiles(p, tile) * p.segments >= capabilities.multiprocessors && p.m > tile.m / 2 && p.n > tile.n / 2)
-      return tile;
-  return *(by_size.end() - 1);
-}
-
-// Kernels with other matrix instructions may be chosen by M only if they give the same bits as m16n8k16, as wgmma does
-// (matmul_hopper_plan.h); else one kernel must serve all M of an N and a K.
-Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_tf32) {
-  const uint32_t longer_operands = is_tf32 ? 2 - p.a_along_k - p.b_along_k : 0;
-  const auto tile = [&](const char* name, const TensorShape& shape) {
-    const uint32_t shared = shape.shared_bytes(longer_operands);
-    // With fused ops, the rounded totals are laid into shared memory (matmul_tensor_epilogue.h, which has code for
-    // them).
-    const bool has_epilogue = is_tf32 || shape.n < 128 || capabilities.compute >= 90;
-    return Tile{name,
-                shape.m,
-                shape.n,
-                shape.threads(),
-                shared,
-                has_epilogue,
-                std::max(shared, shape.totals_bytes(is_tf32 ? 4 : 2))};
-  };
-  if (p.m <= few) return tile("rows", rows_shape);
-  if (p.n <= few) return tile("columns", columns_shape);
-  return tile_for(p, capabilities,
-                  {tile("large", large_shape), tile("medium", medium_shape), tile("small", small_shape)});
-}
-
-// Bytes are exact: their tiles may be chosen freely.
-Tile byte_tile(const MatmulParameters& p, const Capabilities& capabilities) {
-  const auto tile = [](const char* name, const ByteShape& shape) {
-    return Tile{name, shape.m, shape.n, shape.threads(), shape.shared_bytes()};
-  };
-  if (p.m <= few) return tile("rows", rows_byte_shape);
-  return tile_for(p, capabilities, {tile("large", large_byte_shape), tile("small", small_byte_shape)});
-}
-
-Tile scalar_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_float32) {
-  if (p.m <= 4) return {"4x128", 4, 128, 128, 0, is_float32};
-  if (!is_float32) return {"64x64", 64, 64, 256};
-  if (p.m <= few) return {"16x128", 16, 128, 128, 0, true};
-  return tile_for(p, capabilities,
-                  {{"128x128", 128, 128, 256}, {"64x64", 64, 64, 256, 0, true}, {"32x32", 32, 32, 256, 0, true}});
 }
 
 // Exchanges the factors: the transpose of the result is the product of the transposes. A product of two numbers has the
@@ -115,9 +57,9 @@ Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
 
 // Adds the sums of segments in scratch memory, and runs what is fused to the product.
 Launch join_of(const PlannedNode& node, const std::optional<Body>& epilogue, const MatmulSegmentsParameters& p,
-               const std::string& variant, const Capabilities& capabilities) {
+               const std::string& dtype, const Capabilities& capabilities) {
   if (!epilogue) {
-    Launch joined = launch_of("matmul_segments" + variant, p, blocks_for(p.count, 256, 1, capabilities), 256);
+    Launch joined = launch_of("matmul_segments." + dtype, p, blocks_for(p.count, 256, 1, capabilities), 256);
     joined.uses_scratch(offsetof(MatmulSegmentsParameters, partials), 0, false);
     joined.writes(offsetof(MatmulSegmentsParameters, to), node.output_value(0));
     return joined;
@@ -163,25 +105,25 @@ MatmulParameters parameters_of(const PlannedNode& node) {
 // A product whose sizes its kernels can number, with `epilogue` fused to it.
 class Product {
  public:
-  Product(const PlannedNode& node, const Capabilities& capabilities, std::string variant, std::optional<Body> epilogue)
+  Product(const PlannedNode& node, const Capabilities& capabilities, std::string dtype, std::optional<Body> epilogue)
       : node_(node),
         capabilities_(capabilities),
-        variant_(std::move(variant)),
+        dtype_(std::move(dtype)),
         epilogue_(std::move(epilogue)),
         p_(parameters_of(node)) {}
 
   Plan plan() {
     choose_instructions();
     lay_out();
-    choose_tile();
+    choose_kernel();
     choose_splitting();
-    has_epilogue_ = epilogue_ && p_.is_split == 0 && !blocks_ && tile_.has_epilogue &&
-                    tile_.epilogue_memory <= capabilities_.shared_memory;
+    has_epilogue_ = epilogue_ && p_.is_split == 0 && !blocks_ && kernel_->runs_epilogue(p_, capabilities_);
+    if (has_epilogue_) tile_.shared_memory = kernel_->shared_bytes(p_, true);
     // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be
     // laid out otherwise than those of the question.
     if (epilogue_ && p_.is_split == 0 && !has_epilogue_ && node_.writers() == nullptr)
       return refusal("what is fused to it runs faster by itself");
-    Plan plan = plan_named(kernel());
+    Plan plan = plan_named(blocks_ ? blocks_->kernel : kernel_->full_name(p_, dtype_, has_epilogue_));
     if (blocks_) plan.unread = {1};
     add_launches(plan);
     return plan;
@@ -209,14 +151,41 @@ class Product {
     p_.b_along_k = is_along(p_.b_row, p_.b_column) ? 1 : 0;
   }
 
-  void choose_tile() {
-    if (is_tensor_ && !is_tf32_ && !blocks_) hopper_ = hopper_product_of(p_, node_, capabilities_);
-    tile_ = blocks_      ? Tile{"", blocks_->tile_m, blocks_->tile_n, blocks_->threads, blocks_->shared_memory}
-            : hopper_    ? Tile{hopper_->name, hopper_->tile_m, hopper_->tile_n, hopper_->threads}
-            : is_bytes_  ? byte_tile(p_, capabilities_)
-            : is_tensor_ ? tensor_tile(p_, capabilities_, is_tf32_)
-                         : scalar_tile(p_, capabilities_, node_.input(0).is("float32"));
+  bool can_use(MatmulMethod method) const {
+    switch (method) {
+      case MatmulMethod::half_wgmma:
+      case MatmulMethod::half_mma:
+        return is_tensor_ && !is_tf32_;
+      case MatmulMethod::tf32_mma:
+        return is_tf32_;
+      case MatmulMethod::byte_mma:
+        return is_bytes_;
+      case MatmulMethod::float32_fma:
+        return node_.input(0).is("float32") && !is_tf32_;
+      case MatmulMethod::any_dtype:
+        break;
+    }
+    return true;
   }
+
+  void choose_kernel() {
+    if (blocks_) {
+      tile_ = {blocks_->tile_m, blocks_->tile_n, blocks_->threads, blocks_->shared_memory};
+      return;
+    }
+    for (const MatmulKernel& kernel : matmul_kernels()) {
+      if (!can_use(kernel.method) || !kernel.fits(p_, capabilities_)) continue;
+      if (kernel.method == MatmulMethod::half_wgmma) {
+        mapped_ = mapped_operands_of(p_, kernel, node_, capabilities_);
+        if (!mapped_) continue;
+      }
+      kernel_ = &kernel;
+      tile_ = {kernel.m, kernel.n, kernel.threads, kernel.shared_bytes(p_, false)};
+      return;
+    }
+  }
+
+  uint64_t tiles() const { return tiles_of(p_, tile_.m, tile_.n); }
 
   // Bytes of the sums of all segments.
   uint64_t sum_bytes() const { return p_.segments * count() * std::max<uint64_t>(4, node_.input(0).item_size()); }
@@ -224,33 +193,17 @@ class Product {
   void choose_splitting() {
     // Blocks of threads that run at the same time; a wgmma kernel has one for each multiprocessor. Splitting pays if it
     // needs fewer rounds of them.
-    const uint64_t slots = uint64_t{capabilities_.multiprocessors} * (hopper_ ? 1 : 2);
-    const bool is_split =
-        (!blocks_ || blocks_->can_split) && p_.segments > 1 && sum_bytes() <= max_scratch &&
-        quotient_up(tiles(p_, tile_) * p_.segments, slots) < p_.segments * quotient_up(tiles(p_, tile_), slots);
+    const uint64_t slots = uint64_t{capabilities_.multiprocessors} * (mapped_ ? 1 : 2);
+    const bool is_split = (!blocks_ || blocks_->can_split) && p_.segments > 1 && sum_bytes() <= max_scratch &&
+                          quotient_up(tiles() * p_.segments, slots) < p_.segments * quotient_up(tiles(), slots);
     p_.is_split = is_split ? 1 : 0;
   }
 
-  std::string kernel() const {
-    if (blocks_) return blocks_->kernel;
-    const std::string tile = tile_.name;
-    if (has_epilogue_)
-      return is_tf32_     ? "matmul_tf32_epilogue." + tile
-             : is_tensor_ ? "matmul_" + tile + "_epilogue" + variant_
-                          : "matmul_epilogue" + variant_ + "_" + tile;
-    const std::string along = std::string(p_.a_along_k != 0 ? "_k" : "_m") + (p_.b_along_k != 0 ? "k" : "n");
-    if (is_bytes_) return "matmul_bytes." + tile + "_u8";
-    if (is_tf32_) return "matmul_tf32." + tile + along;
-    if (is_tensor_) return "matmul_" + tile + variant_ + along;
-    return "matmul" + variant_ + "_" + tile + (tile_.m == 128 ? along : "");
-  }
-
   Launch product(const std::string& kernel) const {
-    const uint64_t grid = tiles(p_, tile_) * (p_.is_split != 0 ? p_.segments : 1);
-    if (hopper_) return launch_of(*hopper_, kernel, p_, grid, node_, capabilities_);
+    const uint64_t grid = tiles() * (p_.is_split != 0 ? p_.segments : 1);
+    if (mapped_) return launch_of(*mapped_, *kernel_, kernel, p_, grid, node_, capabilities_);
     const auto launch = [&](const auto& parameters) {
-      return launch_of(kernel, parameters, grid, tile_.threads,
-                       has_epilogue_ ? tile_.epilogue_memory : tile_.shared_memory);
+      return launch_of(kernel, parameters, grid, tile_.threads, tile_.shared_memory);
     };
     Launch product = blocks_         ? launch(MatmulBlocksParameters{p_, blocks_->first_byte})
                      : has_epilogue_ ? launch(MatmulEpilogueParameters{p_, epilogue_program(*epilogue_)})
@@ -263,7 +216,7 @@ class Product {
   // The product, and what adds its segments or runs what is fused to it.
   void add_launches(Plan& plan) const {
     Launch first = product(plan.support.kernel);
-    const size_t to = offsetof(MatmulParameters, to) + (hopper_ ? offsetof(MatmulHopperParameters, product) : 0);
+    const size_t to = offsetof(MatmulParameters, to) + (mapped_ ? offsetof(MatmulHopperParameters, product) : 0);
     if (has_epilogue_) {
       bind_operands(*epilogue_, first, offsetof(MatmulEpilogueParameters, epilogue));
       plan.launches = {std::move(first)};
@@ -271,7 +224,7 @@ class Product {
       plan.scratch = sum_bytes();
       first.uses_scratch(to, 0, true);
       const MatmulSegmentsParameters segments{.partials = 0, .to = 0, .count = count(), .segments = p_.segments};
-      plan.launches = {std::move(first), join_of(node_, epilogue_, segments, variant_, capabilities_)};
+      plan.launches = {std::move(first), join_of(node_, epilogue_, segments, dtype_, capabilities_)};
     } else if (epilogue_) {
       plan.scratch = count() * node_.input(0).item_size();
       first.uses_scratch(to, 0, true);
@@ -286,13 +239,14 @@ class Product {
 
   const PlannedNode& node_;
   const Capabilities& capabilities_;
-  const std::string variant_;  // of the kernels' names: the dtype
+  const std::string dtype_;  // in names of kernels
   const std::optional<Body> epilogue_;
   MatmulParameters p_;
   size_t a_offset_ = offsetof(MatmulParameters, a), b_offset_ = offsetof(MatmulParameters, b);
   bool is_tf32_ = false, is_tensor_ = false, is_bytes_ = false, has_epilogue_ = false;
   std::optional<BlockProduct> blocks_;
-  std::optional<HopperProduct> hopper_;
+  std::optional<MappedOperands> mapped_;
+  const MatmulKernel* kernel_ = nullptr;  // unless B is stored in blocks
   Tile tile_{};
 };
 
@@ -304,11 +258,11 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   std::optional<Body> epilogue;
   if (node.body() != nullptr) epilogue = epilogue_of(node, 2);
   if (epilogue && !is_epilogue(*epilogue)) return refusal("what is fused to it is too long, or has values of 64 bits");
-  const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
-  if (out.count() == 0) return plan_named("matmul" + variant);
+  const std::string dtype = is_floating(a) ? abbreviation_of(a) : by_item_size("", a).substr(1);
+  if (out.count() == 0) return plan_named("matmul." + dtype);
   if (std::max({from_end(out.shape(), 2), from_end(out.shape(), 1), from_end(a.shape(), 1)}) > max_size)
     return refusal("a matrix is larger than its kernel can number");
-  return Product(node, capabilities, variant, std::move(epilogue)).plan();
+  return Product(node, capabilities, dtype, std::move(epilogue)).plan();
 }
 
 }  // namespace

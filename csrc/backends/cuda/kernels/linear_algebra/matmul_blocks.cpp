@@ -1,15 +1,14 @@
-// Which products read weights in blocks. Kernels exist for few rows of float32, whose product with more rows costs much
+// Chooses the products that read weights in blocks. Kernels exist for few rows of float32, whose product with more rows costs much
 // more than decoding, and for halves on GPUs with m16n8k16. The bits are those of the product with the decoded B.
 #include "kernels/linear_algebra/matmul_blocks.h"
 
 #include <ferrule/cpp/decoded_blocks.hpp>
 
 #include "kernels/linear_algebra/matmul_blocks_plan.h"
+#include "kernels/linear_algebra/matmul_shapes.h"
 
 namespace ferrule::cuda {
 namespace {
-
-constexpr uint32_t few = 16;
 
 template <class Block>
 void choose_few(BlockProduct& found, const MatmulParameters& p, const Capabilities& capabilities) {

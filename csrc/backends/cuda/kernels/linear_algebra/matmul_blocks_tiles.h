@@ -81,7 +81,7 @@ class PartScales {  // q8_0 and q4_0
   __device__ __forceinline__ float fast_weight(uint32_t bytes, uint32_t i, uint32_t) const {
     return fmaf(bits_as<float>(__byte_perm(bytes, 0x47000000u, 0x7404u | i << 4)), scale_, addend_);
   }
-  // Also right for an infinite scale.
+  // This is right for an infinite scale, too.
   __device__ __forceinline__ float weight(uint32_t bytes, uint32_t i, uint32_t) const {
     return scale_ * number_of_byte(bytes, i, zero_of<Block>);
   }

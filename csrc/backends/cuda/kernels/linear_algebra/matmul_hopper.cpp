@@ -8,11 +8,6 @@ namespace {
 constexpr uint32_t shortest_k = 64;  // of less, a step would mostly multiply zeros
 constexpr uint32_t row_items = 64;   // of a tile in shared memory
 
-struct MappedOperand {
-  TensorMapShape map;
-  bool has_batches;
-};
-
 // `outer` is M or N, and `tile` its part of a tile.
 std::optional<MappedOperand> map_of(const MatmulParameters& p, bool along_k, uint32_t outer, uint32_t tile,
                                     int64_t outer_stride, int64_t k_stride, const Layout& batches) {
@@ -30,45 +25,30 @@ std::optional<MappedOperand> map_of(const MatmulParameters& p, bool along_k, uin
   return operand;
 }
 
-template <class Shape>
-bool choose(HopperProduct& found, const char* name, const MatmulParameters& p, const Capabilities& capabilities) {
-  const uint64_t tiles = p.batches * quotient_up(p.m, Shape::m) * quotient_up(p.n, Shape::n);
-  if (Shape::shared_bytes > capabilities.shared_memory || tiles * p.segments < capabilities.multiprocessors ||
-      p.m <= Shape::m / 2 || p.n <= Shape::n / 2)
-    return false;
-  const auto a = map_of(p, p.a_along_k != 0, p.m, Shape::m, p.a_row, p.a_column, p.a_batches);
-  const auto b = map_of(p, p.b_along_k != 0, p.n, Shape::n, p.b_column, p.b_row, p.b_batches);
-  if (!a || !b) return false;
-  found = {name,   Shape::m, Shape::n,       Shape::threads, Shape::shared_bytes,
-           a->map, b->map,   a->has_batches, b->has_batches};
-  return true;
-}
-
 }  // namespace
 
-std::optional<HopperProduct> hopper_product_of(const MatmulParameters& p, const PlannedNode& node,
-                                               const Capabilities& capabilities) {
+std::optional<MappedOperands> mapped_operands_of(const MatmulParameters& p, const MatmulKernel& kernel,
+                                                 const PlannedNode& node, const Capabilities& capabilities) {
   if (!capabilities.has_wgmma || p.k < shortest_k || !begin_at_mapped_addresses(node, 2)) return std::nullopt;
-  HopperProduct found{};
-  if (choose<HopperLarge>(found, "hopper_large", p, capabilities) ||
-      choose<HopperMedium>(found, "hopper_medium", p, capabilities))
-    return found;
-  return std::nullopt;
+  const auto a = map_of(p, p.a_along_k != 0, p.m, kernel.m, p.a_row, p.a_column, p.a_batches);
+  const auto b = map_of(p, p.b_along_k != 0, p.n, kernel.n, p.b_column, p.b_row, p.b_batches);
+  if (!a || !b) return std::nullopt;
+  return MappedOperands{*a, *b};
 }
 
-Launch launch_of(const HopperProduct& product, std::string kernel, const MatmulParameters& p, uint64_t tiles,
-                 const PlannedNode& node, const Capabilities& capabilities) {
+Launch launch_of(const MappedOperands& operands, const MatmulKernel& kernel, std::string name,
+                 const MatmulParameters& p, uint64_t tiles, const PlannedNode& node, const Capabilities& capabilities) {
   if (tiles > INT32_MAX) throw sdk::Error(FE_UNSUPPORTED, std::to_string(tiles) + " tiles are more than it can number");
   const MatmulHopperParameters parameters{.a = {},
                                           .b = {},
                                           .product = p,
-                                          .a_has_batches = product.a_has_batches ? 1U : 0U,
-                                          .b_has_batches = product.b_has_batches ? 1U : 0U,
+                                          .a_has_batches = operands.a.has_batches ? 1U : 0U,
+                                          .b_has_batches = operands.b.has_batches ? 1U : 0U,
                                           .tiles = static_cast<uint32_t>(tiles)};
-  Launch launch = launch_of(std::move(kernel), parameters, std::min<uint64_t>(tiles, capabilities.multiprocessors),
-                            product.threads, product.shared_memory);
-  launch.maps(offsetof(MatmulHopperParameters, a), node.input_value(0), product.a);
-  launch.maps(offsetof(MatmulHopperParameters, b), node.input_value(1), product.b);
+  Launch launch = launch_of(std::move(name), parameters, std::min<uint64_t>(tiles, capabilities.multiprocessors),
+                            kernel.threads, kernel.shared_memory);
+  launch.maps(offsetof(MatmulHopperParameters, a), node.input_value(0), operands.a.map);
+  launch.maps(offsetof(MatmulHopperParameters, b), node.input_value(1), operands.b.map);
   return launch;
 }
 

@@ -5,7 +5,7 @@
 // to the greatest of them, cut to 25 bits after the point, added exactly, and rounded towards zero, in no order that
 // could differ. NVIDIA does not document it: it is the model of Xie et al. 2025 (arXiv:2511.10909, "MMA-Sim"), who
 // report equal bits in random tests on GPUs. Both are sums in order in the emulator, so test_matmul_hopper.py proves it
-// only on a GPU. If it is wrong there, hopper_product_of() must return nothing until matmul_rows and the products of
+// only on a GPU. If it is wrong there, mapped_operands_of() must return nothing until matmul_rows and the products of
 // blocks use wgmma, too.
 #pragma once
 
@@ -13,25 +13,27 @@
 #include <string>
 
 #include "kernels/linear_algebra/matmul_hopper.h"
+#include "kernels/linear_algebra/matmul_kernels.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {
 
-struct HopperProduct {
-  const char* name;  // of the tile: "hopper_large"
-  uint32_t tile_m, tile_n, threads, shared_memory;
-  TensorMapShape a, b;
-  bool a_has_batches, b_has_batches;
+struct MappedOperand {
+  TensorMapShape map;
+  bool has_batches;
+};
+struct MappedOperands {
+  MappedOperand a, b;
 };
 
-// The kernel for a product of halves; nothing if mma.sync computes it: on other GPUs, for operands that no tensor map
-// describes, for results that do not fill enough tiles. An operand whose buffer is aligned to less than 16 bytes is
-// known only at execution: the kernel copies it without TMA then, which takes much longer.
-std::optional<HopperProduct> hopper_product_of(const MatmulParameters& p, const PlannedNode& node,
-                                               const Capabilities& capabilities);
+// The tensor maps by which a kernel with wgmma reads A and B; nothing on other GPUs, and for operands that no tensor
+// map describes. An operand whose buffer is aligned to less than 16 bytes is known only at execution: the kernel copies
+// it without TMA then, which takes much longer.
+std::optional<MappedOperands> mapped_operands_of(const MatmulParameters& p, const MatmulKernel& kernel,
+                                                 const PlannedNode& node, const Capabilities& capabilities);
 
 // A launch of all multiprocessors for `tiles` tiles, which reads A and B. `p` is as for the kernels with mma.sync.
-Launch launch_of(const HopperProduct& product, std::string kernel, const MatmulParameters& p, uint64_t tiles,
-                 const PlannedNode& node, const Capabilities& capabilities);
+Launch launch_of(const MappedOperands& operands, const MatmulKernel& kernel, std::string name,
+                 const MatmulParameters& p, uint64_t tiles, const PlannedNode& node, const Capabilities& capabilities);
 
 }  // namespace ferrule::cuda

@@ -26,7 +26,8 @@ inline constexpr TensorShape large_shape = {128, 256, 32, 2, 4, 4};
 inline constexpr TensorShape medium_shape = {128, 128, 32, 2, 2, 4};
 // For matrices that have too few larger tiles to give each multiprocessor one.
 inline constexpr TensorShape small_shape = {64, 64, 32, 2, 2, 4};
-// For up to 16 rows, and for up to 16 columns.
+// For up to `few` rows, and for up to `few` columns.
+inline constexpr uint32_t few = 16;
 inline constexpr TensorShape rows_shape = {16, 32, 128, 1, 2, 4};
 inline constexpr TensorShape columns_shape = {64, 16, 128, 4, 1, 3};
 
@@ -40,6 +41,7 @@ struct ByteShape {
 };
 inline constexpr ByteShape large_byte_shape = {128, 128, 2, 2, 4};
 inline constexpr ByteShape small_byte_shape = {64, 64, 2, 2, 4};
-inline constexpr ByteShape rows_byte_shape = {16, 64, 1, 4, 4};  // for up to 16 rows
+inline constexpr ByteShape rows_byte_shape = {16, 64, 1, 4, 4};  // for up to `few` rows
+static_assert(rows_shape.m == few && columns_shape.n == few && rows_byte_shape.m == few);
 
 }  // namespace ferrule::cuda

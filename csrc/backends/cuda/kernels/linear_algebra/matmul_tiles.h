@@ -44,7 +44,7 @@ struct TilePlace {
 // TilePlace again at the end, and keeps it in no registers.
 template <uint32_t M, uint32_t N>
 __device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p, uint32_t block = block_in_grid()) {
-  // No larger than the number of blocks, which has 31 bits.
+  // They are no larger than the number of blocks, which has 31 bits.
   const uint32_t tiles_m = (p.m + M - 1) / M, tiles_n = (p.n + N - 1) / N, tiles = tiles_m * tiles_n;
   const uint32_t number = block / tiles, tile = block - number * tiles;
   const uint32_t group_rows = tiles_m < 8 ? tiles_m : 8, group = tile / (group_rows * tiles_n);

@@ -1,7 +1,7 @@
 // Scaled dot-product attention of a block of queries, in one pass over blocks of 32 keys with a running maximum and sum
 // (Milakov & Gimelshein 2018; Dao 2022). A whole row of scores is never stored.
 //
-// Also defined in front: QUERIES, a multiple of ROWS.
+// The text in front defines QUERIES, a multiple of ROWS, as well.
 #pragma once
 #include "attention/attention_block.metal"
 
