@@ -87,48 +87,46 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
 void Body::finish(std::span<const int64_t> shape, std::span<const Operand> inputs, bool own) {
   count_ = 1;
   for (const int64_t size : shape) count_ *= size;
+  for (size_t i = own ? 1 : 0; i < inputs_.size(); ++i) choose_access(inputs_[i], shape, inputs[i]);
+  choose_direct_output();
+  assign_slots();
+  choose_block_size();
+}
+
+// Merges axes if the strides allow it.
+void Body::choose_access(Input& input, std::span<const int64_t> shape, const Operand& operand) const {
   const auto rank = static_cast<int32_t>(shape.size());
-
-  // Chooses the access to each input. Axes are merged if the strides allow it.
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    Input& input = inputs_[i];
-    if (own && i == 0) continue;
-    const Operand& operand = inputs[i];
-    for (int32_t axis = 0; axis < rank; ++axis) {
-      const int64_t size = shape[static_cast<size_t>(axis)];
-      const int32_t at = axis - (rank - operand.rank);
-      const int64_t stride = at < 0 || operand.shape[at] == 1 ? 0 : operand.strides[at];
-      if (size == 1) continue;
-      if (input.rank > 0 && sdk::is_one_axis(input.strides[input.rank - 1], stride, size)) {
-        input.shape[input.rank - 1] *= size;
-        input.strides[input.rank - 1] = stride;
-      } else {
-        input.shape[input.rank] = size;
-        input.strides[input.rank++] = stride;
-      }
+  for (int32_t axis = 0; axis < rank; ++axis) {
+    const int64_t size = shape[static_cast<size_t>(axis)];
+    const int32_t at = axis - (rank - operand.rank);
+    const int64_t stride = at < 0 || operand.shape[at] == 1 ? 0 : operand.strides[at];
+    if (size == 1) continue;
+    if (input.rank > 0 && sdk::is_one_axis(input.strides[input.rank - 1], stride, size)) {
+      input.shape[input.rank - 1] *= size;
+      input.strides[input.rank - 1] = stride;
+    } else {
+      input.shape[input.rank] = size;
+      input.strides[input.rank++] = stride;
     }
-    if (input.rank == 0 || (input.rank == 1 && input.strides[0] == 0))
-      input.access = Access::repeated;
-    else if (input.rank == 1 && input.strides[0] == 1)
-      input.access = Access::flat;
-    else
-      input.access = Access::strided;
-    if (count_ == 1) input.access = Access::flat;
   }
+  if (count_ == 1 || (input.rank == 1 && input.strides[0] == 1))
+    input.access = Access::flat;
+  else if (input.rank == 0 || (input.rank == 1 && input.strides[0] == 0))
+    input.access = Access::repeated;
+  else
+    input.access = Access::strided;
+}
 
-  size_t item = 1;
-  for (const DType dtype : dtypes_) item = std::max(item, size_of(dtype));
-
-  // The last step may write to its output directly: no later step reads an input, which may be in the same memory.
+// The last step may write to its output directly: no later step reads an input, which may be in the same memory.
+void Body::choose_direct_output() {
   direct_.assign(dtypes_.size(), -1);
-  if (!steps_.empty())
-    for (size_t i = 0; i < outputs_.size(); ++i)
-      if (outputs_[i] == steps_.back().out) {
-        direct_[outputs_[i]] = static_cast<int32_t>(i);
-        break;
-      }
+  if (steps_.empty()) return;
+  const auto output = std::find(outputs_.begin(), outputs_.end(), steps_.back().out);
+  if (output != outputs_.end()) direct_[*output] = static_cast<int32_t>(output - outputs_.begin());
+}
 
-  // Assigns buffers, which are free again after the last step that reads them; those of outputs are kept to the end.
+// A buffer is free again after the last step that reads it; those of outputs are kept to the end.
+void Body::assign_slots() {
   std::vector<size_t> last_use(dtypes_.size(), 0);
   for (size_t i = 0; i < steps_.size(); ++i)
     for (uint32_t k = 0; k < steps_[i].in_count; ++k) last_use[steps_[i].in[k]] = i;
@@ -151,6 +149,11 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
         free_slots.push_back(slots_[value]);
     }
   }
+}
+
+void Body::choose_block_size() {
+  size_t item = 1;
+  for (const DType dtype : dtypes_) item = std::max(item, size_of(dtype));
   const auto slots = static_cast<int64_t>(std::max(slot_count_, 1u));
   // Up to one grain runs on a single thread, with little scratch memory.
   const int64_t bytes = count_ <= grain ? std::min(cache_bytes, little_scratch) : cache_bytes;

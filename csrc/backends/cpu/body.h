@@ -71,6 +71,11 @@ class Body {
   };
 
   uint32_t cast(uint32_t value, DType dtype);
+  // The parts of finish(), in their order.
+  void choose_access(Input& input, std::span<const int64_t> shape, const Operand& operand) const;
+  void choose_direct_output();
+  void assign_slots();
+  void choose_block_size();
   void load(const Input& input, size_t item_size, const char* from, int64_t first, int64_t count, char* buffer,
             const void** pointer) const;
 
