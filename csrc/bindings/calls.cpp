@@ -84,9 +84,8 @@ class Calls : public BoundClass {
   }
 
   py::tuple info() const {
-    fe_calls_info info{};
-    info.struct_size = sizeof info;
-    check(fe_calls_info_get(handle_.get(), &info));
+    const auto info =
+        filled<fe_calls_info>([this](fe_calls_info* out) { return fe_calls_info_get(handle_.get(), out); });
     return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
   }
 

@@ -8,15 +8,43 @@
 
 #include "module_parts.h"
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace ferrule::python {
 namespace {
 
-template <class Function, class... Arguments>
-std::string json_of(Function function, Arguments... arguments) {
-  fe_string* text = nullptr;
-  // The calls here and below release the GIL: they may wait for a lock of the core, whose owner may need the GIL.
-  check(without_gil_reading_environment([&] { return function(arguments..., &text); }));
-  return take_text(text);
+using namespace py::literals;
+
+constexpr std::pair<uint32_t, const char*> capability_names[] = {{FE_CAPABILITY_ASYNCHRONOUS, "asynchronous"},
+                                                                 {FE_CAPABILITY_EVENTS, "events"},
+                                                                 {FE_CAPABILITY_HOST_BUFFERS, "host_buffers"},
+                                                                 {FE_CAPABILITY_BORROWS, "borrows"}};
+
+// filled(), and the calls below, release the GIL: they may wait for a lock of the core, whose owner may need the GIL.
+template <class Struct, class Get>
+Struct filled_without_gil(Get get) {
+  return filled<Struct>([&](Struct* out) { return without_gil([&] { return get(out); }); });
+}
+
+// The structs that `get(index, &made)` fills, up to the first index that is not found.
+template <class Struct, class Get>
+std::vector<Struct> all_of(Get get) {
+  std::vector<Struct> list;
+  for (std::size_t i = 0;; ++i) {
+    Struct made{};
+    made.struct_size = sizeof made;
+    fe_error* const error = without_gil([&] { return get(i, &made); });
+    if (error != nullptr && fe_error_code(error) == FE_NOT_FOUND) {
+      fe_error_release(error);
+      return list;
+    }
+    check(error);
+    list.push_back(made);
+  }
 }
 
 template <class Handle, class Owner>
@@ -35,14 +63,102 @@ py::object bytes_or_none(uint64_t bytes) {
   return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes));
 }
 
+fe_backend_details details_of(const Backend& backend) {
+  return filled_without_gil<fe_backend_details>(
+      [&](fe_backend_details* out) { return fe_backend_details_get(backend.get(), out); });
+}
+
+py::dict backend_info(const Backend& backend) {
+  const fe_backend_details details = details_of(backend);
+  const auto reported = all_of<fe_feature>(
+      [&](std::size_t index, fe_feature* out) { return fe_backend_feature(backend.get(), index, out); });
+  py::dict features;
+  for (const fe_feature& feature : reported) features[decoded(feature.name)] = decoded(feature.value);
+  py::dict info("name"_a = decoded(details.name), "variant"_a = decoded(details.variant),
+                "version"_a = decoded(details.version), "path"_a = decoded(details.path),
+                "static"_a = std::string_view(details.path) == "static", "closed"_a = details.closed != 0);
+  if (details.has_rank != 0) info["rank"] = details.rank;
+  info["features"] = features;
+  return info;
+}
+
+std::vector<Backend> backends_of(const Device& device) {
+  return snapshot<fe_backend_ref, Backend>(
+      [&](fe_backend_ref*** out, std::size_t* count) { return fe_device_backends(device.get(), out, count); });
+}
+
+fe_device_details details_of(const Device& device) {
+  return filled<fe_device_details>([&](fe_device_details* out) { return fe_device_details_get(device.get(), out); });
+}
+
+// "00112233-4455-6677-8899-aabbccddeeff"
+std::string uuid_text(const uint8_t (&uuid)[16]) {
+  static constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += {digits[uuid[i] / 16], digits[uuid[i] % 16]};
+  }
+  return text;
+}
+
+py::dict device_info(const Device& device) {
+  const fe_device_details details = details_of(device);
+  py::list backends, capabilities, options;
+  for (const Backend& backend : backends_of(device)) backends.append(decoded(details_of(backend).name));
+  for (const auto& [bit, name] : capability_names)
+    if ((details.capabilities & bit) != 0) capabilities.append(name);
+  const auto known = all_of<fe_option_info>(
+      [&](std::size_t index, fe_option_info* out) { return fe_device_option(device.get(), index, out); });
+  for (const fe_option_info& option : known)
+    options.append(
+        py::dict("key"_a = decoded(option.key), "type"_a = decoded(option.type), "doc"_a = decoded(option.doc)));
+  return py::dict(
+      "name"_a = decoded(fe_device_name(device.get())), "kind"_a = decoded(fe_device_kind_name(details.kind)),
+      "index"_a = details.index, "description"_a = decoded(details.description), "detail"_a = decoded(details.detail),
+      "backend"_a = decoded(details.backend), "backends"_a = backends,
+      "host_memory"_a = (details.capabilities & FE_CAPABILITY_HOST_BUFFERS) != 0, "capabilities"_a = capabilities,
+      "total_memory"_a = details.total_memory, "max_allocation"_a = details.max_allocation,
+      "borrow_alignment"_a = details.borrow_alignment,
+      "uuid"_a = details.has_uuid != 0 ? py::object(py::str(uuid_text(details.uuid))) : py::object(py::none()),
+      "pci_address"_a = decoded(details.pci_address), "open"_a = details.open != 0, "options"_a = options);
+}
+
+// Keys and values are texts.
+void open(const Device& device, const py::dict& options) {
+  std::vector<std::pair<Text, Text>> texts;
+  for (const auto& [key, value] : options) texts.emplace_back(text_of(key), text_of(value));
+  std::vector<fe_option> list;
+  for (const auto& [key, value] : texts) list.push_back({sizeof(fe_option), key.c_str(), value.c_str()});
+  check(without_gil_reading_environment([&] { return fe_device_open(device.get(), list.data(), list.size()); }));
+}
+
+py::tuple memory_stats(const Device& device) {
+  drain();
+  const auto stats =
+      filled_without_gil<fe_memory_stats>([&](fe_memory_stats* out) { return fe_memory_stats_get(device.get(), out); });
+  return py::make_tuple(stats.live, stats.cached, stats.prepared, stats.borrowed, stats.peak);
+}
+
+py::dict stats() {
+  drain();
+  const auto counters = filled_without_gil<fe_stats>(fe_stats_get);
+  return py::dict("compiles"_a = counters.compiles, "executions"_a = counters.executions,
+                  "cache_hits"_a = counters.cache_hits, "transfers"_a = counters.transfers,
+                  "threads"_a = counters.threads);
+}
+
 fe_error* synchronize(const Device& device, Interruption& interruption) {
   return without_gil([&] { return fe_synchronize(device.get(), Interruption::poll, &interruption); });
 }
 
 void bind_backend(py::module_& module) {
   bound_class<Backend>(module, "Backend")
-      .def("info",
-           [](const Backend& self) { return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get())); })
+      .def_property_readonly("name", [](const Backend& self) { return decoded(details_of(self).name); })
+      .def_property_readonly("variant", [](const Backend& self) { return decoded(details_of(self).variant); })
+      .def_property_readonly("version", [](const Backend& self) { return decoded(details_of(self).version); })
+      .def_property_readonly("path", [](const Backend& self) { return decoded(details_of(self).path); })
+      .def("info", &backend_info)
       .def(
           "proc",
           [](const Backend& self, const Text& name) -> py::object {
@@ -58,14 +174,10 @@ void bind_backend(py::module_& module) {
 void bind_device(py::module_& module) {
   bound_class<Device>(module, "Device")
       .def_property_readonly("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
-      .def("info",
-           [](const Device& self) { return json_of(fe_device_info, static_cast<const fe_device*>(self.get())); })
+      .def_property_readonly("kind", [](const Device& self) { return fe_device_kind_name(details_of(self).kind); })
+      .def("info", &device_info)
       .def_property_readonly("id", [](const Device& self) { return fe_device_id(self.get()); })
-      .def("backends",
-           [](const Device& self) {
-             return snapshot<fe_backend_ref, Backend>(
-                 [&](fe_backend_ref*** out, std::size_t* count) { return fe_device_backends(self.get(), out, count); });
-           })
+      .def("backends", &backends_of)
       .def(
           "view",
           [](const Device& self, const Text& backend) {
@@ -80,23 +192,14 @@ void bind_device(py::module_& module) {
              check(fe_device_backend(self.get(), &backend));
              return Backend(backend);
            })
-      .def(
-          "open",
-          [](const Device& self, const Text& options) {
-            check(without_gil_reading_environment([&] { return fe_device_open(self.get(), options.c_str()); }));
-          },
-          argument("options"))
+      .def("open", &open, argument("options"))
       .def("memory",
            [](const Device& self) {
              uint64_t free = UINT64_MAX, total = UINT64_MAX;
              check(without_gil([&] { return fe_device_memory(self.get(), &free, &total); }));
              return py::make_tuple(bytes_or_none(free), bytes_or_none(total));
            })
-      .def("memory_stats",
-           [](const Device& self) {
-             drain();
-             return json_of(fe_memory_stats, self.get());
-           })
+      .def("memory_stats", &memory_stats)
       .def("trim",
            [](const Device& self) {
              Interruption interruption;
@@ -162,11 +265,12 @@ void bind_device(py::module_& module) {
 void bind_devices(py::module_& module) {
   bind_backend(module);
   bind_device(module);
-  module.def("ops", [] { return json_of(fe_ops); });
-  module.def("stats", [] {
-    drain();
-    return json_of(fe_stats);
+  module.def("ops", [] {
+    fe_string* json = nullptr;
+    check(without_gil([&] { return fe_ops(&json); }));
+    return take_text(json);
   });
+  module.def("stats", &stats);
   module.def(
       "set_thread_count",
       [](uint32_t count) { check(without_gil_reading_environment([&] { return fe_set_thread_count(count); })); },

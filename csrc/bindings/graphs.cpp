@@ -79,9 +79,8 @@ class Graph : public BoundClass {
   void output(uint32_t value) { check(fe_graph_output(handle_.get(), value)); }
 
   py::tuple type(uint32_t value) const {
-    fe_array_info info{};
-    info.struct_size = sizeof info;
-    check(fe_graph_value_type(handle_.get(), value, &info));
+    const auto info =
+        filled<fe_array_info>([&](fe_array_info* out) { return fe_graph_value_type(handle_.get(), value, out); });
     return py::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
   }
 
@@ -91,15 +90,19 @@ class Graph : public BoundClass {
     return take_text(string);
   }
 
-  std::shared_ptr<Compiled> compile(const Text& options) const {
+  std::shared_ptr<Compiled> compile(const Text& fallback, bool fuse, bool guard) const {
     auto compiled = std::make_shared<Compiled>();
+    fe_compile_options options{};
+    options.struct_size = sizeof options;
+    options.fallback = fallback.c_str();
+    options.unfused = fuse ? 0 : 1;
+    options.guarded = guard ? 1 : 0;
     fe_compiled* handle = nullptr;
-    check(without_gil_reading_environment([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
+    check(without_gil_reading_environment([&] { return fe_graph_compile(handle_.get(), &options, &handle); }));
     compiled->handle.reset(handle);
     // The compiled graph decides: another thread may have recorded more nodes since.
-    fe_compiled_info info{};
-    info.struct_size = sizeof info;
-    check(fe_compiled_info_get(handle, &info));
+    const auto info =
+        filled<fe_compiled_info>([&](fe_compiled_info* out) { return fe_compiled_info_get(handle, out); });
     compiled->outputs = info.output_count;
     compiled->scalar_dtypes.resize(info.scalar_count);
     compiled->scalar_defaults.resize(info.scalar_count);
@@ -256,7 +259,7 @@ void bind_graphs(py::module_& module) {
       .def("output", &Graph::output, argument("value"))
       .def("type", &Graph::type, argument("value"))
       .def("text", &Graph::text, argument("format"))
-      .def("compile", &Graph::compile, argument("options"));
+      .def("compile", &Graph::compile, argument("fallback"), argument("fuse"), argument("guard"));
   bound_class<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
       .def("compute", &call, argument("arrays"), argument("scalars"), argument_or_none("out"))
       .def("plan", [](const Compiled& self) { return json_of(self, fe_compiled_plan); })

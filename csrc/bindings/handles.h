@@ -37,6 +37,15 @@ inline std::string take_text(fe_string* string) {
   return string == nullptr ? std::string() : std::string(fe_string_data(string));
 }
 
+// A struct of the C API that `get` fills.
+template <class Struct, class Get>
+Struct filled(Get get) {
+  Struct made{};
+  made.struct_size = sizeof made;
+  check(get(&made));
+  return made;
+}
+
 class Device : public BoundClass {
  public:
   explicit Device(fe_device* handle) : handle_(handle) {}

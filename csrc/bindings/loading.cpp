@@ -1,48 +1,50 @@
 // Loading and unloading of backends.
 #include "environment.h"
-#include "handles.h"
+#include "load_report.h"
 #include "python_references.h"
-#include "text.h"
 
 #include "module_parts.h"
+
+#include <optional>
+#include <vector>
 
 namespace ferrule::python {
 namespace {
 
-class LoadReport : public BoundClass {
- public:
-  explicit LoadReport(fe_load_report* handle) : handle_(handle) {}
+// The texts as C strings, and a final NULL, so that an empty list is not NULL.
+std::vector<const char*> pointers_to(const std::vector<Text>& texts) {
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const Text& text : texts) pointers.push_back(text.c_str());
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
-  std::string format(const Text& name) const {
-    fe_string* text = nullptr;
-    check(fe_load_report_format(handle_.get(), name.c_str(), &text));
-    return take_text(text);
-  }
-
-  // `versions`: of each candidate, used if its module reports none.
-  std::string explain(const Text& name, const std::vector<std::string>& versions) const {
-    fe_load_report_info info{};
-    info.struct_size = sizeof info;
-    check(fe_load_report_info_get(handle_.get(), &info));
-    if (versions.size() != info.candidate_count)
-      raise(FE_INVALID_ARGUMENT, "there are " + std::to_string(versions.size()) + " versions for " +
-                                     std::to_string(info.candidate_count) + " candidates");
-    std::vector<const char*> pointers;
-    pointers.reserve(versions.size());
-    for (const std::string& version : versions) pointers.push_back(version.c_str());
-    fe_string* text = nullptr;
-    check(fe_load_report_explain(handle_.get(), name.c_str(), pointers.data(), &text));
-    return take_text(text);
-  }
-
- private:
-  LoadReportHandle handle_;
-};
+const char* pointer_to(const std::optional<Text>& text) { return text ? text->c_str() : nullptr; }
 
 // (report or None, exception or None)
-py::tuple load_all(const Text& options) {
+py::tuple load_all(const std::optional<std::vector<Text>>& dirs, const std::vector<Text>& extra_roots,
+                   const std::vector<Text>& only, const std::vector<Text>& require, const std::optional<Text>& select,
+                   const std::optional<Text>& probe, const std::optional<Text>& trust, bool reprobe) {
+  const std::vector<Text> none;
+  const auto folders = pointers_to(dirs ? *dirs : none), more = pointers_to(extra_roots), chosen = pointers_to(only),
+             required = pointers_to(require);
+  fe_load_options options{};
+  options.struct_size = sizeof options;
+  options.dirs = dirs ? folders.data() : nullptr;
+  options.dir_count = folders.size() - 1;
+  options.extra_roots = more.data();
+  options.extra_root_count = extra_roots.size();
+  options.only = chosen.data();
+  options.only_count = only.size();
+  options.require = required.data();
+  options.require_count = require.size();
+  options.select = pointer_to(select);
+  options.probe = pointer_to(probe);
+  options.trust = pointer_to(trust);
+  options.reprobe = reprobe ? 1 : 0;
   fe_load_report* handle = nullptr;
-  fe_error* const error = without_gil_reading_environment([&] { return fe_load_all(options.c_str(), &handle); });
+  fe_error* const error = without_gil_reading_environment([&] { return fe_load_all(&options, &handle); });
   py::object report = py::none();
   if (handle != nullptr) report = py::cast(LoadReport(handle));
   py::object raised = py::none();
@@ -51,9 +53,15 @@ py::tuple load_all(const Text& options) {
   return py::make_tuple(report, raised);
 }
 
-Backend load(const Text& path, const Text& options) {
+Backend load(const Text& path, const std::optional<Text>& as_name, const std::optional<Text>& probe,
+             const std::optional<Text>& trust) {
+  fe_load_options options{};
+  options.struct_size = sizeof options;
+  options.as_name = pointer_to(as_name);
+  options.probe = pointer_to(probe);
+  options.trust = pointer_to(trust);
   fe_backend_ref* backend = nullptr;
-  check(without_gil_reading_environment([&] { return fe_load(path.c_str(), options.c_str(), &backend); }));
+  check(without_gil_reading_environment([&] { return fe_load(path.c_str(), &options, &backend); }));
   drain();
   return Backend(backend);
 }
@@ -81,11 +89,11 @@ std::string executable_dir() {
 }  // namespace
 
 void bind_loading(py::module_& module) {
-  bound_class<LoadReport>(module, "LoadReport")
-      .def("format", &LoadReport::format, argument("name"))
-      .def("explain", &LoadReport::explain, argument("name"), argument("versions"));
-  module.def("load_all", &load_all, argument("options"));
-  module.def("load", &load, argument("path"), argument("options"));
+  module.def("load_all", &load_all, argument_or_none("dirs"), argument("extra_roots"), argument("only"),
+             argument("require"), argument_or_none("select"), argument_or_none("probe"), argument_or_none("trust"),
+             argument("reprobe"));
+  module.def("load", &load, argument("path"), argument_or_none("as_name"), argument_or_none("probe"),
+             argument_or_none("trust"));
   module.def("reload", &reload, argument("name"), argument("force"));
   module.def("unload", &unload, argument("name"));
   module.def("shutdown", [] {

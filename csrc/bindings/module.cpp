@@ -24,6 +24,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_interruption(module);
   bind_values(module);
   bind_devices(module);
+  bind_load_report(module);
   bind_loading(module);
   bind_array_handle(module);
   bind_arrays(module);

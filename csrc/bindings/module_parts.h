@@ -13,6 +13,7 @@ void bind_calls(py::module_& module);
 void bind_devices(py::module_& module);
 void bind_dlpack(py::module_& module);
 void bind_graphs(py::module_& module);
+void bind_load_report(py::module_& module);
 void bind_loading(py::module_& module);
 void bind_mapped_file(py::module_& module);
 void bind_traces(py::module_& module);

@@ -1,6 +1,14 @@
 #include "text.h"
 
+#include <cstring>
+
 namespace ferrule::python {
+
+py::str decoded(const char* text) {
+  PyObject* const made = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
+  if (made == nullptr) raise_python_error();
+  return py::reinterpret_steal<py::str>(made);
+}
 
 Text text_of(py::handle value) {
   const char* data = nullptr;

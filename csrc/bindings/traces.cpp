@@ -1,10 +1,10 @@
 // Traces.
 #include "handles.h"
+#include "text.h"
 
 #include "module_parts.h"
 
 #include <cstddef>
-#include <cstring>
 #include <string_view>
 #include <unordered_map>
 
@@ -33,18 +33,14 @@ class Trace : public BoundClass {
   py::list events() const {
     const std::size_t count = read_info().event_count;
     std::unordered_map<std::string_view, py::str> texts;  // most texts occur many times
-    const auto text = [&](const char* words) {            // text of a module may not be UTF-8
+    const auto text = [&](const char* words) {
       const auto found = texts.find(words);
-      if (found != texts.end()) return found->second;
-      PyObject* const made = PyUnicode_DecodeUTF8(words, static_cast<Py_ssize_t>(std::strlen(words)), "replace");
-      if (made == nullptr) raise_python_error();
-      return texts.emplace(words, py::reinterpret_steal<py::str>(made)).first->second;
+      return found != texts.end() ? found->second : texts.emplace(words, decoded(words)).first->second;
     };
     py::list events;
     for (std::size_t i = 0; i < count; ++i) {
-      fe_trace_event event{};
-      event.struct_size = sizeof event;
-      check(fe_trace_event_get(handle_.get(), i, &event));
+      const auto event =
+          filled<fe_trace_event>([&](fe_trace_event* out) { return fe_trace_event_get(handle_.get(), i, out); });
       events.append(py::make_tuple(text(fe_trace_kind_name(event.kind)), text(event.name), text(event.detail),
                                    text(event.kernel), text(event.device), event.queue, event.thread, event.begin_ns,
                                    event.end_ns, event.bytes_read, event.bytes_written));
@@ -54,10 +50,7 @@ class Trace : public BoundClass {
 
  private:
   fe_trace_info read_info() const {
-    fe_trace_info info{};
-    info.struct_size = sizeof info;
-    check(fe_trace_info_get(handle_.get(), &info));
-    return info;
+    return filled<fe_trace_info>([this](fe_trace_info* out) { return fe_trace_info_get(handle_.get(), out); });
   }
 
   TraceHandle handle_;

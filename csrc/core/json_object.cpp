@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// Valid files and options nest less deeply. The limit matters because printing and destroying a value take a stack
+// Valid files nest less deeply. The limit matters because printing and destroying a value take a stack
 // frame for each level.
 constexpr std::size_t deepest = 16;
 constexpr std::size_t longest_shown = 200;  // bytes
@@ -105,19 +105,6 @@ JsonDocument parse_json(std::string_view text) {
   Reader reader(*document);
   json::sax_parse(text, &reader);
   return document;
-}
-
-JsonDocument parse_object(const char* function, const char* text) {
-  JsonDocument parsed;
-  *parsed = json::object();
-  if (text == nullptr || *text == '\0') return parsed;
-  try {
-    parsed = parse_json(text);
-  } catch (const Error& error) {
-    fail_argument("{}: {}", function, error.what());
-  }
-  if (!parsed->is_object()) fail_argument("{}: its JSON is not an object: {}", function, shown(*parsed));
-  return parsed;
 }
 
 std::string shown(const json& value) {

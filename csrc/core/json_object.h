@@ -37,10 +37,6 @@ class JsonDocument {
 // Throws invalid_argument; the message is part of a sentence: "it is not JSON: parse error at line 1, ...".
 JsonDocument parse_json(std::string_view text);
 
-// The object in `text`; empty for NULL and "". Throws invalid_argument, with the position of a syntax error; `function`
-// begins the message.
-JsonDocument parse_object(const char* function, const char* text);
-
 // A value as text for a message. A long value is truncated.
 std::string shown(const nlohmann::json& value);
 

@@ -26,16 +26,23 @@ FIRST_VERSION(fe_array_info, nbytes)
 FIRST_VERSION(fe_attribute, reals)
 FIRST_VERSION(fe_backend_details, closed)
 FIRST_VERSION(fe_calls_info, size)
+FIRST_VERSION(fe_compile_options, guarded)
 FIRST_VERSION(fe_compiled_info, output_count)
 FIRST_VERSION(fe_compute_options, out_bytes)
 FIRST_VERSION(fe_device_details, uuid)
+FIRST_VERSION(fe_feature, value)
 FIRST_VERSION(fe_host_memory, release_argument)
 FIRST_VERSION(fe_load_candidate, times)
+FIRST_VERSION(fe_load_options, reprobe)
 FIRST_VERSION(fe_load_report_info, milliseconds)
 FIRST_VERSION(fe_load_root, problem)
+FIRST_VERSION(fe_memory_stats, peak)
 FIRST_VERSION(fe_native_array, byte_offset)
 FIRST_VERSION(fe_native_device, stream)
+FIRST_VERSION(fe_option, value)
+FIRST_VERSION(fe_option_info, doc)
 FIRST_VERSION(fe_program_backend, preference)
+FIRST_VERSION(fe_stats, threads)
 FIRST_VERSION(fe_trace_event, device)
 FIRST_VERSION(fe_trace_info, end_ns)
 #undef FIRST_VERSION
@@ -58,6 +65,12 @@ Struct read_struct(const char* function, const Struct* given, const char* what) 
   std::memcpy(&read, given, known_size(function, given, what));
   read.struct_size = sizeof read;
   return read;
+}
+
+// The caller's options; the defaults, which are zero, for NULL.
+template <class Options>
+Options read_options(const char* function, const Options* given) {
+  return given ? read_struct(function, given, "options") : Options{};
 }
 
 // Fills the fields of the caller's struct that the caller knows, and sets its struct_size to the size that it filled.

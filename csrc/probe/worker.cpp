@@ -43,12 +43,6 @@ using GraphPointer = std::unique_ptr<fe_graph, Release<fe_graph, fe_graph_releas
 using CompiledPointer = std::unique_ptr<fe_compiled, Release<fe_compiled, fe_compiled_release>>;
 using ArrayPointer = std::unique_ptr<fe_array, Release<fe_array, fe_array_release>>;
 
-json take_json(fe_string* text) {
-  json parsed = json::parse(fe_string_data(text));
-  fe_string_release(text);
-  return parsed;
-}
-
 // Reports each step, and checks after it what the module changed in the process.
 class Steps {
  public:
@@ -114,7 +108,10 @@ CompiledPointer compiled_sum(fe_device* device) {
   check(fe_graph_apply(graph.get(), "add", values.data(), nullptr, values.size(), nullptr, 0, nullptr, &sum, 1));
   check(fe_graph_output(graph.get(), sum));
   fe_compiled* compiled = nullptr;
-  check(fe_graph_compile(graph.get(), R"({"fallback": "error"})", &compiled));
+  fe_compile_options options{};
+  options.struct_size = sizeof options;
+  options.fallback = "error";
+  check(fe_graph_compile(graph.get(), &options, &compiled));
   return CompiledPointer(compiled);
 }
 
@@ -160,13 +157,14 @@ json try_device(fe_device* device, Steps& steps) {
     row["reason"] = reason;
     return row;
   };
-  fe_string* info = nullptr;
-  check(fe_device_info(device, &info));
-  row["kind"] = take_json(info).value("kind", "");
+  fe_device_details details{};
+  details.struct_size = sizeof details;
+  check(fe_device_details_get(device, &details));
+  row["kind"] = fe_device_kind_name(details.kind);
   std::string step = "device_open";
   try {
     steps.begin(step, name);
-    check(fe_device_open(device, nullptr));
+    check(fe_device_open(device, nullptr, 0));
     step = "compile";
     steps.begin(step, name);
     const CompiledPointer compiled = compiled_sum(device);
@@ -174,7 +172,7 @@ json try_device(fe_device* device, Steps& steps) {
     steps.begin(step, name);
     const bool is_right = computes_the_sum(device, compiled.get());
     // A device of kind test computes nothing.
-    if (row["kind"] != "test" && !is_right)
+    if (details.kind != FE_DEVICE_TEST && !is_right)
       return end("wrong", fmt::format("{} computes a wrong sum of six float32 numbers", name));
     return row;
   } catch (const Failure& failure) {
@@ -223,15 +221,18 @@ json examine(const std::string& module, Steps& steps) {
   tell_steps_to(steps);
   try {
     fe_backend_ref* raw = nullptr;
-    check(fe_load(module.c_str(), R"({"probe": "never", "trust": "any"})", &raw));
+    fe_load_options options{};
+    options.struct_size = sizeof options;
+    options.probe = "never";
+    options.trust = "any";
+    check(fe_load(module.c_str(), &options, &raw));
     const BackendPointer backend(raw);
-    fe_string* info = nullptr;
-    check(fe_backend_info(backend.get(), &info));
-    const json about = take_json(info);
-    answer["version"] = about.value("version", "");
-    const std::string name = about.at("name");
+    fe_backend_details details{};
+    details.struct_size = sizeof details;
+    check(fe_backend_details_get(backend.get(), &details));
+    answer["version"] = details.version;
     for (std::size_t i = 0;; ++i) {
-      const DevicePointer device(by_name(fmt::format("{}:{}", name, i)));
+      const DevicePointer device(by_name(fmt::format("{}:{}", details.name, i)));
       if (!device) break;
       answer["devices"].push_back(try_device(device.get(), steps));
     }

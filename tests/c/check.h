@@ -52,14 +52,10 @@ static inline fe_array *borrowed(fe_device *device, float *data, int32_t rank, c
 
 /* Bytes that arrays use on the device. */
 static inline uint64_t in_use(fe_device *device) {
-  fe_string *text = NULL;
-  unsigned long long live = 0;
-  const char *found;
-  MUST(fe_memory_stats(device, &text));
-  found = strstr(fe_string_data(text), "\"live\":");
-  EXPECT(found && sscanf(found, "\"live\":%llu", &live) == 1);
-  fe_string_release(text);
-  return live;
+  fe_memory_stats stats;
+  stats.struct_size = sizeof stats;
+  MUST(fe_memory_stats_get(device, &stats));
+  return stats.live;
 }
 
 static inline void print_floats(const char *title, const float *values, int count) {

@@ -17,6 +17,7 @@ static void look_at_the_backend(fe_backend_ref *backend) {
   EXPECT(strlen(details.variant) > 0 || strcmp(details.path, "static") == 0);
   EXPECT(strcmp(details.version, fe_version()) == 0);
   EXPECT(strlen(details.path) > 0);
+  EXPECT(details.has_rank == (strcmp(details.path, "static") != 0));
   EXPECT(details.kinds == 1u << FE_DEVICE_CPU);
   EXPECT(details.device_count == 1 && !details.closed);
   MUST(fe_backend_devices(backend, &devices, &count));
@@ -38,6 +39,12 @@ static void look_at_the_device(fe_device *device) {
          (FE_CAPABILITY_HOST_BUFFERS | FE_CAPABILITY_BORROWS)); /* it computes on the calling thread */
   EXPECT(details.total_memory > 0 && details.max_allocation == 0 && details.borrow_alignment == 1);
   EXPECT(!details.has_uuid && strcmp(details.pci_address, "") == 0);
+  EXPECT(!details.open);
+  MUST(fe_device_open(device, NULL, 0));
+  MUST(fe_device_details_get(device, &details));
+  EXPECT(details.open);
+  EXPECT(strcmp(fe_device_kind_name(details.kind), "cpu") == 0);
+  EXPECT(fe_device_kind_name((fe_device_kind)99) == NULL);
 }
 
 static void ask_by_name(fe_backend_ref *backend) {
@@ -57,13 +64,23 @@ static void ask_by_name(fe_backend_ref *backend) {
   MUST(fe_backend_get_proc(backend, FE_FEATURES, &function));
   features = ((fe_features_function)function)(&count);
   EXPECT(count > 1);
-  for (size_t i = 0; i < count; ++i) { /* the same in both structs */
+  for (size_t i = 0; i < count; ++i) { /* the same in all of them */
     char entry[200];
+    fe_feature feature;
+    feature.struct_size = sizeof feature;
+    MUST(fe_backend_feature(backend, i, &feature));
+    EXPECT(strcmp(feature.name, fe_feature_at(features, i)->name) == 0);
+    EXPECT(strcmp(feature.value, fe_feature_at(features, i)->value) == 0);
     snprintf(entry, sizeof entry, "%s = %s", fe_feature_at(features, i)->name, fe_feature_at(features, i)->value);
     EXPECT(strstr(text, entry) != NULL);
     has_variant |= strcmp(fe_feature_at(features, i)->name, "variant") == 0;
   }
   EXPECT(has_variant);
+  {
+    fe_feature feature;
+    feature.struct_size = sizeof feature;
+    FAILS_WITH(FE_NOT_FOUND, fe_backend_feature(backend, count, &feature));
+  }
   MUST(fe_backend_get_proc(backend, FE_SET_N_THREADS, &function));
   ((fe_set_n_threads_function)function)(1);
   ((fe_set_n_threads_function)function)(0);

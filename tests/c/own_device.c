@@ -227,6 +227,7 @@ static void compute_with_options(machine *of) {
   fe_compiled *compiled = NULL;
   fe_array *input = NULL, *none = NULL;
   uint32_t values[2], sum;
+  fe_compile_options strict = {0};
   fe_compute_options options = {0};
   MUST(fe_device_by_name("adder", NULL, &device));
   MUST(fe_graph_create(device, &graph));
@@ -234,7 +235,9 @@ static void compute_with_options(machine *of) {
   values[1] = values[0];
   MUST(fe_graph_apply(graph, "add", values, NULL, 2, NULL, 0, NULL, &sum, 1));
   MUST(fe_graph_output(graph, sum));
-  MUST(fe_graph_compile(graph, "{\"fallback\": \"error\"}", &compiled));
+  strict.struct_size = sizeof strict;
+  strict.fallback = "error";
+  MUST(fe_graph_compile(graph, &strict, &compiled));
   fe_graph_release(graph);
   input = borrowed(device, x, 1, shape);
   options.struct_size = sizeof options;

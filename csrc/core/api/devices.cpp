@@ -2,13 +2,11 @@
 #include "core/api/handles.h"
 #include "core/environment.h"
 #include "core/executor/executable.h"
-#include "core/json_object.h"
 #include "core/memory/allocator.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
 #include "core/registry/device_kind.h"
 #include "core/registry/unify_devices.h"
-#include "base/json_text.h"
 
 #include <cstdlib>
 
@@ -26,14 +24,6 @@ void give_list(const std::vector<std::shared_ptr<Item>>& items, Handle*** out, s
   *count = items.size();
 }
 
-// "00112233-4455-6677-8899-aabbccddeeff"
-std::string uuid_text(const DeviceUuid& uuid) {
-  std::string text;
-  for (std::size_t i = 0; i < uuid.size(); ++i)
-    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-  return text;
-}
-
 // Capability bits of fe_device_details.
 uint32_t capabilities_of(const Device& device) {
   const fe_backend& table = device.table();
@@ -46,11 +36,6 @@ uint32_t capabilities_of(const Device& device) {
   return bits;
 }
 
-constexpr std::pair<uint32_t, const char*> capability_names[] = {{FE_CAPABILITY_ASYNCHRONOUS, "asynchronous"},
-                                                                 {FE_CAPABILITY_EVENTS, "events"},
-                                                                 {FE_CAPABILITY_HOST_BUFFERS, "host_buffers"},
-                                                                 {FE_CAPABILITY_BORROWS, "borrows"}};
-
 fe_error* give_device(const char* function, fe_device** out, auto find) {
   return guarded([&] {
     given(out, function, "out");
@@ -59,6 +44,17 @@ fe_error* give_device(const char* function, fe_device** out, auto find) {
 }
 
 }  // namespace
+
+const std::vector<std::pair<std::string, std::string>>& fe_backend_ref::features() const {
+  {
+    const std::scoped_lock lock(mutex);
+    if (known_features) return *known_features;
+  }
+  auto reported = backend->features();  // calls the module, so without the lock
+  const std::scoped_lock lock(mutex);
+  if (!known_features) known_features = std::move(reported);
+  return *known_features;
+}
 
 extern "C" {
 
@@ -112,6 +108,10 @@ fe_error* fe_backend_details_get(const fe_backend_ref* handle, fe_backend_detail
       ++details.device_count;
     }
     details.closed = of.backend->is_closed() ? 1 : 0;
+    if (const auto& manifest = of.backend->manifest()) {
+      details.has_rank = 1;
+      details.rank = manifest->rank;
+    }
     fill_struct("backend_details", out, details);
   });
 }
@@ -134,22 +134,14 @@ fe_error* fe_backend_get_proc(const fe_backend_ref* handle, const char* name, fe
   });
 }
 
-fe_error* fe_backend_info(const fe_backend_ref* handle, fe_string** json) {
+fe_error* fe_backend_feature(const fe_backend_ref* handle, size_t index, fe_feature* out) {
   return guarded([&] {
-    Backend& backend = *given(handle, "backend_info", "backend").backend;
-    JsonText info;
-    info.begin_object()
-        .member("name", backend.name())
-        .member("variant", backend.variant())
-        .member("version", backend.version())
-        .member("path", backend.file())
-        .member("static", backend.is_static())
-        .member("closed", backend.is_closed());
-    if (backend.manifest()) info.member("rank", backend.manifest()->rank);
-    info.key("features").begin_object();
-    for (const auto& [name, value] : backend.features()) info.member(name, value);
-    info.end_object().end_object();
-    give_text("backend_info", json, info.take());
+    const fe_backend_ref& of = given(handle, "backend_feature", "backend");
+    const auto& features = of.features();
+    if (of.backend->is_closed() || index >= features.size())
+      fail(FE_NOT_FOUND, "backend_feature: {} has no feature with the number {}", of.backend->name(), index);
+    const auto& [name, value] = features[index];
+    fill_struct("backend_feature", out, {sizeof(fe_feature), name.c_str(), value.c_str()});
   });
 }
 
@@ -176,16 +168,20 @@ fe_error* fe_device_best(fe_device** out) {
   return give_device("device_best", out, [] { return Registry::instance().best(); });
 }
 
-fe_error* fe_device_open(fe_device* device, const char* options_json) {
+fe_error* fe_device_open(fe_device* device, const fe_option* options, size_t count) {
   return guarded([&] {
-    DeviceOptions options;
-    const JsonDocument given_options = parse_object("device_open", options_json);
-    for (const auto& [key, value] : given_options->items())
-      options[key] = value.is_string() ? value.get<std::string>() : value.dump();
-    for (const auto& [key, value] : options)  // modules take them as C strings
-      if (key.find('\0') != std::string::npos || value.find('\0') != std::string::npos)
-        fail_argument("device_open: the option {} holds a NUL", shown(nlohmann::json(key)));
-    given(device, "device_open", "device").device->open(options);
+    DeviceOptions given_options;
+    if (count > 0) {
+      const std::size_t stride = given(options, "device_open", "options").struct_size;
+      for (size_t i = 0; i < count; ++i) {
+        const auto* const bytes = reinterpret_cast<const std::byte*>(options) + i * stride;
+        const fe_option option = read_struct("device_open", reinterpret_cast<const fe_option*>(bytes), "an option");
+        const std::string key = &given(option.key, "device_open", "the key of an option");
+        if (!option.value) fail_argument("device_open: the value of option {} is NULL", key);
+        given_options[key] = option.value;
+      }
+    }
+    given(device, "device_open", "device").device->open(given_options);
   });
 }
 
@@ -224,47 +220,24 @@ fe_error* fe_device_details_get(const fe_device* handle, fe_device_details* out)
     details.borrow_alignment = p.borrow_alignment;
     details.has_uuid = p.uuid ? 1 : 0;
     if (p.uuid) std::copy(p.uuid->begin(), p.uuid->end(), details.uuid);
+    details.open = device.is_open() ? 1 : 0;
     fill_struct("device_details", out, details);
   });
 }
 
-fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
+const char* fe_device_kind_name(fe_device_kind kind) {
+  return kind >= 0 && kind < FE_DEVICE_KIND_COUNT ? name_of(kind) : nullptr;
+}
+
+fe_error* fe_device_option(const fe_device* handle, size_t index, fe_option_info* out) {
   return guarded([&] {
-    const std::shared_ptr<Device>& pointer = given(handle, "device_info", "device").device;
-    const Device& device = *pointer;
-    std::vector<std::string> backends;
-    for (const auto& backend : Registry::instance().backends_of(pointer)) backends.push_back(backend->name());
-    const DeviceProperties& p = device.properties();
-    std::vector<const char*> capabilities;
-    for (const auto& [bit, name] : capability_names)
-      if ((capabilities_of(device) & bit) != 0) capabilities.push_back(name);
-    JsonText info;
-    info.begin_object()
-        .member("name", device.name())
-        .member("kind", name_of(device.kind()))
-        .member("index", device.index())
-        .member("description", p.name)
-        .member("detail", p.description)
-        .member("backend", device.backend()->name())
-        .member("backends", backends)
-        .member("host_memory", device.is_host())
-        .member("capabilities", capabilities)
-        .member("total_memory", p.total_memory)
-        .member("max_allocation", p.max_allocation)
-        .member("borrow_alignment", p.borrow_alignment)
-        .member("uuid", p.uuid ? std::optional(uuid_text(*p.uuid)) : std::nullopt)
-        .member("pci_address", p.pci_address)
-        .member("open", device.is_open());
-    info.key("options").begin_array();
-    if (!device.backend()->is_closed())
-      for (const DeviceOptionInfo& option : device.known_options())
-        info.begin_object()
-            .member("key", option.key)
-            .member("type", option.type)
-            .member("doc", option.doc)
-            .end_object();
-    info.end_array().end_object();
-    give_text("device_info", json, info.take());
+    const Device& device = *given(handle, "device_option", "device").device;
+    const std::vector<DeviceOptionInfo>& options = device.known_options();
+    if (device.backend()->is_closed() || index >= options.size())
+      fail(FE_NOT_FOUND, "device_option: {} has no option with the number {}", device.name(), index);
+    const DeviceOptionInfo& option = options[index];
+    fill_struct("device_option", out,
+                {sizeof(fe_option_info), option.key.c_str(), option.type.c_str(), option.doc.c_str()});
   });
 }
 
@@ -276,19 +249,12 @@ fe_error* fe_device_memory(fe_device* device, uint64_t* free_bytes, uint64_t* to
   });
 }
 
-fe_error* fe_memory_stats(fe_device* device, fe_string** json) {
+fe_error* fe_memory_stats_get(fe_device* device, fe_memory_stats* out) {
   return guarded([&] {
     Device& of = *given(device, "memory_stats", "device").device;
     const MemoryStatistics now = of.is_open() ? memory_statistics(of) : MemoryStatistics{};
-    JsonText info;
-    info.begin_object()
-        .member("live", now.live)
-        .member("cached", now.cached)
-        .member("prepared", now.prepared)
-        .member("borrowed", now.borrowed)
-        .member("peak", now.peak)
-        .end_object();
-    give_text("memory_stats", json, info.take());
+    fill_struct("memory_stats", out,
+                {sizeof(fe_memory_stats), now.live, now.cached, now.prepared, now.borrowed, now.peak});
   });
 }
 

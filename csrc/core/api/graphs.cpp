@@ -1,7 +1,6 @@
 // Host API: graphs.
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
-#include "core/json_object.h"
 #include "core/trace/trace.h"
 #include "ops/table.h"
 
@@ -20,11 +19,6 @@ Fallback fallback_from(const std::string& word) {
 
 void check_value(const char* function, const Graph& graph, uint32_t value) {
   if (value >= graph.values.size()) fail_argument("{}: the graph has no value %{}", function, value);
-}
-
-// Options past the end of the caller's struct are 0.
-fe_compute_options read_options(const fe_compute_options* options) {
-  return options ? read_struct("compute", options, "options") : fe_compute_options{};
 }
 
 // The inputs that a call donates. After a call their handles are marked as donated; after a failed one, those that it
@@ -163,24 +157,12 @@ fe_error* fe_graph_text(const fe_graph* graph, const char* format, fe_string** o
   });
 }
 
-fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compiled** out) {
+fe_error* fe_graph_compile(fe_graph* graph, const fe_compile_options* given_options, fe_compiled** out) {
   return guarded([&] {
     given(graph, "graph_compile", "graph");
     given(out, "graph_compile", "out");
-    Fallback fallback = Fallback::warn;
-    bool fuse = true, guard = false;
-    const JsonDocument options = parse_object("graph_compile", options_json);
-    for (const auto& [key, value] : options->items()) {
-      if (key == "fallback" && value.is_string())
-        fallback = fallback_from(value.get<std::string>());
-      else if (key == "fuse" && value.is_boolean())
-        fuse = value.get<bool>();
-      else if (key == "guard" && value.is_boolean())
-        guard = value.get<bool>();
-      else
-        fail_argument("graph_compile: option {}: {} is not one; there are fallback (a string), fuse and guard (bools)",
-                      key, value.dump());
-    }
+    const auto options = read_options("graph_compile", given_options);
+    const Fallback fallback = options.fallback ? fallback_from(options.fallback) : Fallback::warn;
     // A copy, as other threads may record while it is compiled.
     auto [recorded, others] = graph->read([](const Graph& of, const auto& asked) { return std::pair(of, asked); });
     for (const auto& other : others) other->open();
@@ -189,7 +171,8 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
     compiled->scalars = recorded.scalar_defaults;
     for (const ValueId scalar : recorded.scalars)
       compiled->scalar_dtypes.push_back(static_cast<fe_dtype>(recorded.type(scalar).dtype));
-    compiled->executable = build_executable(std::move(recorded), graph->device, fallback, fuse, guard);
+    compiled->executable =
+        build_executable(std::move(recorded), graph->device, fallback, options.unfused == 0, options.guarded != 0);
     *out = new fe_compiled(compiled);
   });
 }
@@ -238,7 +221,7 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
   return guarded([&] {
     const fe_compiled::Parts& parts = *given(compiled, "compute", "compiled").parts;
     const TraceSpan span(FE_TRACE_EVALUATE, "call");
-    const fe_compute_options options = read_options(given_options);
+    const auto options = read_options("compute", given_options);
     RunOptions how{{options.cancel, options.cancel_argument}, options.thread_limit};
     if (input_count > 0) given(inputs, "compute", "inputs");
     if (output_count > 0) given(outputs, "compute", "outputs");

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,12 @@ struct fe_backend_ref {
       : backend(std::move(referred)), path(backend->file()) {}
   const std::shared_ptr<ferrule::Backend> backend;
   const std::string path;
-  mutable ferrule::BriefMutex mutex;   // guards hold
+  mutable ferrule::BriefMutex mutex;   // guards the members below
   mutable std::shared_ptr<void> hold;  // set when a proc of the backend was requested
+  mutable std::optional<std::vector<std::pair<std::string, std::string>>> known_features;  // set once
+
+  // The features that the backend reports. They are asked for once: the module owns its own.
+  const std::vector<std::pair<std::string, std::string>>& features() const;
 };
 struct fe_device {
   std::shared_ptr<ferrule::Device> device;

@@ -1,9 +1,9 @@
 // Host API: loading.
 #include "core/api/handles.h"
+#include "core/api/load_options.h"
 #include "core/api/load_report.h"
 #include "core/lazy/array.h"
 #include "core/loader/load.h"
-#include "core/loader/options/options_from_json.h"
 #include "core/platform/libraries/library_paths.h"
 #include "module_file/path_text.h"
 
@@ -22,9 +22,9 @@ void reload_as(const char* function, const char* name, bool by_force, fe_backend
 
 extern "C" {
 
-fe_error* fe_load_all(const char* options_json, fe_load_report** report) {
+fe_error* fe_load_all(const fe_load_options* given_options, fe_load_report** report) {
   return guarded([&] {
-    const LoadOptions options = load_all_options(options_json);
+    const LoadOptions options = load_all_options(given_options);
     auto made = std::make_unique<fe_load_report>(load_all(options));
     Registry::instance().warn_of_unknown_preferences();
     const fe_load_report& loaded = *made;
@@ -33,9 +33,9 @@ fe_error* fe_load_all(const char* options_json, fe_load_report** report) {
   });
 }
 
-fe_error* fe_load(const char* path, const char* options_json, fe_backend_ref** out) {
+fe_error* fe_load(const char* path, const fe_load_options* given_options, fe_backend_ref** out) {
   return guarded([&] {
-    const FileOptions options = load_options(options_json);
+    const FileOptions options = load_options(given_options);
     auto backend = load(path_from_text(&given(path, "load", "path")), options.policy, options.as_name);
     if (out) *out = new fe_backend_ref{std::move(backend)};
   });

@@ -8,7 +8,6 @@
 #include "core/threads/pool.h"
 #include "ops/describe.h"
 #include "ops/sample_call.h"
-#include "base/json_text.h"
 #include "ops/table.h"
 
 #include <algorithm>
@@ -92,18 +91,16 @@ fe_error* fe_set_thread_count(uint32_t count) {
 }
 uint32_t fe_thread_count(void) { return thread_count(); }
 
-fe_error* fe_stats(fe_string** json) {
+fe_error* fe_stats_get(fe_stats* out) {
   return guarded([&] {
     const ExecutionCounters& counters = execution_counters();
-    JsonText stats;
-    stats.begin_object()
-        .member("compiles", counters.compiles.load())
-        .member("executions", counters.executions.load())
-        .member("cache_hits", counters.cache_hits.load())
-        .member("transfers", counters.transfers.load())
-        .member("threads", thread_count())
-        .end_object();
-    give_text("stats", json, stats.take());
+    fe_stats stats{};
+    stats.compiles = counters.compiles.load();
+    stats.executions = counters.executions.load();
+    stats.cache_hits = counters.cache_hits.load();
+    stats.transfers = counters.transfers.load();
+    stats.threads = thread_count();
+    fill_struct("stats", out, stats);
   });
 }
 

@@ -40,17 +40,18 @@ Device::Device(std::shared_ptr<Backend> backend, const Module& module, uint32_t 
 
 Device::~Device() = default;
 
-std::vector<DeviceOptionInfo> Device::known_options() const {
+const std::vector<DeviceOptionInfo>& Device::known_options() const {
   // Queried once, so that the child of a fork has them as well.
-  {
+  const auto known = [this]() -> const std::vector<DeviceOptionInfo>* {
     const std::scoped_lock lock(mutex_);
-    if (known_options_) return *known_options_;
-  }
+    return known_options_ ? &*known_options_ : nullptr;
+  };
+  if (const auto* const before = known()) return *before;
   const std::scoped_lock asking(changing_);
+  if (const auto* const meanwhile = known()) return *meanwhile;
   std::vector<DeviceOptionInfo> options = ask_for_options();
   const std::scoped_lock lock(mutex_);
-  if (!closed_) known_options_ = options;
-  return options;
+  return known_options_.emplace(std::move(options));
 }
 
 std::vector<DeviceOptionInfo> Device::ask_for_options() const {
@@ -62,7 +63,7 @@ std::vector<DeviceOptionInfo> Device::ask_for_options() const {
 }
 
 DeviceOptions Device::effective_options(const DeviceOptions& given) const {
-  const std::vector<DeviceOptionInfo> known = known_options();
+  const std::vector<DeviceOptionInfo>& known = known_options();
   for (const auto& [key, value] : given) {
     const auto is_key = [&k = key](const DeviceOptionInfo& option) { return option.key == k; };
     if (const auto option = std::find_if(known.begin(), known.end(), is_key); option != known.end()) {

@@ -75,7 +75,9 @@ class Device : public std::enable_shared_from_this<Device> {
   // The module's handle, also of a lost device; null unless the device is open.
   fe_module_device* handle() const noexcept { return handle_.load(std::memory_order_acquire); }
   bool is_open() const noexcept { return handle_.load(std::memory_order_acquire) != nullptr; }
-  std::vector<DeviceOptionInfo> known_options() const;
+  // The options that the module describes; the list stays valid as long as the device. Empty once it is closed, unless
+  // they were asked for before.
+  const std::vector<DeviceOptionInfo>& known_options() const;
   DeviceMemory memory() const;
 
   // Whether a forked child can go on using it: its memory is the host's, and only the core's and the calling threads
@@ -171,7 +173,7 @@ class Device : public std::enable_shared_from_this<Device> {
   std::size_t use_count_ = 0;
   std::vector<std::shared_ptr<void>> attached_;
   std::vector<std::function<void()>> finishes_;
-  mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;
+  mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;  // set once
 };
 
 // Keeps its device's backend from being unloaded. These objects form the device's linked list of uses.

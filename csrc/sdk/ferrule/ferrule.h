@@ -62,22 +62,41 @@ FE_API const char *fe_version(void);
 
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
+/* Options of fe_load_all and fe_load. A field that is 0 or NULL, or past struct_size, has its default. A wrong value is
+ * FE_INVALID_ARGUMENT, and the message names the field and the value.
+ *
+ *     const char *const names[] = {"cuda", "cpu"};
+ *     fe_load_options options = {0};
+ *     options.struct_size = sizeof options;
+ *     options.require = names;
+ *     options.require_count = 2;
+ *     fe_error *error = fe_load_all(&options, &report); */
+typedef struct fe_load_options {
+  size_t struct_size;
+  const char *const *dirs; /* paths: the roots to search, instead of all but FERRULE_BACKEND_PATH; NULL: the default */
+  size_t dir_count;        /* 0 while `dirs` is not NULL: no roots */
+  const char *const *extra_roots; /* paths: searched after the default roots; ignored if there is `dirs` */
+  size_t extra_root_count;
+  const char *const *only; /* names: the backends to load; 0: all */
+  size_t only_count;
+  const char *const *require; /* names: it is an error if one of these is not loaded afterwards */
+  size_t require_count;
+  const char *select;  /* "manifest" (default) opens the variant of highest rank; "score" opens all, and the highest
+                        * score wins */
+  const char *probe;   /* "auto" first tries modules that did not come with libferrule in a child process, if
+                        * ferrule-probe exists; "always" tries all, and opens none without ferrule-probe; "never".
+                        * Default: FERRULE_PROBE, else "auto" */
+  const char *trust;   /* "owner" refuses a file that someone can write who cannot write libferrule; "manifest-hash"
+                        * also refuses a file without a manifest that has its hash; "any". Default: FERRULE_TRUST, else
+                        * "owner" */
+  const char *as_name; /* only fe_load: the name that the backend gets; default: the module's own */
+  int32_t reprobe;     /* 1: cached probe results are ignored */
+} fe_load_options;
 /* Finds modules in the roots and loads the best runnable module of each name. Loaded backends are kept as they are.
  * A module that fails to load is a row of the report, not an error. Loads, unloads and reloads run one at a time.
- * `report`: receives the report, also when "require" is not met; may be NULL.
- * `options_json`: NULL or a JSON object. A key that is absent or null has its default:
- * - "dirs": [path] are the roots to search, instead of all but FERRULE_BACKEND_PATH.
- * - "extra_roots": [path] are searched after the default roots; ignored if there is "dirs".
- * - "only": [name] restricts the load to these backends, unless the list is empty.
- * - "require": [name] makes it an error if one of these is not loaded afterwards.
- * - "select": "manifest" (default) opens the variant of highest rank; "score" opens all, and the highest score wins.
- * - "probe": "auto" first tries modules that did not come with libferrule in a child process, if ferrule-probe exists;
- *   "always" tries all, and opens none without ferrule-probe; "never". Default: FERRULE_PROBE, else "auto".
- * - "trust": "owner" refuses a file that someone can write who cannot write libferrule; "manifest-hash" also refuses a
- *   file without a manifest that has its hash; "any". Default: FERRULE_TRUST, else "owner".
- * - "reprobe": true ignores cached probe results.
- * Error: FE_NOT_FOUND if "require" is not met. docs/use/loading.md has the details. */
-FE_API fe_error *fe_load_all(const char *options_json, fe_load_report **report);
+ * `options`: may be NULL. `report`: receives the report, also when `require` is not met; may be NULL. Error:
+ * FE_NOT_FOUND if a folder of `dirs` does not exist or `require` is not met. docs/use/loading.md has the details. */
+FE_API fe_error *fe_load_all(const fe_load_options *options, fe_load_report **report);
 FE_API void fe_load_report_release(fe_load_report *report);
 /* Result for one candidate. */
 typedef enum fe_load_state FE_ANY_INT {
@@ -160,11 +179,11 @@ FE_API fe_error *fe_load_report_format(const fe_load_report *report, const char 
  * strings; entry i is the version of candidate i, used if the module has none itself, or NULL. */
 FE_API fe_error *fe_load_report_explain(const fe_load_report *report, const char *name, const char *const *versions,
                                         fe_string **out);
-/* Loads one module file, whatever its file name. `options_json` may be NULL; keys: "probe", "trust", "reprobe" as in
- * fe_load_all, and "as_name": the name that its backend gets. A file may be loaded under several names; each has its
- * own static variables. A file that is loaded under that name already is not loaded again. `out` may be NULL. Errors:
- * FE_NOT_FOUND; FE_INVALID_ARGUMENT if the name is taken; that of the step that failed. */
-FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_ref **out);
+/* Loads one module file, whatever its file name. `options`: NULL, or probe, trust, reprobe and as_name; it is an error
+ * to set another field. A file may be loaded under several names; each has its own static variables. A file that is
+ * loaded under that name already is not loaded again. `out` may be NULL. Errors: FE_NOT_FOUND; FE_INVALID_ARGUMENT if
+ * the name is taken; that of the step that failed. */
+FE_API fe_error *fe_load(const char *path, const fe_load_options *options, fe_backend_ref **out);
 /* Closes the devices and the backend of that name, and unmaps its file. Errors: FE_NOT_FOUND; FE_INVALID_ARGUMENT,
  * which names what is alive, while an array, a graph, host memory or a function (fe_backend_get_proc) of it is held. */
 FE_API fe_error *fe_unload(const char *name);
@@ -231,6 +250,8 @@ typedef struct fe_backend_details {
   uint32_t kinds;        /* bit k: it now has a device of fe_device_kind k */
   uint32_t device_count; /* current number */
   int32_t closed;        /* 1 after it was unloaded; it then has no devices */
+  int32_t has_rank;      /* 1: it has a manifest, and `rank` is the rank in it */
+  int32_t rank;
 } fe_backend_details;
 FE_API fe_error *fe_backend_details_get(const fe_backend_ref *backend, fe_backend_details *out);
 /* The backend's devices, in its own order; a list as in fe_backends. */
@@ -238,8 +259,9 @@ FE_API fe_error *fe_backend_devices(const fe_backend_ref *backend, fe_device ***
 /* A function that the backend offers by name (ferrule/procs.h); NULL if it offers none of that name. The function is
  * valid until the handle is released; until then the backend cannot be unloaded. FE_NOT_FOUND after it was unloaded. */
 FE_API fe_error *fe_backend_get_proc(const fe_backend_ref *backend, const char *name, fe_proc *out);
-/* JSON object: name, variant, version, path, static, closed, rank (if it has a manifest), features. */
-FE_API fe_error *fe_backend_info(const fe_backend_ref *backend, fe_string **json);
+/* Feature number `index` that the backend's code uses (ferrule/procs.h); its strings live as long as the handle.
+ * FE_NOT_FOUND if there are fewer: a backend may report none, and an unloaded one has none. */
+FE_API fe_error *fe_backend_feature(const fe_backend_ref *backend, size_t index, fe_feature *out);
 /* The device of a name, in any case: "<backend>[:i]" ("cuda:1"), where i is the backend's own index, or "<kind>[:i]"
  * ("gpu:1"), where i counts the devices of that kind in fe_devices; without i the first. `backend`: NULL, or the
  * backend through which to see the device, as in fe_device_view. FE_NOT_FOUND if there is none; the message lists the
@@ -252,10 +274,11 @@ FE_API fe_error *fe_device_view(const fe_device *device, const char *backend, fe
 FE_API fe_error *fe_device_by_kind(fe_device_kind kind, fe_device **out);
 /* The first GPU, else integrated GPU, else CPU. FE_NOT_FOUND if there is none of these. */
 FE_API fe_error *fe_device_best(fe_device **out);
-/* Opens the device, which its first use does otherwise. `options_json` is NULL or {"key": value}; keys that are not
- * given come from FERRULE_<BACKEND>_<KEY>. FE_INVALID_ARGUMENT for an unknown key, and if the device is open with other
- * options. With no options an open device is left as it is. */
-FE_API fe_error *fe_device_open(fe_device *device, const char *options_json);
+/* Opens the device, which its first use does otherwise. `options`: `count` keys and values (ferrule/backend.h), both
+ * text; keys that are not given come from FERRULE_<BACKEND>_<KEY>. FE_INVALID_ARGUMENT for an unknown key, for a value
+ * that cannot be parsed, and if the device is open with other options. With no options an open device is left as it
+ * is. */
+FE_API fe_error *fe_device_open(fe_device *device, const fe_option *options, size_t count);
 /* "cpu:0"; "gpu:0" for a device of fe_devices that several backends see. The name may change when a backend is loaded
  * or unloaded; a returned string stays valid as long as the handle. "" for NULL. */
 FE_API const char *fe_device_name(const fe_device *device);
@@ -286,15 +309,26 @@ typedef struct fe_device_details {
   uint64_t max_allocation;   /* largest buffer, in bytes */
   uint64_t borrow_alignment; /* bytes: borrowed memory begins and ends at a multiple of it; 0: it cannot borrow */
   uint8_t uuid[16];
+  int32_t open; /* 1: it is open */
 } fe_device_details;
 FE_API fe_error *fe_device_details_get(const fe_device *device, fe_device_details *out);
-/* JSON object: the fields above by name, and backends, host_memory, open, options (key, type and doc of each). */
-FE_API fe_error *fe_device_info(const fe_device *device, fe_string **json);
+FE_API const char *fe_device_kind_name(fe_device_kind kind); /* "gpu", "cpu", ...; NULL for another number */
+/* Describes option number `index` of fe_device_open; its strings live as long as the handle. FE_NOT_FOUND if the device
+ * has fewer, and after its backend was unloaded. */
+FE_API fe_error *fe_device_option(const fe_device *device, size_t index, fe_option_info *out);
 /* Memory of the device, in bytes. `*free_bytes` is UINT64_MAX if unknown, as before the device is open; `*total_bytes`
  * is 0 if unknown. */
 FE_API fe_error *fe_device_memory(fe_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
-/* JSON object of bytes that ferrule has on the device: live, cached, prepared, borrowed, peak. */
-FE_API fe_error *fe_memory_stats(fe_device *device, fe_string **json);
+/* Bytes that ferrule has on a device; all 0 before it is open. */
+typedef struct fe_memory_stats {
+  size_t struct_size;
+  uint64_t live;     /* of arrays, outputs and workspaces */
+  uint64_t cached;   /* kept for later requests */
+  uint64_t prepared; /* constants in the layouts of kernels; part of live */
+  uint64_t borrowed; /* host memory that the device borrows */
+  uint64_t peak;     /* the greatest `live` so far */
+} fe_memory_stats;
+FE_API fe_error *fe_memory_stats_get(fe_device *device, fe_memory_stats *out);
 /* Frees the buffers that ferrule caches on the device. */
 FE_API fe_error *fe_trim(fe_device *device);
 /* Waits for all work that the device's queues have been given so far. Failed work is no error here: reading its results
@@ -566,15 +600,18 @@ FE_API fe_error *fe_graph_output(fe_graph *graph, uint32_t value);
 FE_API fe_error *fe_graph_value_type(const fe_graph *graph, uint32_t value, fe_array_info *out);
 /* Writes the graph. `format`: "text", "dot" (Graphviz) or "json". */
 FE_API fe_error *fe_graph_text(const fe_graph *graph, const char *format, fe_string **out);
-/* Compiles the graph as it is now; it may be extended and compiled again.
- * `options_json`: NULL or a JSON object:
- * - "fallback": "warn" (default) runs a node that its device does not support on another device and logs a warning;
- *   "allow" does so without a warning; "error" makes it an error.
- * - "fuse": false does not fuse elementwise ops. Default: true.
- * - "guard": true puts guard zones around the memory that modules write, and makes a run fail with FE_INTERNAL if one
- *   was changed. Default: false.
- * Error: FE_UNSUPPORTED if no device takes a node. */
-FE_API fe_error *fe_graph_compile(fe_graph *graph, const char *options_json, fe_compiled **out);
+/* Options of fe_graph_compile. A field that is 0 or NULL, or past struct_size, has its default. */
+typedef struct fe_compile_options {
+  size_t struct_size;
+  const char *fallback; /* "warn" (default) runs a node that its device does not support on another device and logs a
+                         * warning; "allow" does so without a warning; "error" makes it an error */
+  int32_t unfused;      /* 1: elementwise ops are not fused */
+  int32_t guarded;      /* 1: puts guard zones around the memory that modules write, and makes a run fail with
+                         * FE_INTERNAL if one was changed */
+} fe_compile_options;
+/* Compiles the graph as it is now; it may be extended and compiled again. `options` may be NULL. Error: FE_UNSUPPORTED
+ * if no device takes a node. */
+FE_API fe_error *fe_graph_compile(fe_graph *graph, const fe_compile_options *options, fe_compiled **out);
 FE_API void fe_compiled_release(fe_compiled *compiled);
 /* Numbers of inputs, scalars and outputs of fe_compute. */
 typedef struct fe_compiled_info {
@@ -715,8 +752,16 @@ FE_API fe_error *fe_supports(fe_device *device, const char *op, const fe_dtype *
  * this process may use. At most 1024. Waits for running parallel work; not callable from inside it. */
 FE_API fe_error *fe_set_thread_count(uint32_t count);
 FE_API uint32_t fe_thread_count(void);
-/* JSON: counters of this process: compiles, executions, cache_hits, transfers, threads. */
-FE_API fe_error *fe_stats(fe_string **json);
+/* Counters of this process. */
+typedef struct fe_stats {
+  size_t struct_size;
+  uint64_t compiles;   /* graphs that were compiled */
+  uint64_t executions; /* runs of compiled graphs */
+  uint64_t cache_hits; /* evaluations that found their graph compiled */
+  uint64_t transfers;  /* copies between devices */
+  uint32_t threads;    /* as fe_thread_count */
+} fe_stats;
+FE_API fe_error *fe_stats_get(fe_stats *out);
 typedef void (*fe_log_callback)(void *argument, fe_log_level level, const char *message);
 /* Sends log lines to `callback`, which fe_drain calls; NULL: to standard error. An fe_drain on another thread that
  * began before may still call the previous callback: keep its `argument` until that has returned. */

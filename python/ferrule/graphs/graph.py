@@ -102,8 +102,11 @@ class Graph(RecordedGraph):
     def _compile(self, fallback: str, fuse: bool, guard: bool) -> _ferrule.Compiled:
         if not self.outputs:
             raise InvalidArgumentError("compile: the graph has no outputs")
+        if not (isinstance(fallback, str) and isinstance(fuse, bool) and isinstance(guard, bool)):
+            given = f"{fallback!r}, {fuse!r} and {guard!r}"
+            raise InvalidArgumentError(f"compile: fallback is a word, fuse and guard are True or False, not {given}")
         version = self._version
-        compiled = self._graph.compile(json.dumps({"fallback": fallback, "fuse": fuse, "guard": guard}))
+        compiled = self._graph.compile(fallback, fuse, guard)
         with self._lock:
             if version == self._version:
                 self._compiled = compiled

@@ -27,39 +27,37 @@ class Backend:
     ('cpu', True)
     """
 
-    __slots__ = ("_handle", "_info")
+    __slots__ = ("_handle",)
 
     def __init__(self, handle: _ferrule.Backend) -> None:
         self._handle = handle
-        self._info: dict[str, Any] = _parse(handle.info())
 
     @property
     def name(self) -> str:
         """The name, such as "cpu"."""
-        return str(self._info["name"])
+        return self._handle.name
 
     @property
     def variant(self) -> str:
         """The variant, such as "zen4"; "" if the backend has no variants."""
-        return str(self._info.get("variant") or "")
+        return self._handle.variant
 
     @property
     def version(self) -> str:
         """The version of the backend; "" if it is unknown."""
-        return str(self._info.get("version") or "")
+        return self._handle.version
 
     @property
     def path(self) -> Path:
         """The module's file; Path("static") if the backend is linked into the program."""
         from pathlib import Path
 
-        return Path(self._info.get("path") or "static")
+        return Path(self._handle.path)
 
     @property
     def info(self) -> dict[str, Any]:
         """All properties of the backend as a dict, with current values: "closed" is true after an unload."""
-        info: dict[str, Any] = _parse(self._handle.info())
-        return info
+        return self._handle.info()
 
     @property
     def features(self) -> dict[str, str]:
@@ -152,13 +150,12 @@ class Device:
     @property
     def kind(self) -> str:
         """One of "gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software" and "test"."""
-        return str(self.info["kind"])
+        return self._handle.kind
 
     @property
     def info(self) -> dict[str, Any]:
         """All properties of the device as a dict."""
-        info: dict[str, Any] = _parse(self._handle.info())
-        return info
+        return self._handle.info()
 
     @property
     def backend(self) -> Backend:
@@ -198,9 +195,7 @@ class Device:
         >>> fe.device("cpu").open()
         Device('cpu:0')
         """
-        import json
-
-        self._handle.open(json.dumps(options))
+        self._handle.open({key: _option_text(key, value) for key, value in options.items()})
         return self
 
     def supports(self, op: str, *dtypes: object) -> bool:
@@ -317,10 +312,11 @@ class Device:
         return f"Device({self.name!r})"
 
 
-def _parse(text: str) -> Any:
-    import json
-
-    return json.loads(text)
+def _option_text(key: str, value: object) -> str:
+    """Return the value of an option as backends take it."""
+    if not isinstance(value, (str, int, float)):
+        raise TypeError(f"open: the option {key} is a str, an int, a float or a bool, not {value!r}")
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def backends() -> list[Backend]:

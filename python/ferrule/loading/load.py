@@ -11,7 +11,6 @@ from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError, IoError, NotFoundError
 from ferrule.loading import holders, load_state
 from ferrule.loading.devices import Backend, Device
-from ferrule.loading.json_text import json_text
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
 from ferrule.loading.search_folders import DefaultRoots, PathLike, backend_dir, given_roots, installed_roots
@@ -79,17 +78,16 @@ def load_all(
     >>> [candidate.name for candidate in report.loaded]
     ['cpu']
     """
-    options = {
-        "dirs": given_roots(dirs),
-        "require": _names("require", require),
-        "only": _names("only", only),
-        "probe": probe,
-        "select": select,
-        "trust": trust,
-        "reprobe": reprobe,
-        "extra_roots": [str(backend_dir()), *installed_roots()],  # libferrule may be another one of this version
-    }
-    handle, error = _ferrule.load_all(json_text(options))
+    handle, error = _ferrule.load_all(
+        given_roots(dirs),
+        [str(backend_dir()), *installed_roots()],  # libferrule may be another one of this version
+        _names("only", only),
+        _names("require", require),
+        _word("load_all", "select", select),
+        _word("load_all", "probe", probe),
+        _word("load_all", "trust", trust),
+        reprobe,
+    )
     global last_report
     report = None if handle is None else LoadReport(handle)
     if report is None:
@@ -109,6 +107,12 @@ def _names(option: str, names: Sequence[str] | str | None) -> list[str]:
     if not all(isinstance(name, str) for name in found):
         raise InvalidArgumentError(f"load_all: {option} is a list of names, not {names!r}")
     return found
+
+
+def _word(function: str, option: str, word: str | None) -> str | None:
+    if word is not None and not isinstance(word, str):
+        raise InvalidArgumentError(f"{function}: {option} is a word, not {word!r}")
+    return word
 
 
 def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None, trust: str | None = None) -> Backend:
@@ -151,10 +155,10 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
     'another'
     >>> fe.unload("another")
     """
-    options = {"probe": probe, "trust": trust, "as_name": as_name}
     file = _system_path(path)
+    words = [_word("load", *given) for given in (("as_name", as_name), ("probe", probe), ("trust", trust))]
     try:
-        backend = Backend(_ferrule.load(file, json_text(options)))
+        backend = Backend(_ferrule.load(file, *words))
     except (IoError, NotFoundError) as error:
         reader = _READERS.get(os.path.splitext(file)[1].lower())
         if reader is None:

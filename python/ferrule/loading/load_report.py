@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,14 @@ else:
     load_report_html = later("ferrule.loading.load_report_html")
 
 
-class _Formatted:
-    """A report in all formats of the core's handle, which a pickle of the report contains."""
+class _SavedReport:
+    """What the core's handle gives of a report, which a pickle of the report contains."""
 
-    def __init__(self, formats: dict[str, str]) -> None:
-        self._formats = formats
+    def __init__(self, data: dict[str, Any], formats: dict[str, str]) -> None:
+        self._data, self._formats = data, formats
+
+    def data(self) -> dict[str, Any]:
+        return copy.deepcopy(self._data)
 
     def format(self, name: str) -> str:
         return self._formats[name]
@@ -37,13 +41,14 @@ class LoadReport:
     (True, True)
     """
 
-    def __init__(self, handle: _ferrule.LoadReport | _Formatted) -> None:
+    def __init__(self, handle: _ferrule.LoadReport | _SavedReport) -> None:
         self._handle = handle
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LoadReport, (_Formatted({name: self._handle.format(name) for name in ("json", "text")}),)
+        formats = {name: self._handle.format(name) for name in ("json", "text")}
+        return LoadReport, (_SavedReport(self._data, formats),)
 
-    # Parsed on first use: most programs never look at their load report.
+    # Made on first use: most programs never look at their load report.
     @cached_property
     def _data(self) -> dict[str, Any]:
         return self.to_dict()
@@ -102,7 +107,7 @@ class LoadReport:
         return self._handle.format("json")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dict, as parsed from its JSON.
+        """Return the report as a dict, of the form of its JSON.
 
         Returns
         -------
@@ -114,10 +119,7 @@ class LoadReport:
         >>> {row["state"] for row in fe.load_all(only="cpu").to_dict()["candidates"]} >= {"loaded"}
         True
         """
-        import json
-
-        data: dict[str, Any] = json.loads(self.to_json())
-        return data
+        return self._handle.data()
 
     def _repr_html_(self) -> str:
         return load_report_html.report_html(self._data)

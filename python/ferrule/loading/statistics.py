@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,8 +61,7 @@ def memory_stats(device: Device | str | None = None) -> MemoryStats:
     >>> fe.memory_stats("cpu").live >= x.nbytes
     True
     """
-    data = json.loads(handle_of(device).memory_stats())
-    return MemoryStats(*(int(data[name]) for name in MemoryStats._fields))
+    return MemoryStats(*handle_of(device).memory_stats())
 
 
 def stats() -> dict[str, Any]:
@@ -81,8 +79,7 @@ def stats() -> dict[str, Any]:
     >>> fe.stats()["executions"] - before
     1
     """
-    data: dict[str, Any] = json.loads(_ferrule.stats())
-    return data
+    return _ferrule.stats()
 
 
 def set_thread_count(count: int) -> None:

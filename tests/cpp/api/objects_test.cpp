@@ -410,7 +410,7 @@ struct SharedDevice {
 };
 
 std::vector<Operation<SharedDevice>> operations_of_a_device() {
-  return {{"open", [](SharedDevice& device) { return fe_device_open(device.handle, nullptr); }},
+  return {{"open", [](SharedDevice& device) { return fe_device_open(device.handle, nullptr, 0); }},
           {"name",
            [](SharedDevice& device) -> fe_error* {
              return *fe_device_name(device.handle) ? nullptr : make_error(FE_INTERNAL, "no name");
@@ -446,13 +446,24 @@ std::vector<Operation<SharedDevice>> operations_of_a_device() {
              details.struct_size = sizeof details;
              return fe_device_details_get(device.handle, &details);
            }},
-          {"info", [](SharedDevice& device) { return text_of(fe_device_info, device.handle); }},
+          {"option",
+           [](SharedDevice& device) {
+             fe_option_info option{};
+             option.struct_size = sizeof option;
+             return fe_device_option(device.handle, 0, &option);
+           },
+           {FE_NOT_FOUND}},
           {"memory",
            [](SharedDevice& device) {
              uint64_t free_bytes = 0, total_bytes = 0;
              return fe_device_memory(device.handle, &free_bytes, &total_bytes);
            }},
-          {"memory_stats", [](SharedDevice& device) { return text_of(fe_memory_stats, device.handle); }},
+          {"memory_stats",
+           [](SharedDevice& device) {
+             fe_memory_stats stats{};
+             stats.struct_size = sizeof stats;
+             return fe_memory_stats_get(device.handle, &stats);
+           }},
           {"trim", [](SharedDevice& device) { return fe_trim(device.handle); }},
           {"queue_reset", [](SharedDevice& device) { return fe_queue_reset(device.handle); }},
           {"supports",
@@ -546,7 +557,13 @@ TEST_F(ApiThreads, BackendQueriesMayRunConcurrently) {
          fe_array* const list[] = {twos.get()};
          return fe_eval(list, 1, nullptr, nullptr);
        }},
-      {"info", [](SharedBackend& backend) { return text_of(fe_backend_info, backend.handle.get()); }}};
+      {"feature",
+       [](SharedBackend& backend) {
+         fe_feature feature{};
+         feature.struct_size = sizeof feature;
+         return fe_backend_feature(backend.handle.get(), 0, &feature);
+       },
+       {FE_NOT_FOUND}}};
   run_pairs(operations, {3, 6}, [&] {
     fe_backend_ref* handle = nullptr;
     must(fe_backend_by_name("cpu", &handle));

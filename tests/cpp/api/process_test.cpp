@@ -69,10 +69,15 @@ using ProcessThreads = LifecycleTest;
 TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
   const fs::path module = put(root("single"), "t_plain");
   put(root("more"), "t_two");
-  std::string options = nlohmann::json{{"dirs", {root("more").string()}}}.dump();
-  for (const fs::path& folder : dirs_of_build())
-    options = nlohmann::json{{"dirs", {root("more").string(), folder.string()}}}.dump();
-  const auto load_all = [&](fe_load_report** report) { return fe_load_all(options.c_str(), report); };
+  std::vector<std::string> folders = {root("more").string()};
+  for (const fs::path& folder : dirs_of_build()) folders.push_back(folder.string());
+  std::vector<const char*> dirs;
+  for (const std::string& folder : folders) dirs.push_back(folder.c_str());
+  fe_load_options options{};
+  options.struct_size = sizeof options;
+  options.dirs = dirs.data();
+  options.dir_count = dirs.size();
+  const auto load_all = [&](fe_load_report** report) { return fe_load_all(&options, report); };
   ASSERT_EQ(load_all(nullptr), nullptr);
   fe_load_report* report = nullptr;
   ASSERT_EQ(load_all(&report), nullptr);
@@ -124,7 +129,9 @@ TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
          if (fe_error* const error = fe_backend_details_get(backend, &details)) return error;
          if (fe_error* const error = fe_backend_get_proc(backend, FE_FEATURES_TEXT, &function)) return error;
          reinterpret_cast<fe_features_text_function>(function)();
-         return text_of(fe_backend_info, backend);
+         fe_feature feature{};
+         feature.struct_size = sizeof feature;
+         return fe_backend_feature(backend, 0, &feature);
        },
        lost},
       {"a device's info",
@@ -136,7 +143,9 @@ TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
          if (fe_error* const error = fe_device_memory(device, &free_bytes, &total_bytes)) return error;
          if (fe_error* const error = fe_trim(device)) return error;
          if (fe_error* const error = fe_queue_reset(device)) return error;
-         return text_of(fe_device_info, device);
+         fe_option_info option{};
+         option.struct_size = sizeof option;
+         return fe_device_option(device, 0, &option);
        },
        lost},
       {"compute", [](Process&) { return compute_by_name("cpu"); }, lost},
@@ -146,7 +155,12 @@ TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
       {"explain", [&](Process&) { return text_of(fe_load_report_explain, report, "cpu", nullptr); }},
       {"explain a kind", [&](Process&) { return text_of(fe_load_report_explain, report, "gpu", nullptr); }},
       {"ops", [](Process&) { return text_of(fe_ops); }},
-      {"stats", [](Process&) { return text_of(fe_stats); }},
+      {"stats",
+       [](Process&) {
+         fe_stats stats{};
+         stats.struct_size = sizeof stats;
+         return fe_stats_get(&stats);
+       }},
       {"set_thread_count", [](Process&) { return fe_set_thread_count(2); }},
       {"thread_count",
        [](Process&) -> fe_error* {

@@ -70,7 +70,14 @@ class Copy {
     COPY_FUNCTION(fe_error_release)(error);
     throw std::runtime_error(message);
   }
-  void load_all() const { check(COPY_FUNCTION(fe_load_all)(R"({"only": ["cpu"]})", nullptr)); }
+  void load_all() const {
+    const char* const only[] = {"cpu"};
+    fe_load_options options{};
+    options.struct_size = sizeof options;
+    options.only = only;
+    options.only_count = 1;
+    check(COPY_FUNCTION(fe_load_all)(&options, nullptr));
+  }
   void load(const fs::path& module) const { check(COPY_FUNCTION(fe_load)(module.string().c_str(), nullptr, nullptr)); }
   void unload(const char* name) const { check(COPY_FUNCTION(fe_unload)(name)); }
   std::size_t backends() const {
@@ -110,7 +117,8 @@ class Copy {
   std::string message_of_a_module() const {
     fe_device* device = nullptr;
     check(COPY_FUNCTION(fe_device_by_name)("null", nullptr, &device));
-    fe_error* const error = COPY_FUNCTION(fe_device_open)(device, R"({"slow_ms": "no number"})");
+    const fe_option option{sizeof option, "slow_ms", "no number"};
+    fe_error* const error = COPY_FUNCTION(fe_device_open)(device, &option, 1);
     std::string message = COPY_FUNCTION(fe_error_message)(error);
     COPY_FUNCTION(fe_error_release)(error);
     COPY_FUNCTION(fe_device_release)(device);

@@ -1,7 +1,6 @@
 // Arbitrary file names, one file under several names, and reasons for missing devices.
 #include "loader_fixture.h"
 
-#include "core/loader/options/options_from_json.h"
 #include "core/loader/report/explain.h"
 #include "core/registry/missing_device.h"
 #include "core/registry/option_variables.h"
@@ -139,8 +138,6 @@ TEST_F(LoaderGivenNames, TakenOrInvalidGivenNameIsAnError) {
   EXPECT_EQ(error_of([&] { load_as(other, "t_plain"); }).code(), FE_INVALID_ARGUMENT);
   EXPECT_CONTAINS(reason_of_load(other, "t_plain"), "a backend named t_plain is loaded already, from " + path.string());
   EXPECT_CONTAINS(reason_of_load(other, "T Two"), "as_name is 'T Two'");
-  EXPECT_EQ(load_options(R"({"as_name": "a"})").as_name, "a");
-  EXPECT_EQ(error_of([] { load_options(R"({"as_name": 7})"); }).code(), FE_INVALID_ARGUMENT);
 }
 
 TEST_F(LoaderGivenNames, ReloadKeepsTheGivenName) {

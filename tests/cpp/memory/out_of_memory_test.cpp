@@ -1,6 +1,7 @@
 // Running out of memory returns an error and leaves everything usable.
 #include "api_handles.h"
 #include "core/api/handles.h"
+#include "core/api/load_options.h"
 #include "core/api/load_report.h"
 #include "core/json_object.h"
 #include "core/lazy/array.h"
@@ -151,21 +152,23 @@ TEST_P(OutOfMemory, WritingJsonReturnsAnError) {
   ASSERT_EQ(fe_graph_apply(graph, "sum", inputs.data(), nullptr, 1, &axis, 1, nullptr, &sum, 1), nullptr);
   ASSERT_EQ(fe_graph_output(graph, sum), nullptr);
   fe_compiled* compiled = nullptr;
-  ASSERT_EQ(fe_graph_compile(graph, R"({"fuse": true})", &compiled), nullptr);
+  ASSERT_EQ(fe_graph_compile(graph, nullptr, &compiled), nullptr);
   const CompiledHandle compiled_owner(compiled);
-  fe_backend_ref* backend = nullptr;
-  ASSERT_EQ(fe_device_backend(home.get(), &backend), nullptr);
-  const BackendHandle backend_owner(backend);
   expect_an_error_for_each_allocation("graph_text", [&] { return text_of(fe_graph_text, graph, "json"); });
   expect_an_error_for_each_allocation("compiled_plan", [&] { return text_of(fe_compiled_plan, compiled); });
   expect_an_error_for_each_allocation("compiled_placement", [&] { return text_of(fe_compiled_placement, compiled); });
-  expect_an_error_for_each_allocation("device_info", [&] { return text_of(fe_device_info, home.get()); });
-  expect_an_error_for_each_allocation("memory_stats", [&] { return text_of(fe_memory_stats, home.get()); });
-  expect_an_error_for_each_allocation("backend_info", [&] { return text_of(fe_backend_info, backend); });
-  expect_an_error_for_each_allocation("stats", [&] { return text_of(fe_stats); });
   LoadReport report;
   report.rows.resize(2);
   expect_an_error_for_each_allocation("to_json", [&] { return guarded([&] { to_json(report); }); });
+}
+
+TEST_P(OutOfMemory, ReadingTheOptionsOfALoadReturnsAnError) {
+  const char* const texts[] = {"/a/path/that/is/too/long/to/be/short", "a name that is too long to be short"};
+  fe_load_options options{};
+  options.struct_size = sizeof options;
+  options.dirs = options.only = texts;
+  options.dir_count = options.only_count = 2;
+  expect_an_error_for_each_allocation("load_all_options", [&] { return guarded([&] { load_all_options(&options); }); });
 }
 
 TEST_P(OutOfMemory, SearchForModulesReturnsAnError) {

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import ferrule as fe
+import pytest
 
 Run = Callable[..., Any]
 Put = Callable[..., Path]
@@ -316,7 +321,10 @@ def test_unknown_device_options_are_errors_that_list_the_known(run_python: Run, 
     code = (
         "import ferrule as fe; fe.load_all(); d = fe.device('null')\n"
         "try: d.open(nonsense=1)\n"
-        "except fe.InvalidArgumentError as e: print('slow_ms' in str(e))"
+        "except fe.InvalidArgumentError as e: print('slow_ms' in str(e))\n"
+        "try: d.open(slow_ms=None)\n"
+        "except TypeError as e: assert 'slow_ms' in str(e) and 'None' in str(e)\n"
+        "d.open(slow_ms=0, hidden=False); assert d.info['open']"
     )
     assert run_python(code, FERRULE_BACKEND_PATH=null_module).stdout == "True\n"
 
@@ -327,6 +335,47 @@ def test_the_report_is_text_data_and_html(run_python: Run) -> None:
         "report = fe.load_all(); loaded = report.loaded[0]\n"
         "assert loaded.name in str(report) and loaded.path.name in report._repr_html_()\n"
         "assert json.loads(report.to_json())['candidates'] and str(loaded.path) == str(fe.backends()[0].path)"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of files are Unicode there")
+def test_the_dict_of_a_report_is_its_json(run_python: Run, null_module: Path, tmp_path: Path) -> None:
+    """Also if a name is no text: a module is linked under such names, and one file is no module."""
+    for name in (b"libferrule-null.so", b"libferrule-\xff\xfe\xe4\xb8-\xc3\x28.so"):
+        os.link(null_module, os.fsencode(tmp_path) + b"/" + name)
+    (tmp_path / "libferrule-text.so").write_text("hello")
+    run_python(
+        "import ferrule as fe, json\n"
+        "report = fe.load_all(); data = report.to_dict()\n"
+        "states = {row['state'] for row in data['candidates']}\n"
+        "assert {'loaded', 'error'} <= states and len(data['roots']) > 1, data\n"
+        "assert any('\\ufffd' in row['path'] for row in data['candidates']), data\n"
+        "assert json.dumps(data) == json.dumps(json.loads(report.to_json()))\n"
+        "data['candidates'].clear(); assert report.to_dict()['candidates']",
+        FERRULE_BACKEND_DIR=tmp_path,
+    )
+
+
+def test_wrong_options_of_a_load_are_errors_that_name_them() -> None:
+    for option, value, message in [
+        ("probe", "sometimes", "probe is 'sometimes', and must be one of: auto, always, never"),
+        ("trust", "everyone", "trust is 'everyone', and must be one of: owner, manifest-hash, any"),
+        ("select", "best", "select is 'best', and must be one of: manifest, score"),
+        ("probe", 5, "load_all: probe is a word, not 5"),
+        ("only", [5], r"load_all: only is a list of names, not \[5\]"),
+    ]:
+        with pytest.raises(fe.InvalidArgumentError, match=message):
+            fe.load_all(**{option: value})
+    with pytest.raises(fe.InvalidArgumentError, match="load: as_name is a word, not 5"):
+        fe.load("x", as_name=5)  # type: ignore[arg-type]
+
+
+def test_loading_and_asking_need_no_json(run_python: Run) -> None:
+    run_python(
+        "import sys, ferrule as fe\n"
+        "report = fe.load_all(); assert report.ok and report.roots and report.to_dict()\n"
+        "device = fe.device('cpu').open(); device.info, device.backend.info, fe.stats(), fe.memory_stats(device)\n"
+        "assert 'json' not in sys.modules"
     )
 
 
@@ -360,4 +409,5 @@ report = fe.load_all()
 again = pickle.loads(pickle.dumps(report))
 assert (str(again), again.to_json()) == (str(report), report.to_json())
 assert [candidate.path for candidate in again] == [candidate.path for candidate in report]
+assert again.to_dict() == report.to_dict() and again.to_dict() is not again.to_dict()
 """)

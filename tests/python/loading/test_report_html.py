@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from html.parser import HTMLParser
 from typing import Any
 
 import ferrule as fe
 import pytest
-from ferrule.loading.load_report import _Formatted
+from ferrule.loading.load_report import _SavedReport
 from ferrule.loading.load_report_html import LOOKS, STEPS, values
 
 EVIL = "<script>alert(1)</script>&\x1b[31m\u202e"
@@ -42,8 +41,7 @@ def report(*rows: dict[str, Any], **more: Any) -> str:
     root = {"path": "/modules", "origin": "FERRULE_BACKEND_DIR", "candidates": len(rows), "problem": ""}
     times = dict.fromkeys(STEPS, 1.0)
     data = {"roots": [root], "candidates": rows, "remaining": [], "times": times, "milliseconds": 6.5, "policy": {}}
-    text = json.dumps({**data, **more})
-    return fe.LoadReport(_Formatted({"json": text}))._repr_html_()
+    return fe.LoadReport(_SavedReport({**data, **more}, {}))._repr_html_()
 
 
 class Reader(HTMLParser):

@@ -125,7 +125,7 @@ def test_the_declarations_of_the_installed_headers_are_read() -> None:
     assert list(found.structs["fe_backend"])[-1] == "get_proc"
     assert found.structs["fe_softmax_attributes"] == {"struct_size": "size_t", "axis": "int64_t"}
     assert found.values["fe_code"]["FE_UNSUPPORTED"] == 2
-    assert found.functions["fe_load_all"] == "fe_error *(const char *options_json, fe_load_report **report)"
+    assert found.functions["fe_load_all"] == "fe_error *(const fe_load_options *options, fe_load_report **report)"
     assert found.revisions["sqrt"] == 1
 
 

@@ -40,14 +40,14 @@ Word word_or(const std::array<const char*, Count>& words, const std::string& giv
 
 Policy policy_of(const std::string& select, const std::string& probe, const std::string& trust, bool reprobe) {
   Policy policy;
-  policy.select = word_of<Select>(select_words, select, "select");
+  if (!select.empty()) policy.select = word_of<Select>(select_words, select, "select");
   policy.probe = word_or<ProbePolicy>(probe_words, probe, "probe", "FERRULE_PROBE");
   policy.trust = word_or<Trust>(trust_words, trust, "trust", "FERRULE_TRUST");
   policy.reprobe = reprobe;
   return policy;
 }
 
-Policy default_policy() { return policy_of(select_words[0], "", "", false); }
+Policy default_policy() { return policy_of("", "", "", false); }
 
 const char* name_of(Select select) noexcept { return select_words[static_cast<std::size_t>(select)]; }
 const char* name_of(ProbePolicy probe) noexcept { return probe_words[static_cast<std::size_t>(probe)]; }

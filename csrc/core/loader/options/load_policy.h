@@ -24,8 +24,8 @@ struct Policy {
   bool reprobe = false;  // ignore the verdicts of earlier probes
 };
 
-// The policy given by these words. An empty probe or trust is taken from FERRULE_PROBE or FERRULE_TRUST, else it is the
-// default. Throws invalid_argument, which lists the valid words, for another word of the caller.
+// The policy given by these words. An empty word is the default; that of probe and trust is FERRULE_PROBE or
+// FERRULE_TRUST, if it is set. Throws invalid_argument, which lists the valid words, for another word of the caller.
 Policy policy_of(const std::string& select, const std::string& probe, const std::string& trust, bool reprobe);
 // The policy when the caller gives none.
 Policy default_policy();
