@@ -67,7 +67,6 @@ INSIDE_FUNCTIONS = {
     "asyncio": HEAVY,
     "ctypes": HEAVY,
     "difflib": HEAVY,
-    "json": HEAVY,
     "linecache": HEAVY,
     "pathlib": HEAVY,
     "shutil": HEAVY,
