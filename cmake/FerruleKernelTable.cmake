@@ -44,3 +44,18 @@ function(ferrule_kernel_table file ops)
   set(${file} ${made} PARENT_SCOPE)
   set(${ops} ${names} PARENT_SCOPE)
 endfunction()
+
+# ferrule_function_names(<variable> <pattern> <file>...): what the pattern's first group has, wherever it matches at the
+# beginning of a line of the files: the names of functions of elementwise ops, which need no KERNEL line.
+function(ferrule_function_names names pattern)
+  set(all "")
+  foreach(file IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    string(REGEX MATCHALL "\n${pattern}" found "\n${text}")
+    list(TRANSFORM found REPLACE "\n${pattern}" "\\1")
+    list(APPEND all ${found})
+  endforeach()
+  list(REMOVE_DUPLICATES all)
+  set(${names} ${all} PARENT_SCOPE)
+endfunction()

@@ -1,5 +1,8 @@
 #include "body.h"
 
+#include <ferrule/cpp/axes.hpp>
+#include <ferrule/cpp/body.hpp>
+
 #include "table.h"
 
 namespace ferrule::cpu {
@@ -95,20 +98,9 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
 
 // Merges axes if the strides allow it.
 void Body::choose_access(Input& input, std::span<const int64_t> shape, const Operand& operand) const {
-  const auto rank = static_cast<int32_t>(shape.size());
-  for (int32_t axis = 0; axis < rank; ++axis) {
-    const int64_t size = shape[static_cast<size_t>(axis)];
-    const int32_t at = axis - (rank - operand.rank);
-    const int64_t stride = at < 0 || operand.shape[at] == 1 ? 0 : operand.strides[at];
-    if (size == 1) continue;
-    if (input.rank > 0 && sdk::is_one_axis(input.strides[input.rank - 1], stride, size)) {
-      input.shape[input.rank - 1] *= size;
-      input.strides[input.rank - 1] = stride;
-    } else {
-      input.shape[input.rank] = size;
-      input.strides[input.rank++] = stride;
-    }
-  }
+  const auto rank = static_cast<size_t>(operand.rank);
+  const sdk::Strides strides = sdk::broadcast_strides({operand.shape, rank}, {operand.strides, rank}, shape.size());
+  sdk::MergedAxes(shape, std::span(&strides, 1)).write_to(input);
   if (count_ == 1 || (input.rank == 1 && input.strides[0] == 1))
     input.access = Access::flat;
   else if (input.rank == 0 || (input.rank == 1 && input.strides[0] == 0))
@@ -132,23 +124,13 @@ void Body::assign_slots() {
     for (uint32_t k = 0; k < steps_[i].in_count; ++k) last_use[steps_[i].in[k]] = i;
   for (const uint32_t value : outputs_) last_use[value] = steps_.size();
   slots_.assign(dtypes_.size(), 0);
-  std::vector<uint32_t> free_slots;
   for (Input& input : inputs_)
     if (input.access != Access::flat) input.slot = slot_count_++;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& step = steps_[i];
-    if (direct_[step.out] < 0) {
-      if (free_slots.empty()) free_slots.push_back(slot_count_++);
-      slots_[step.out] = free_slots.back();
-      free_slots.pop_back();
-    }
-    for (uint32_t k = 0; k < step.in_count; ++k) {
-      const uint32_t value = step.in[k];
-      const bool again = std::find(step.in, step.in + k, value) != step.in + k;
-      if (value >= inputs_.size() && last_use[value] == i && !again && direct_[value] < 0)
-        free_slots.push_back(slots_[value]);
-    }
-  }
+  sdk::ValueSlots results;
+  for (size_t i = 0; i < steps_.size(); ++i)  // no step writes to a buffer that it reads
+    if (const uint32_t value = steps_[i].out; direct_[value] < 0)
+      slots_[value] = slot_count_ + results.take(i, last_use[value] + 1);
+  slot_count_ += results.count();
 }
 
 void Body::choose_block_size() {
@@ -166,13 +148,12 @@ void Body::choose_block_size() {
 void Body::load(const Input& input, size_t item_size, const char* from, int64_t first, int64_t count, char* buffer,
                 const void** pointer) const {
   const auto item = static_cast<int64_t>(item_size);
-  const int32_t last = input.rank - 1;
-  const int64_t stride = input.strides[last], length = input.shape[last];
+  const int64_t stride = input.strides[0], length = input.shape[0];
   *pointer = buffer;
   while (count > 0) {
     const int64_t inner = first % length, run = std::min(count, length - inner);
     int64_t at = inner * stride, rest = first / length;
-    for (int32_t i = last; i-- > 0;) {
+    for (uint32_t i = 1; i < input.rank; ++i) {
       at += rest % input.shape[i] * input.strides[i];
       rest /= input.shape[i];
     }

@@ -64,8 +64,8 @@ class Body {
   enum class Access { flat, repeated, strided };
   struct Input {
     Access access = Access::flat;
-    int32_t rank = 0;
-    int64_t shape[FE_MAX_RANK];
+    uint32_t rank = 0;
+    int64_t shape[FE_MAX_RANK];  // the last axis first
     int64_t strides[FE_MAX_RANK];
     uint32_t slot = 0;  // buffer of a repeated or strided input
   };

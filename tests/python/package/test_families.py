@@ -17,14 +17,13 @@ ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = sorted(
     folder.relative_to(ROOT) for folder in ROOT.glob("csrc/backends/*/kernels") if any(folder.rglob("*.cpp"))
 )
-# The kernels of a backend whose elementwise ops share planners: the functions in this folder are what is theirs, in
-# GLSL or in MSL.
+# The functions of elementwise ops, in GLSL or in MSL, where one kernel serves them all.
 FUNCTIONS = "elementwise"
 CASES = Path("python/ferrule/testing/cases")
 
 ROW = re.compile(r"^OP\((\w+)\)", re.MULTILINE)
+ROW_TEXT = re.compile(r"^OP\((\w+)\)(.*?)(?=^OP\(|\Z)", re.MULTILINE | re.DOTALL)
 KERNEL = re.compile(r'^(?:KERNEL|ELEMENTWISE)\((\w+),(?:.*?\.op = "(\w+)")?', re.MULTILINE)
-ELEMENTWISE = re.compile(r"^KERNEL\((\w+), plan_elementwise\)", re.MULTILINE)
 # By the suffix of the files. A function of one dtype, exp_f32, or of a template for several: OF(exp); op_exp.
 FUNCTION = {
     ".glsl": re.compile(r"^\w+ (?:OF\((\w+)\)|(\w+)_(?:bool|[iu](?:32|64)|f(?:32|64)))\(", re.MULTILINE),
@@ -35,8 +34,7 @@ INTERNAL = {"fused"}
 
 
 def suffixes_of_functions(folder: Path) -> list[str]:
-    planners = any(ELEMENTWISE.search(text_of(path)) for path in (ROOT / folder).glob("*.cpp"))
-    return [suffix for suffix in FUNCTION if planners and any((ROOT / folder / FUNCTIONS).rglob(f"*{suffix}"))]
+    return [suffix for suffix in FUNCTION if any((ROOT / folder / FUNCTIONS).rglob(f"*{suffix}"))]
 
 
 def text_of(path: Path) -> str:
@@ -57,10 +55,9 @@ def families_of_ops(root: Path) -> dict[str, str]:
 
 
 def kernels(root: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    """Kernels or planners, except the ops that one planner of elementwise ops serves."""
+    """Kernels or planners, except that of fused ops."""
     for family, text in files(root, folder, ".cpp"):
-        planned = set(ELEMENTWISE.findall(text))
-        yield from ((found[2] or found[1], family) for found in KERNEL.finditer(text) if found[1] not in planned)
+        yield from ((found[2] or found[1], family) for found in KERNEL.finditer(text) if found[1] not in INTERNAL)
 
 
 def functions(root: Path, folder: Path, suffix: str, ops: set[str]) -> Iterator[tuple[str, str]]:
@@ -111,13 +108,15 @@ def test_cases_lie_in_the_files_of_their_ops_families() -> None:
 
 
 @pytest.mark.parametrize(("folder", "suffix"), SPLICED)
-def test_every_op_of_an_elementwise_planner_has_a_function_of_its_own_family(folder: Path, suffix: str) -> None:
+def test_every_elementwise_op_has_a_function_or_a_decomposition(folder: Path, suffix: str) -> None:
     """So that the test above sees them all; astype has functions for dtypes, and positive is its operand."""
     family_of = families_of_ops(ROOT)
-    planned = {op for path in (ROOT / folder).glob("*.cpp") for op in ELEMENTWISE.findall(text_of(path))}
     seen = {op for op, _ in functions(ROOT, folder, suffix, set(family_of))}
-    assert len(planned) > 50
-    assert planned - seen - {"positive", "astype"} == INTERNAL
+    rows = {op: row for path in (ROOT / "csrc/ops").glob("*.cpp") for op, row in ROW_TEXT.findall(text_of(path))}
+    elementwise = {op for op, row in rows.items() if ".elementwise()" in row and '("x", complex)' not in row}
+    composite = {op for op, row in rows.items() if ".decompose(" in row}
+    assert len(elementwise - composite) > 50
+    assert elementwise - composite - seen - {"positive", "astype"} == set()
     cast = {".glsl": "\nfloat cast_i32_f32(", ".metal": "\nfloat op_astype_float32("}[suffix]
     casts = {family for family, text in files(ROOT, folder / FUNCTIONS, suffix) if cast in text}
     assert casts == {family_of["astype"]}

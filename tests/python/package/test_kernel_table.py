@@ -9,6 +9,7 @@ from pathlib import Path
 import ferrule as fe
 import pytest
 
+FUNCTIONS = Path(fe.__file__).parent / "lib" / "cmake" / "ferrule"
 PROJECT = """
 cmake_minimum_required(VERSION 3.25)
 project(table NONE)
@@ -22,8 +23,7 @@ def configure(folder: Path, kernels: str) -> subprocess.CompletedProcess[str]:
     if shutil.which("cmake") is None:
         pytest.skip("needs CMake")
     (folder / "kernels.cpp").write_text(kernels)
-    functions = Path(fe.__file__).parent / "lib" / "cmake" / "ferrule"
-    (folder / "CMakeLists.txt").write_text(PROJECT.format(functions=functions.as_posix()))
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(functions=FUNCTIONS.as_posix()))
     return subprocess.run(["cmake", "-S", folder, "-B", folder / "build"], capture_output=True, text=True)
 
 
@@ -57,3 +57,18 @@ def test_lines_that_would_be_lost_are_errors(kernels: str, words: str, tmp_path:
     done = configure(tmp_path, kernels)
     assert done.returncode != 0
     assert words in " ".join(done.stderr.split())
+
+
+def test_function_names_are_those_at_the_beginning_of_lines(tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("needs CMake")
+    (tmp_path / "a.glsl").write_text("float exp_f32(float x) { return a[0]; }\n  float inner_f32(float y);\n")
+    (tmp_path / "b.glsl").write_text("float log_f32(float x) {\n  return x;\n}\nfloat exp_f32(float x);\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        PROJECT.partition("ferrule_kernel_table(")[0].format(functions=FUNCTIONS.as_posix())
+        + 'ferrule_function_names(names "[a-z]+ ([a-z]+)_f32\\\\(" ${CMAKE_SOURCE_DIR}/a.glsl ${CMAKE_SOURCE_DIR}/b.glsl)\n'
+        + 'message(STATUS "the names: ${names}")\n'
+    )
+    done = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "the names: exp;log" in done.stdout

@@ -2,8 +2,7 @@
 // take. Only elementwise_body.cpp includes it.
 #pragma once
 
-#include <ferrule/cpp/check_op.hpp>
-#include <ferrule/ops.h>
+#include <ferrule/cpp/body.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -85,19 +84,6 @@ inline std::optional<Function> find_function(std::string_view name) {
   return std::nullopt;
 }
 
-// The name of an op's function. Ops whose functions differ by an attribute, an output or for bool have several.
-inline std::string function_of(std::string_view op, const DtypeRow& computed, const void* attributes, fe_op id,
-                               uint32_t output) {
-  std::string name(op);
-  if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
-    name += "_tanh";
-  if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
-    name += "_" + std::string(info->results[output].name);
-  // Some functions exist for one format alone, such as nextafter_f16.
-  const std::string special = name + "_" + std::string(computed.suffix);
-  return find_function(special) ? special : name;
-}
-
 class Writer {
  public:
   explicit Writer(const PlannedNode& node) : node_(node), shape_(node.output(0)) {}
@@ -110,13 +96,16 @@ class Writer {
   };
 
   // The result of the op that the body is fused to.
-  Value own(const DtypeRow& format) {
+  Value own(fe_dtype dtype) {
+    const DtypeRow& format = row_of(dtype);
     body_.places.push_back({.value = 0, .is_written = false, .is_scalar = false, .is_computed = true});
     return {true, add_operand(shape_, format), note(format)};
   }
-  Value load(uint32_t input, const DtypeRow& format) {
+  Value load(uint32_t input) {
+    const sdk::Operand operand = node_.input(input);
+    const DtypeRow& format = sdk::moves_bits(node_.op()) ? bits_of(operand) : row_of(operand.dtype());
     body_.places.push_back({node_.input_value(input), false, node_.is_scalar_input(input)});
-    return {true, add_operand(node_.input(input), format), note(format)};
+    return {true, add_operand(operand, format), note(format)};
   }
 
   // Part 0 or 1 of a complex operand: the real or the imaginary one.
@@ -129,7 +118,7 @@ class Writer {
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
     const DtypeRow& format = *note(row_of(dtype));
-    if (op == "copy") return in[0];
+    if (sdk::moves_bits(op)) return in[0];
     if (op == "astype") return convert(in[0], format);
     // Functions of numbers take a float8 as a float32.
     std::vector<Value> arguments(in.begin(), in.end());
@@ -137,8 +126,10 @@ class Writer {
       if (op != "where" && is_float8(*value.format)) value = convert(value, row_named("float32"));
     const DtypeRow& rounded = op != "where" && is_float8(format) ? row_named("float32") : format;
     const DtypeRow& computed = *arguments.back().format;  // of `where` and `clip` too
-    const std::string name = function_of(op, computed, attributes, id, output);
-    const auto function = find_function(name);
+    const std::string name = sdk::function_name(id, attributes, output);
+    // Some functions exist for one format alone, such as nextafter_f16.
+    auto function = find_function(name + "_" + std::string(computed.suffix));
+    if (!function) function = find_function(name);
     if (!function || !computes_in(row_of(*function), computed.type))
       refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not supported");
     const bool is_power = op == "pow" && rounded.format < Format::f16;
@@ -159,17 +150,15 @@ class Writer {
   }
   Value copy(Value value) { return add(*find_function("copy"), {&value, 1}, value.format->type, *value.format, 0); }
 
-  // A value that becomes an output, or one part of an output.
-  struct Result {
-    Value value;
-    uint32_t output, part = 0;
-  };
+  // The value becomes an output, or one part of an output.
+  void store(uint32_t output, Value value, uint32_t part = 0) { results_.push_back({value, output, part}); }
+
   // Writes the outputs after everything has been read: an output may have the memory of an input.
-  Body finish(std::vector<Result> results) {
-    for (Result& result : results)
+  Body take() {
+    for (Result& result : results_)
       if (result.value.is_operand) result.value = copy(result.value);
     const size_t computing = body_.instructions.size();
-    for (const auto& [value, output, part] : results) {
+    for (const auto& [value, output, part] : results_) {
       body_.places.push_back({node_.output_value(output), true, false});
       const uint32_t number = add_operand(node_.output(output), *value.format, part);
       const bool is_last = value.number + 1 == computing && body_.instructions.size() == computing;
@@ -182,6 +171,11 @@ class Writer {
   }
 
  private:
+  struct Result {
+    Value value;
+    uint32_t output, part;
+  };
+
   Value add(Function function, std::span<const Value> in, Type type, const DtypeRow& format, fe_dtype detail) {
     Instruction instruction{.function = function,
                             .type = type,
@@ -212,9 +206,8 @@ class Writer {
                   .format = format.format,
                   .access = Access::strided,
                   .unused = {}};
-    const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
-    for (size_t axis = 0; axis < own; ++axis)
-      if (operand.shape()[axis] != 1) added.strides[axis + rank - own] = operand.strides()[axis] * parts;
+    const sdk::Strides strides = sdk::broadcast_strides(operand, static_cast<size_t>(shape_.rank()));
+    std::transform(strides.begin(), strides.end(), added.strides, [&](int64_t stride) { return stride * parts; });
     body_.operands.push_back(added);
     return static_cast<uint32_t>(body_.operands.size() - 1);
   }
@@ -225,58 +218,40 @@ class Writer {
     for (uint32_t i = 0; i < body_.instructions.size(); ++i)
       for (uint32_t k = 0; k < row_of(body_.instructions[i].function).arity; ++k)
         if ((body_.instructions[i].sources[k] & is_operand) == 0) last_use[body_.instructions[i].sources[k]] = i;
-    std::vector<uint32_t> busy_until;  // by slot
+    sdk::ValueSlots slots;
     std::vector<uint8_t> slot_of(body_.instructions.size(), no_slot);
     for (uint32_t i = 0; i < body_.instructions.size(); ++i) {
       Instruction& instruction = body_.instructions[i];
       for (uint32_t k = 0; k < row_of(instruction.function).arity; ++k)
         if ((instruction.sources[k] & is_operand) == 0) instruction.sources[k] = slot_of[instruction.sources[k]];
-      if (last_use[i] == 0) continue;
       // A slot may be taken over from a source: sources are read first.
-      const auto free = std::find_if(busy_until.begin(), busy_until.end(), [&](uint32_t until) { return until <= i; });
-      const auto slot = static_cast<size_t>(free - busy_until.begin());
-      if (free == busy_until.end()) busy_until.push_back(0);
-      busy_until[slot] = last_use[i];
-      slot_of[i] = instruction.result = static_cast<uint8_t>(slot);
+      if (last_use[i] != 0) slot_of[i] = instruction.result = static_cast<uint8_t>(slots.take(i, last_use[i]));
     }
-    body_.slots = static_cast<uint32_t>(busy_until.size());
+    body_.slots = slots.count();
   }
 
   // Drops axes of size one and merges neighbouring ones that are one axis for each operand; chooses how each operand is
   // accessed.
   void merge_axes() {
     body_.count = static_cast<uint64_t>(shape_.count());
-    const auto rank = static_cast<size_t>(shape_.rank());
-    std::vector<Operand> merged = body_.operands;
-    for (Operand& operand : merged) std::fill(std::begin(operand.strides), std::end(operand.strides), 0);
-    for (size_t axis = rank; axis-- > 0;) {
-      const int64_t size = shape_.shape()[axis];
-      if (size == 1) continue;
-      const uint32_t last = body_.rank - 1;
-      bool is_one = body_.rank > 0;
-      for (size_t i = 0; i < merged.size() && is_one; ++i)
-        is_one = sdk::is_one_axis(body_.operands[i].strides[axis], merged[i].strides[last], body_.shape[last]);
-      if (is_one) {
-        body_.shape[last] *= size;
-        continue;
-      }
-      body_.shape[body_.rank] = size;
-      for (size_t i = 0; i < merged.size(); ++i) merged[i].strides[body_.rank] = body_.operands[i].strides[axis];
-      ++body_.rank;
-    }
-    body_.operands = std::move(merged);
+    std::vector<sdk::Strides> strides;
+    for (const Operand& operand : body_.operands)
+      std::copy_n(operand.strides, max_rank, strides.emplace_back().begin());
+    const sdk::MergedAxes axes(shape_.shape(), strides);
+    body_.rank = static_cast<uint32_t>(axes.rank());
+    std::copy_n(axes.shape().begin(), axes.rank(), body_.shape);
     body_.is_near = true;
-    const std::span<const int64_t> shape(body_.shape, body_.rank);
     for (size_t i = 0; i < body_.operands.size(); ++i) {
       Operand& operand = body_.operands[i];
-      const std::span<const int64_t> strides(operand.strides, body_.rank);
-      body_.is_near = body_.is_near && is_near(shape, strides);
-      const bool is_single = std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride == 0; });
+      const std::span<const int64_t> merged = axes.strides(i);
+      std::fill(std::copy(merged.begin(), merged.end(), operand.strides), std::end(operand.strides), 0);
+      body_.is_near = body_.is_near && sdk::is_near(axes.shape(), merged);
+      const bool is_single = std::all_of(merged.begin(), merged.end(), [](int64_t stride) { return stride == 0; });
       if (body_.places[i].is_scalar)
         operand.access = Access::constant;
       else if (is_single)
         operand.access = Access::single;
-      else if (is_flat(shape, strides))
+      else if (is_flat(axes.shape(), merged))
         operand.access = Access::flat;
     }
   }
@@ -292,6 +267,7 @@ class Writer {
   const PlannedNode& node_;
   sdk::Operand shape_;  // the first output
   Body body_;
+  std::vector<Result> results_;
 };
 
 }  // namespace ferrule::cuda

@@ -1,7 +1,5 @@
 #include "graphs/compile_graph.h"
 
-#include <ferrule/cpp/check_op.hpp>
-
 #include <algorithm>
 #include <optional>
 
@@ -23,15 +21,6 @@ class Executable final : public sdk::Executable {
  private:
   std::shared_ptr<Program> program_;
 };
-
-Plan planned(const PlannedNode& node, const Capabilities& capabilities) {
-  const Kernel* const kernel = find_kernel(node.op());
-  if (kernel != nullptr) return kernel->plan(node, capabilities);
-  const sdk::OpInfo* const info = sdk::checks::find_op(node.id());
-  // An elementwise op without a kernel of its own is planned as a body of one instruction.
-  if (info != nullptr && info->kind == sdk::OpKind::elementwise) return find_kernel("fused")->plan(node, capabilities);
-  return refusal("there is no kernel for it");
-}
 
 // The device's error names neither the kernel nor the op; this adds them.
 LoadedKernel loaded(OpenDevice& device, std::string_view op, const Launch& launch) {
@@ -61,14 +50,7 @@ std::optional<LoadedKernel> generated_kernel(const OpenDevice& device, Generated
 }  // namespace
 
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
-  Plan plan;
-  try {
-    plan = planned(node, capabilities);
-  } catch (const sdk::Error& error) {
-    // Kernels may also refuse by throwing, when they write programs or count blocks.
-    if (error.code() != FE_UNSUPPORTED) throw;
-    return refusal(error.what());
-  }
+  Plan plan = sdk::plan_by_table(node, capabilities, find_kernel);
   if (plan.support.supported && plan.support.kernel.empty() && !plan.launches.empty())
     plan.support.kernel = plan.launches.back().kernel;
   plan.support = sdk::unless_too_young(std::move(plan.support), node);

@@ -1,7 +1,5 @@
 #include "graphs/elementwise_body.h"
 
-#include <ferrule/cpp/body.hpp>
-
 #include "graphs/body_writer.h"
 
 namespace ferrule::cuda {
@@ -56,18 +54,6 @@ Launch launch_program(const std::string& kernel, const Body& body, uint32_t item
   return launch;
 }
 
-// The program of the node's body, whose inputs are `values`.
-Body body_with(const PlannedNode& node, Writer writer, std::vector<Value> values) {
-  const fe_body& body = *node.body();
-  values = sdk::values_of(body, std::move(values), [&](const fe_instruction& one, std::span<const Value> in) {
-    return writer.apply(one.op, in, one.dtype, one.attributes, one.output);
-  });
-  std::vector<Writer::Result> results;
-  results.reserve(body.output_count);
-  for (uint32_t i = 0; i < body.output_count; ++i) results.push_back({values[body.outputs[i]], i});
-  return writer.finish(std::move(results));
-}
-
 // The ops that complex numbers have, as ops of their parts.
 Body complex_body_of(const PlannedNode& node) {
   if (node.body() != nullptr) refuse("it is not fused with complex numbers");
@@ -79,30 +65,30 @@ Body complex_body_of(const PlannedNode& node) {
     if (part_of(node.input(input)) == nullptr) refuse("one operand is complex and the other is real");
     return writer.load_part(input, number);
   };
-  std::vector<Writer::Result> results;
   if (op == "where" && to != nullptr) {
-    const Value condition = writer.load(0, boolean);
+    const Value condition = writer.load(0);
     for (const uint32_t k : {0u, 1u})
-      results.push_back({writer.call("where", {condition, part(1, k), part(2, k)}, to->type, *to), 0, k});
+      writer.store(0, writer.call("where", {condition, part(1, k), part(2, k)}, to->type, *to), k);
   } else if (op == "astype" && to != nullptr && part_of(node.input(0)) != nullptr) {
-    for (const uint32_t k : {0u, 1u}) results.push_back({writer.convert(part(0, k), *to), 0, k});
+    for (const uint32_t k : {0u, 1u}) writer.store(0, writer.convert(part(0, k), *to), k);
   } else if (op == "astype" && to != nullptr) {
-    const Value x = writer.load(0, row_of(node.input(0).dtype())), real = writer.convert(x, *to);
+    const Value x = writer.load(0), real = writer.convert(x, *to);
     const Type bits = is_wide(to->type) ? Type::u64 : Type::u32;
-    results = {{real, 0, 0}, {writer.call("bitwise_xor", {real, real}, bits, *to), 0, 1}};  // bits of zero
+    writer.store(0, real, 0);
+    writer.store(0, writer.call("bitwise_xor", {real, real}, bits, *to), 1);  // bits of zero
   } else if (op == "astype" && node.output(0).is("bool")) {
     const Value real = writer.convert(part(0, 0), boolean), imaginary = writer.convert(part(0, 1), boolean);
-    results = {{writer.call("logical_or", {real, imaginary}, Type::u32, boolean), 0}};
+    writer.store(0, writer.call("logical_or", {real, imaginary}, Type::u32, boolean));
   } else if (op == "equal" || op == "not_equal") {
     const DtypeRow& row = *part_of(node.input(0));
     const Value real = writer.call(op, {part(0, 0), part(1, 0)}, row.type, boolean);
     const Value imaginary = writer.call(op, {part(0, 1), part(1, 1)}, row.type, boolean);
     const char* const join = op == "equal" ? "logical_and" : "logical_or";
-    results = {{writer.call(join, {real, imaginary}, Type::u32, boolean), 0}};
+    writer.store(0, writer.call(join, {real, imaginary}, Type::u32, boolean));
   } else {
     refuse(std::string(op) + " of complex numbers is not supported");
   }
-  return writer.finish(std::move(results));
+  return writer.take();
 }
 
 bool has_complex(const PlannedNode& node) {
@@ -116,32 +102,14 @@ bool has_complex(const PlannedNode& node) {
 Body body_of(const PlannedNode& node) {
   if (has_complex(node) && node.op() != "copy") return complex_body_of(node);
   Writer writer(node);
-  std::vector<Value> values;
-  values.reserve(node.input_count());
-  for (uint32_t i = 0; i < node.input_count(); ++i) {
-    const sdk::Operand operand = node.input(i);
-    values.push_back(writer.load(i, node.op() == "copy" ? bits_of(operand) : row_of(operand.dtype())));
-  }
-  if (node.body() != nullptr) return body_with(node, std::move(writer), std::move(values));
-  if (node.op() == "copy") return writer.finish({{values[0], 0}});
-  std::vector<Writer::Result> results;
-  results.reserve(node.output_count());
-  const void* const attributes = node.view().nodes[node.index()]->attributes;
-  for (uint32_t i = 0; i < node.output_count(); ++i)
-    results.push_back({writer.apply(node.id(), values, node.output(i).dtype(), attributes, i), i});
-  return writer.finish(std::move(results));
-}
-
-fe_dtype own_dtype(const PlannedNode& node) {
-  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
+  sdk::write_elementwise(node, writer);
+  return writer.take();
 }
 
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
   Writer writer(node);
-  std::vector<Value> values = {writer.own(row_of(own_dtype(node)))};
-  for (uint32_t i = own_inputs; i < node.input_count(); ++i)
-    values.push_back(writer.load(i, row_of(node.input(i).dtype())));
-  return body_with(node, std::move(writer), std::move(values));
+  sdk::write_epilogue(node, own_inputs, writer);
+  return writer.take();
 }
 
 bool is_epilogue(const Body& body) { return is_small(body) && !body.is_wide; }

@@ -1,6 +1,8 @@
 // Elementwise ops as programs of parameters/elementwise.h.
 #pragma once
 
+#include <ferrule/cpp/body.hpp>
+
 #include <optional>
 #include <vector>
 
@@ -35,8 +37,7 @@ Body body_of(const PlannedNode& node);
 // in the order of the results. The node's inputs from `own_inputs` on are the body's values from 1 on.
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs);
 
-// The dtype that an op that is not elementwise computes, before its epilogue.
-fe_dtype own_dtype(const PlannedNode& node);
+using sdk::own_dtype;
 
 // Whether it is a SmallProgram of values of up to 32 bits, which kernels run on what they computed.
 bool is_epilogue(const Body& body);

@@ -1,19 +1,28 @@
 // Shapes and strides in the form that kernels use, and grids over many elements.
 #pragma once
 
+#include <ferrule/cpp/axes.hpp>
+
 #include <algorithm>
 
 #include "graphs/plan.h"
 
 namespace ferrule::cuda {
 
-Layout layout_of(std::span<const int64_t> shape, std::span<const int64_t> strides);
-inline Layout layout_of(const sdk::Operand& operand) { return layout_of(operand.shape(), operand.strides()); }
-
-// Whether the numbers and the offsets of all elements fit in 31 bits.
-bool is_near(std::span<const int64_t> shape, std::span<const int64_t> strides);
+static_assert(max_rank == FE_MAX_RANK);
 
 inline uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+inline Layout layout_of(const sdk::MergedAxes& axes) {
+  Layout layout{};
+  axes.write_to(layout);
+  layout.is_near = sdk::is_near(axes.shape(), axes.strides()) ? 1 : 0;
+  return layout;
+}
+inline Layout layout_of(std::span<const int64_t> shape, std::span<const int64_t> strides) {
+  return layout_of(sdk::MergedAxes(shape, strides));
+}
+inline Layout layout_of(const sdk::Operand& operand) { return layout_of(operand.shape(), operand.strides()); }
 
 // Blocks of `threads` threads for `count` elements, of which each thread takes `per_thread` or, by a loop over the grid
 // (thread_number, thread_count), more.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ferrule/backend.hpp>
-#include <ferrule/cpp/storage_writers.hpp>
+#include <ferrule/cpp/planning.hpp>
 
 #include <array>
 #include <cstddef>
@@ -106,36 +106,10 @@ struct Plan {
 
 inline Plan refusal(std::string reason) { return {.support = {.supported = false, .reason = std::move(reason)}}; }
 
-// A node with the indices of its operands in the view. Only a node of a whole graph knows the nodes before it.
-class PlannedNode : public sdk::Node {
- public:
-  PlannedNode(const fe_graph_view& view, uint32_t index, const sdk::StorageWriters* writers = nullptr)
-      : Node(view, index), writers_(writers) {}
-  uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
-  uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
-  bool is_scalar_input(uint32_t i) const {
-    return view().storages[view().values[input_value(i)]->storage]->kind == FE_STORAGE_SCALAR;
-  }
-  // Null if the node is planned only to find out whether it is supported.
-  const sdk::StorageWriters* writers() const { return writers_; }
-
- private:
-  const sdk::StorageWriters* writers_;
-};
-
-// A row of the table that is generated from the KERNEL lines of the files of kernels/.
-struct Kernel {
-  std::string_view op;  // of csrc/ops
-  // Used both to decide whether a node is supported and to plan it, so that the two cannot disagree.
-  Plan (*plan)(const PlannedNode& node, const Capabilities& capabilities);
-};
+using sdk::PlannedNode;
+using Kernel = sdk::PlannedKernel<Plan, Capabilities>;
 
 // The kernel of an op; null if there is none.
 const Kernel* find_kernel(std::string_view op);
 
 }  // namespace ferrule::cuda
-
-// KERNEL(take, plan_take): `plan_take` plans the op `take`. Only defines a constant; the table lists it.
-#define KERNEL(op_name, function)                        \
-  extern const ::ferrule::cuda::Kernel kernel_##op_name; \
-  constexpr ::ferrule::cuda::Kernel kernel_##op_name = {.op = #op_name, .plan = function};

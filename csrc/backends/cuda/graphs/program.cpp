@@ -79,7 +79,7 @@ class Program::Frame {
 Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
                  uint64_t scratch)
     : device_(std::move(device)),
-      addresses_(view),
+      places_(view),
       steps_(std::move(steps)),
       scalar_count_(view.scalar_count),
       scratch_(scratch) {
@@ -87,7 +87,7 @@ Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, 
       std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.launch.call != nullptr; });
   stores_scalars_ = std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
     return std::any_of(step.launch.bindings.begin(), step.launch.bindings.end(), [&](const Binding& binding) {
-      return binding.what == Binding::What::value && addresses_.is_scalar(binding.value);
+      return binding.what == Binding::What::value && places_[binding.value].is_scalar();
     });
   });
   if (stores_scalars_) {
@@ -123,6 +123,11 @@ Program::Frame& Program::frame_of(const Queue& queue) {
 void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) const {
   const uint64_t scalars =
       stores_scalars_ ? address_of(execution.scratch, execution.scratch_offset) + scalars_offset_ : 0;
+  const auto address_of_value = [&](uint32_t value) {
+    const sdk::ValuePlace& place = places_[value];
+    const uint64_t offset = place.offset(execution);
+    return place.is_scalar() ? scalars + offset : address_of(place.buffer(execution), offset);
+  };
   frame.changed = 0;
   for (uint32_t i = 0; i < steps_.size(); ++i) {
     std::vector<std::byte>& parameters = frame.parameters[i];
@@ -135,11 +140,10 @@ void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) co
     for (const Binding& binding : steps_[i].launch.bindings) {
       switch (binding.what) {
         case Binding::What::value:
-          set(binding.offset,
-              addresses_.of(binding.value, execution, scalars) + get(steps_[i].launch.parameters, binding.offset));
+          set(binding.offset, address_of_value(binding.value) + get(steps_[i].launch.parameters, binding.offset));
           break;
         case Binding::What::tensor_map: {
-          const uint64_t address = addresses_.of(binding.value, execution, scalars);
+          const uint64_t address = address_of_value(binding.value);
           if (get(parameters, binding.offset + static_cast<uint32_t>(offsetof(TensorMap, address))) == address) break;
           TensorMap map{};
           map.address = address;
@@ -149,7 +153,7 @@ void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) co
           break;
         }
         case Binding::What::scalar:
-          set(binding.offset, execution.scalars[addresses_.scalar(binding.value)].u64);
+          set(binding.offset, execution.scalars[places_[binding.value].binding()].u64);
           break;
         case Binding::What::scratch:
           set(binding.offset, address_of(execution.scratch, execution.scratch_offset) +

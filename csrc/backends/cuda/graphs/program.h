@@ -7,7 +7,6 @@
 #include <mutex>
 #include <vector>
 
-#include "graphs/addresses.h"
 #include "graphs/plan.h"
 #include "queues/queue.h"
 
@@ -50,7 +49,7 @@ class Program {
   cudaError_t update_graph(Frame& frame) const;
 
   std::shared_ptr<OpenDevice> device_;
-  const Addresses addresses_;
+  const sdk::ValuePlaces places_;
   std::vector<Step> steps_;
   std::vector<std::vector<uint32_t>> dependencies_;  // of each step in a CUDA graph: the steps that it follows
   const uint32_t scalar_count_;

@@ -32,16 +32,10 @@ struct Layout {
 // the scratch memory of the node, begins.
 using Address = uint64_t;
 
-// The first error that a kernel of a queue finds in its operands.
+// The first error that a kernel of a queue finds in its operands, as sdk::Fault, which nvcc and NVRTC do not read.
 struct Fault {
-  enum Kind : uint32_t {
-    none,
-    index,   // `what` is an fe_op; `found` is out of bounds for an axis of `limit` elements
-    power,   // `what` is an fe_dtype; an integer has a negative power
-    length,  // `what` is an fe_op; `found` is a kv_length that is not between 0 and `limit`
-    start,   // `what` is an fe_op; `found` is the start of a slice, which is not between 0 and `limit` of the axis
-  };
-  uint32_t kind, what;
+  enum Kind : uint32_t { none, index, power, length, start = 5 };
+  uint32_t kind, what;  // `what` is an fe_op or, of a power, an fe_dtype
   int64_t found, limit, axis;
 };
 

@@ -1,5 +1,7 @@
 #include "queues/event.h"
 
+#include <ferrule/cpp/faults.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -9,26 +11,15 @@
 namespace ferrule::cuda {
 namespace {
 
-// An op of a Fault, by its id.
-std::string op_of(const Fault& fault) {
-  const char* const name = sdk::host->op_name(fault.what);
-  return name != nullptr ? name : "an op";
-}
+static_assert(uint32_t{sdk::Fault::length} == uint32_t{Fault::length} &&
+              uint32_t{sdk::Fault::start} == uint32_t{Fault::start});
 
-std::string sentence_of(const Fault& fault) {
-  if (fault.kind == Fault::power) {
-    const char* const dtype = sdk::host->dtype_name(fault.what);
-    return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
-           " to a negative integer power has no integer result";
-  }
-  if (fault.kind == Fault::length)
-    return op_of(fault) + ": kv_length " + std::to_string(fault.found) + " is not between 0 and " +
-           std::to_string(fault.limit);
-  if (fault.kind == Fault::start)
-    return op_of(fault) + ": the start " + std::to_string(fault.found) + " of axis " + std::to_string(fault.axis) +
-           " is not between 0 and " + std::to_string(fault.limit) + ": the slice leaves x";
-  return op_of(fault) + ": index " + std::to_string(fault.found) + " is out of bounds for axis " +
-         std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
+sdk::Error error_of(const Fault& fault) {
+  const auto op = [&] {
+    const char* const name = sdk::host->op_name(fault.what);
+    return std::string(name != nullptr ? name : "an op");
+  };
+  return sdk::error_of({fault.kind, fault.what, fault.found, fault.limit, fault.axis}, op);
 }
 
 }  // namespace
@@ -102,7 +93,7 @@ void Event::wait(int64_t timeout_ns) {
   }
   tell_times();
   const std::shared_ptr<const Fault>& fault = aftermath_.fault;
-  if (fault && fault->kind != Fault::none) throw sdk::Error(FE_INVALID_ARGUMENT, sentence_of(*fault));
+  if (fault && fault->kind != Fault::none) throw error_of(*fault);
 }
 
 uint64_t Event::time() {

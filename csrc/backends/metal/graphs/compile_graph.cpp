@@ -33,24 +33,12 @@ PipelinePointer pipeline_of(OpenDevice& device, std::string_view op, const Dispa
   }
 }
 
-// Kernels may also refuse by throwing, when they write text or count threadgroups.
-Plan planned(const Kernel& kernel, const PlannedNode& node, const Capabilities& capabilities) {
-  try {
-    return kernel.plan(node, capabilities);
-  } catch (const sdk::Error& error) {
-    if (error.code() != FE_UNSUPPORTED) throw;
-    return refusal(error.what());
-  }
-}
-
 }  // namespace
 
 static_assert(scratch_value == sdk::Hazards::scratch);
 
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
-  const Kernel* const kernel = find_kernel(node.op());
-  if (kernel == nullptr) return refusal("there is no kernel for it");
-  Plan plan = planned(*kernel, node, capabilities);
+  Plan plan = sdk::plan_by_table(node, capabilities, find_kernel);
   for (const Dispatch& dispatch : plan.dispatches) {
     if (dispatch.reads.size() + dispatch.writes.size() > Dispatch::most_values)
       return refusal("its kernel has more than " + std::to_string(Dispatch::most_values) + " arrays");

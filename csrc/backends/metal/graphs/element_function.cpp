@@ -5,70 +5,34 @@
 namespace ferrule::metal {
 namespace {
 
-// The axes of all operands: without those of size one, and with neighbours joined that are one axis for each operand.
-// The last axis first.
-struct JoinedAxes {
-  std::vector<int64_t> shape;
-  std::vector<std::vector<int64_t>> strides;  // by operand
-};
-JoinedAxes joined_axes(const ElementCode& code, std::span<const int64_t> shape) {
-  JoinedAxes axes;
-  axes.strides.resize(code.operands.size());
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] == 1) continue;
-    bool is_one = !axes.shape.empty();
-    for (size_t i = 0; i < code.operands.size() && is_one; ++i)
-      is_one = sdk::is_one_axis(code.operands[i].strides[axis], axes.strides[i].back(), axes.shape.back());
-    if (is_one) {
-      axes.shape.back() *= shape[axis];
-      continue;
-    }
-    axes.shape.push_back(shape[axis]);
-    for (size_t i = 0; i < code.operands.size(); ++i) axes.strides[i].push_back(code.operands[i].strides[axis]);
-  }
-  return axes;
-}
-
 enum class Access { flat, single, strided };
 Access access_of(std::span<const int64_t> shape, std::span<const int64_t> strides) {
   if (std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride == 0; })) return Access::single;
   return shape.size() == 1 && strides[0] == 1 ? Access::flat : Access::strided;
 }
 
-// Whether an offset fits into 32 bits.
-bool is_near(std::span<const int64_t> shape, std::span<const int64_t> strides) {
-  int64_t farthest = 0;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const int64_t steps = shape[axis] - 1, stride = std::abs(strides[axis]);
-    if (steps < 0) return true;  // no elements
-    if (stride != 0 && steps > (INT32_MAX - farthest) / stride) return false;
-    farthest += steps * stride;
-  }
-  return true;
-}
-
 // The text of the offsets `at0`, `at1`, ... of an element.
-std::string offsets_text(const JoinedAxes& axes, bool are_near) {
+std::string offsets_text(const sdk::MergedAxes& axes, size_t operands, bool are_near) {
   const std::string integer = are_near ? "int" : "long";
   std::vector<Access> accesses;
-  accesses.reserve(axes.strides.size());
-  for (const auto& strides : axes.strides) accesses.push_back(access_of(axes.shape, strides));
+  accesses.reserve(operands);
+  for (size_t i = 0; i < operands; ++i) accesses.push_back(access_of(axes.shape(), axes.strides(i)));
   std::string text;
   if (std::find(accesses.begin(), accesses.end(), Access::strided) != accesses.end()) {
     text += joined({"  ", integer, " rest = ", integer, "(element);\n"});
-    for (size_t axis = 0; axis < axes.shape.size(); ++axis) {
+    for (size_t axis = 0; axis < axes.rank(); ++axis) {
       const std::string at = std::to_string(axis), size = joined({integer, "(o.layouts->shape[", at, "])"});
-      const bool is_last = axis + 1 == axes.shape.size();
+      const bool is_last = axis + 1 == axes.rank();
       text += joined({"  const ", integer, " index", at, " = rest"});
       text += is_last ? ";\n" : joined({" % ", size, ";\n  rest /= ", size, ";\n"});
     }
   }
-  for (size_t i = 0; i < axes.strides.size(); ++i) {
+  for (size_t i = 0; i < operands; ++i) {
     const std::string number = std::to_string(i);
     text += joined({"  const ", accesses[i] == Access::flat ? "long" : integer, " at", number, " = "});
     if (accesses[i] == Access::single) text += '0';
     if (accesses[i] == Access::flat) text += "long(element)";
-    for (size_t axis = 0; axis < axes.shape.size() && accesses[i] == Access::strided; ++axis) {
+    for (size_t axis = 0; axis < axes.rank() && accesses[i] == Access::strided; ++axis) {
       const std::string at = std::to_string(axis);
       text +=
           joined({axis > 0 ? " + " : "", "index", at, " * ", integer, "(o.layouts->strides[", number, "][", at, "])"});
@@ -90,22 +54,22 @@ void ElementFunction::finish(Dispatch& dispatch) const {
 }
 
 ElementFunction element_function(const ElementCode& code, std::span<const int64_t> shape, uint32_t first_buffer) {
-  const JoinedAxes axes = joined_axes(code, shape);
-  const size_t axis_count = std::max<size_t>(axes.shape.size(), 1);
-  int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
-  bool are_near = count <= INT32_MAX;
-  for (const auto& strides : axes.strides) are_near = are_near && is_near(axes.shape, strides);
+  std::vector<sdk::Strides> all_strides;
+  for (const ElementCode::Operand& operand : code.operands) all_strides.push_back(operand.strides);
+  const sdk::MergedAxes axes(shape, all_strides);
+  const size_t axis_count = std::max<size_t>(axes.rank(), 1), count = code.operands.size();
+  bool are_near = true;
+  for (size_t i = 0; i < count; ++i) are_near = are_near && sdk::is_near(axes.shape(), axes.strides(i));
 
   ElementFunction function;
   std::string& text = function.text;
   text = "#include \"interface.metal\"\n#include \"elementwise/elements.metal\"\n";
   for (const std::string_view file : code.files) text += joined({"#include \"", file, "\"\n"});
-  const std::string rank = std::to_string(axis_count), number = std::to_string(code.operands.size());
+  const std::string rank = std::to_string(axis_count), number = std::to_string(count);
   text +=
       joined({"struct ElementLayouts {\n  long shape[", rank, "];\n  long strides[", number, "][", rank, "];\n};\n"});
   std::string parameters = "#define OPERAND_PARAMETERS ", list = "#define OPERANDS {", fields, locals;
-  for (size_t i = 0; i < code.operands.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const ElementCode::Operand& operand = code.operands[i];
     const std::string array = "array" + std::to_string(i), place = std::to_string(first_buffer + i);
     const std::string type = joined({"device ", operand.is_written ? "" : "const ", operand.format->stored, "* "});
@@ -119,15 +83,17 @@ ElementFunction element_function(const ElementCode& code, std::span<const int64_
   text += joined({"struct Operands {\n", fields, "  device Fault* fault;\n  constant ElementLayouts* layouts;\n};\n"});
   text += "inline void compute(thread const Operands& o, ulong element";
   if (!code.own_type.empty()) text += joined({", ", code.own_type, " own"});
-  text += ") {\n" + locals + "  device Fault* fault = o.fault;\n" + offsets_text(axes, are_near) + code.text + "}\n";
+  text +=
+      ") {\n" + locals + "  device Fault* fault = o.fault;\n" + offsets_text(axes, count, are_near) + code.text + "}\n";
 
-  const auto put = [&](std::vector<int64_t> sizes) {
+  const auto put = [&](std::span<const int64_t> along) {
+    std::vector<int64_t> sizes(along.begin(), along.end());
     sizes.resize(axis_count, 1);
     const auto bytes = std::as_bytes(std::span(sizes));
     function.layouts.insert(function.layouts.end(), bytes.begin(), bytes.end());
   };
-  put(axes.shape);
-  for (const auto& strides : axes.strides) put(strides);
+  put(axes.shape());
+  for (size_t i = 0; i < count; ++i) put(axes.strides(i));
   return function;
 }
 

@@ -1,8 +1,5 @@
 #include "graphs/elementwise_text.h"
 
-#include <ferrule/cpp/body.hpp>
-#include <ferrule/cpp/check_op.hpp>
-
 #include <algorithm>
 
 #include "pipelines/embedded_texts.h"
@@ -42,8 +39,10 @@ class Writer {
     const Format* format;
   };
 
-  Value load(uint32_t input, const Format& format) {
-    const std::string number = std::to_string(add_operand(node_.input_value(input), node_.input(input), format, false));
+  Value load(uint32_t input) {
+    const sdk::Operand operand = node_.input(input);
+    const Format& format = sdk::moves_bits(node_.op()) ? bits_of(operand.item_size()) : format_of(operand.dtype());
+    const std::string number = std::to_string(add_operand(node_.input_value(input), operand, format, false));
     const bool is_converted = format.is_half || format.name == "bool";
     return variable(format, is_converted ? joined({"load_", format.name, "(array", number, ", at", number, ")"})
                                          : joined({"array", number, "[at", number, "]"}));
@@ -59,21 +58,18 @@ class Writer {
   }
 
   // The result that the kernel itself computes.
-  Value own(const Format& format) {
+  Value own(fe_dtype dtype) {
+    const Format& format = format_of(dtype);
     code_.own_type = format.computed;
     return variable(format, rounded("own", format));
   }
 
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
-    if (op == "copy" || op == "positive") return in[0];
+    if (sdk::moves_bits(op)) return in[0];
     const Format& format = format_of(dtype);
     if (op == "astype") return cast(in[0], format);
-    std::string function = "op_" + std::string(op);
-    if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
-      function += "_tanh";
-    if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
-      function = joined({function, "_", info->results[output].name});
+    std::string function = "op_" + sdk::function_name(id, attributes, output);
     const Format& computed = *in.back().format;
     const std::string own = joined({function, "_", computed.name});
     if (has_function(own))
@@ -127,11 +123,8 @@ class Writer {
   }
 
   size_t add_operand(uint32_t value, const sdk::Operand& operand, const Format& format, bool is_written) {
-    const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
-    std::vector<int64_t> strides(rank, 0);
-    for (size_t axis = 0; axis < own; ++axis)
-      if (operand.shape()[axis] != 1) strides[axis + rank - own] = operand.strides()[axis];
-    code_.operands.push_back({value, &format, std::move(strides), is_written});
+    code_.operands.push_back(
+        {value, &format, sdk::broadcast_strides(operand, static_cast<size_t>(shape_.rank())), is_written});
     return code_.operands.size() - 1;
   }
 
@@ -140,17 +133,6 @@ class Writer {
   ElementCode code_;
   uint32_t variables_ = 0;
 };
-
-using Value = Writer::Value;
-
-// Writes the instructions of the node's body, and the stores. `values` are the body's inputs.
-void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> values) {
-  const fe_body& body = *node.body();
-  values = sdk::values_of(body, std::move(values), [&](const fe_instruction& one, std::span<const Value> in) {
-    return writer.apply(one.op, in, one.dtype, one.attributes, one.output);
-  });
-  for (uint32_t i = 0; i < body.output_count; ++i) writer.store(i, values[body.outputs[i]]);
-}
 
 }  // namespace
 
@@ -168,22 +150,7 @@ const Format& bits_of(size_t item_size) {
 
 ElementCode code_of(const PlannedNode& node) {
   Writer writer(node);
-  std::vector<Value> values;
-  const bool moves_bits = node.op() == "copy" || node.op() == "positive";
-  for (uint32_t i = 0; i < node.input_count(); ++i) {
-    const sdk::Operand operand = node.input(i);
-    values.push_back(writer.load(i, moves_bits ? bits_of(operand.item_size()) : format_of(operand.dtype())));
-  }
-  if (node.body() == nullptr) {
-    const void* const attributes = node.view().nodes[node.index()]->attributes;
-    std::vector<Value> results;
-    results.reserve(node.output_count());
-    for (uint32_t i = 0; i < node.output_count(); ++i)
-      results.push_back(writer.apply(node.id(), values, node.output(i).dtype(), attributes, i));
-    for (uint32_t i = 0; i < node.output_count(); ++i) writer.store(i, results[i]);
-    return writer.take();
-  }
-  write_body(node, writer, std::move(values));
+  sdk::write_elementwise(node, writer);
   return writer.take();
 }
 
@@ -194,26 +161,15 @@ ElementCode counting_code_of(const PlannedNode& node) {
     writer.store(0, writer.cast(writer.number(), format));
     return writer.take();
   }
-  const Format& wide = format_of(node.input(0).dtype());
-  const Value start = writer.load(0, wide), step = writer.load(1, wide);
+  const Writer::Value start = writer.load(0), step = writer.load(1);
   writer.store(0, writer.cast(writer.evenly_spaced(start, step), format));
   return writer.take();
 }
 
 ElementCode epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
   Writer writer(node);
-  std::vector<Value> values = {writer.own(format_of(own_dtype(node)))};
-  for (uint32_t i = own_inputs; i < node.input_count(); ++i)
-    values.push_back(writer.load(i, format_of(node.input(i).dtype())));
-  if (node.body() != nullptr)
-    write_body(node, writer, std::move(values));
-  else
-    writer.store(0, values[0]);
+  sdk::write_epilogue(node, own_inputs, writer);
   return writer.take();
-}
-
-fe_dtype own_dtype(const PlannedNode& node) {
-  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
 }
 
 }  // namespace ferrule::metal

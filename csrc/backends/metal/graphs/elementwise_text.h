@@ -2,7 +2,8 @@
 // those of kernels/elementwise/.
 #pragma once
 
-#include <ferrule/ops.h>
+#include <ferrule/cpp/axes.hpp>
+#include <ferrule/cpp/body.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -37,7 +38,7 @@ struct ElementCode {
   struct Operand {
     uint32_t value;  // of the graph view
     const Format* format;
-    std::vector<int64_t> strides;  // in the outputs' shape, in elements; zero along broadcast axes
+    sdk::Strides strides;  // in the outputs' shape, in elements; zero along broadcast axes
     bool is_written;
   };
   std::string text;
@@ -57,7 +58,6 @@ ElementCode counting_code_of(const PlannedNode& node);
 // The node's inputs from `own_inputs` on are the body's values from 1 on.
 ElementCode epilogue_of(const PlannedNode& node, uint32_t own_inputs);
 
-// The dtype that an op that is not elementwise computes, before its epilogue.
-fe_dtype own_dtype(const PlannedNode& node);
+using sdk::own_dtype;
 
 }  // namespace ferrule::metal

@@ -1,16 +1,15 @@
 // Grids over many elements.
 #pragma once
 
+#include <ferrule/cpp/axes.hpp>
+
 #include <algorithm>
 
 #include "graphs/plan.h"
 
 namespace ferrule::metal {
 
-template <class Integer>
-constexpr Integer quotient_up(Integer a, std::type_identity_t<Integer> b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
+using sdk::quotient_up;
 
 // Sets threads and groups to a grid of at least `count` threads, in threadgroups of `threads`. A kernel numbers its
 // threads by (((group.z * groups.y) + group.y) * groups.x + group.x) * threads + thread, and compares with its count.

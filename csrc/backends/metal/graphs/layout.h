@@ -1,6 +1,8 @@
 // Shapes and strides in the form that kernels use.
 #pragma once
 
+#include <ferrule/cpp/axes.hpp>
+
 #include "graphs/plan.h"
 
 namespace ferrule::metal {
@@ -12,19 +14,13 @@ struct Layout {
   int64_t strides[FE_MAX_RANK];  // in elements
 };
 
-inline Layout layout_of(std::span<const int64_t> shape, std::span<const int64_t> strides) {
+inline Layout layout_of(const sdk::MergedAxes& axes) {
   Layout layout{};
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] == 1) continue;
-    const uint32_t last = layout.rank - 1;
-    if (layout.rank > 0 && sdk::is_one_axis(strides[axis], layout.strides[last], layout.shape[last])) {
-      layout.shape[last] *= shape[axis];
-      continue;
-    }
-    layout.shape[layout.rank] = shape[axis];
-    layout.strides[layout.rank++] = strides[axis];
-  }
+  axes.write_to(layout);
   return layout;
+}
+inline Layout layout_of(std::span<const int64_t> shape, std::span<const int64_t> strides) {
+  return layout_of(sdk::MergedAxes(shape, strides));
 }
 inline Layout layout_of(const sdk::Operand& operand) { return layout_of(operand.shape(), operand.strides()); }
 

@@ -1,61 +1,28 @@
 #include "graphs/program.h"
 
-#include <algorithm>
+#include <ferrule/cpp/faults.hpp>
+
 #include <cstring>
 #include <utility>
 
 namespace ferrule::metal {
 namespace {
 
-// The Fault of kernels/interface.metal.
-struct Fault {
-  enum : uint32_t { none, index, power, length, chosen, start } kind;
-  uint32_t what;
-  int64_t found, limit, axis;
-};
+using sdk::Fault;  // of kernels/interface.metal
+
 constexpr uint64_t scalars_at = 256;  // in a frame, behind the fault
 
 constexpr Unsigned fault_index = 29, parameters_index = 30;
-
-std::string sentence_of(const Fault& fault, const std::vector<std::string>& names) {
-  const auto numbers = [&](const char* before, int64_t limit) {
-    return std::to_string(fault.found) + before + std::to_string(limit);
-  };
-  switch (fault.kind) {
-    case Fault::power: {
-      const char* const dtype = sdk::host->dtype_name(fault.what);
-      return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
-             " to a negative integer power has no integer result";
-    }
-    case Fault::length:
-      return names.at(fault.what) + ": kv_length " + numbers(" is not between 0 and ", fault.limit);
-    case Fault::chosen:
-      return names.at(fault.what) + ": the mask chooses " + numbers(" slices, and there are ", fault.limit) + " values";
-    case Fault::start:
-      return names.at(fault.what) + ": the start " + numbers(" of axis ", fault.axis) + " is not between 0 and " +
-             std::to_string(fault.limit) + ": the slice leaves x";
-    default:
-      return names.at(fault.what) + ": index " + numbers(" is out of bounds for axis ", fault.axis) + " with size " +
-             std::to_string(fault.limit);
-  }
-}
 
 }  // namespace
 
 Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
                  const std::vector<std::byte>& parameters, std::vector<std::string> names)
-    : device_(std::move(device)), scalar_count_(view.scalar_count), steps_(std::move(steps)), names_(std::move(names)) {
-  for (uint32_t i = 0; i < view.value_count; ++i) {
-    const fe_value& value = *view.values[i];
-    const fe_storage& storage = *view.storages[value.storage];
-    const fe_dtype_info* const dtype = sdk::host->dtype_info(value.dtype);
-    const uint64_t begin = storage.kind == FE_STORAGE_TEMPORARY ? storage.offset : 0;
-    values_.push_back({static_cast<fe_storage_kind>(storage.kind), storage.binding,
-                       begin + static_cast<uint64_t>(fe_bytes_of(dtype, value.offset)), value.offset_slot, dtype});
-    if (storage.kind != FE_STORAGE_TEMPORARY && storage.kind != FE_STORAGE_SCALAR) bindings_.push_back(storage.binding);
-  }
-  std::sort(bindings_.begin(), bindings_.end());
-  bindings_.erase(std::unique(bindings_.begin(), bindings_.end()), bindings_.end());
+    : device_(std::move(device)),
+      places_(view),
+      scalar_count_(view.scalar_count),
+      steps_(std::move(steps)),
+      names_(std::move(names)) {
   if (parameters.empty()) return;
   parameters_ = allocate(device_->physical(), parameters.size(), metal::Place::shared);
   std::memcpy(parameters_->host, parameters.data(), parameters.size());
@@ -83,24 +50,13 @@ std::vector<Program::Place> Program::places_of(const fe_execution& execution, co
     return buffer == nullptr ? Place{} : Place{buffer_of(buffer).memory()->buffer.get(), offset};
   };
   std::vector<Place> places;
-  places.reserve(values_.size() + 1);
-  for (const Value& value : values_) {
-    Place place;
-    if (value.kind == FE_STORAGE_TEMPORARY) {
-      place = within(execution.workspace, execution.workspace_offset);
-    } else if (value.kind == FE_STORAGE_SCALAR) {
-      place = {frame.buffer.get(), scalars_at + sizeof(fe_scalar) * value.binding};
-    } else {
-      const fe_binding& binding = *fe_binding_at(&execution, value.binding);
-      place = within(binding.buffer, binding.offset);
-    }
+  places.reserve(places_.count() + 1);
+  for (size_t i = 0; i < places_.count(); ++i) {
+    const uint64_t offset = places_[i].offset(execution);
+    const Place place = places_[i].is_scalar() ? Place{frame.buffer.get(), scalars_at + offset}
+                                               : within(places_[i].buffer(execution), offset);
     // Values without elements may have no memory: they are not read.
-    const int64_t moved = value.offset_slot >= 0 ? execution.offsets[value.offset_slot] : 0;
-    if (place.buffer == nullptr)
-      place = {frame.buffer.get(), 0};
-    else
-      place.offset += value.offset + static_cast<uint64_t>(fe_bytes_of(value.dtype, moved));
-    places.push_back(place);
+    places.push_back(place.buffer != nullptr ? place : Place{frame.buffer.get(), 0});
   }
   places.push_back(within(execution.scratch, execution.scratch_offset));
   return places;
@@ -108,11 +64,7 @@ std::vector<Program::Place> Program::places_of(const fe_execution& execution, co
 
 std::vector<MemoryPointer> Program::touched_by(const fe_execution& execution) const {
   std::vector<MemoryPointer> touched;
-  touched.reserve(bindings_.size() + 4);
-  for (const uint32_t binding : bindings_)
-    touched.push_back(buffer_of(fe_binding_at(&execution, binding)->buffer).memory());
-  for (fe_module_buffer* const buffer : {execution.workspace, execution.scratch})
-    if (buffer != nullptr) touched.push_back(buffer_of(buffer).memory());
+  for (fe_module_buffer* const buffer : places_.buffers(execution)) touched.push_back(buffer_of(buffer).memory());
   if (parameters_) touched.push_back(parameters_);
   return touched;
 }
@@ -156,7 +108,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     Fault fault{};
     std::memcpy(&fault, frame->host, sizeof fault);
     self->give_back(frame);
-    if (fault.kind != Fault::none) throw sdk::Error(FE_INVALID_ARGUMENT, sentence_of(fault, self->names_));
+    if (fault.kind != Fault::none) throw sdk::error_of(fault, [&] { return self->names_.at(fault.what); });
   };
   if (execution.trace == nullptr) {
     queue.execute(

@@ -33,14 +33,6 @@ class Program : public std::enable_shared_from_this<Program> {
   void run(Queue& queue, const fe_execution& execution);
 
  private:
-  // The place of a value in memory: in a binding, the workspace or the scalars.
-  struct Value {
-    fe_storage_kind kind;
-    uint32_t binding;
-    uint64_t offset;  // bytes from the start of the storage or, for temporaries, of the workspace
-    int32_t offset_slot;
-    const fe_dtype_info* dtype;
-  };
   struct Place {
     Id buffer = nullptr;
     Unsigned offset = 0;
@@ -55,8 +47,7 @@ class Program : public std::enable_shared_from_this<Program> {
   void give_back(MemoryPointer frame);
 
   std::shared_ptr<OpenDevice> device_;
-  std::vector<Value> values_;
-  std::vector<uint32_t> bindings_;
+  sdk::ValuePlaces places_;
   uint32_t scalar_count_;
   std::vector<Step> steps_;
   std::vector<std::string> names_;  // of the ops, by the value that they write

@@ -6,19 +6,7 @@
 namespace ferrule::metal {
 namespace {
 
-class QueueEvent final : public sdk::Event {
- public:
-  explicit QueueEvent(std::shared_ptr<Timeline> timeline)
-      : timeline_(std::move(timeline)), span_(timeline_->record()) {}
-  bool done() override { return timeline_->has_passed(span_->end); }
-  void wait(int64_t timeout_ns) override { timeline_->wait(*span_, timeout_ns); }
-  uint64_t time() override { return timeline_->time(*span_); }
-  void holds_up(Timeline& waiting) const { waiting.wait_for(*timeline_, *span_); }
-
- private:
-  std::shared_ptr<Timeline> timeline_;
-  std::shared_ptr<const EventSpan> span_;
-};
+using QueueEvent = sdk::TimelineEvent<Timeline>;
 
 // A pattern that is no repeated byte is written once by the host, up to this size, and then copied by the device.
 constexpr uint64_t most_written = 65536;
@@ -54,7 +42,7 @@ void Queue::count_execution() {
 
 void Queue::execute(std::vector<MemoryPointer> touched, const Timeline::Encode& encode,
                     std::shared_ptr<void> keep_alive, Timeline::After after) {
-  timeline_->submit(std::move(touched), encode, std::move(keep_alive), std::move(after));
+  timeline_->submit({std::move(touched)}, encode, std::move(keep_alive), std::move(after));
 }
 
 uint64_t Queue::blit(const MemoryPointer& to, uint64_t to_offset, const MemoryPointer& from, uint64_t from_offset,
@@ -67,12 +55,12 @@ uint64_t Queue::blit(const MemoryPointer& to, uint64_t to_offset, const MemoryPo
     });
     end(encoder);
   };
-  return timeline_->submit({to, from}, encode, {}, {});
+  return timeline_->submit({{to, from}}, encode);
 }
 
 void Queue::copy_from_host(const MemoryPointer& to, uint64_t to_offset, const void* from, uint64_t size) {
   if (size == 0 || timeline_->is_lost()) return;  // without bytes, pointers may be null
-  if (to->host != nullptr && timeline_->has_passed(timeline_->last_use(*to))) {
+  if (to->host != nullptr && timeline_->has_passed(timeline_->last_use({{to}}))) {
     std::memcpy(to->host + to_offset, from, size);
     timeline_->note_host_work();
     return;
@@ -88,7 +76,7 @@ void Queue::copy_from_host(const MemoryPointer& to, uint64_t to_offset, const vo
 
 void Queue::copy_to_host(void* to, const MemoryPointer& from, uint64_t from_offset, uint64_t size) {
   if (size == 0 || timeline_->is_lost()) return;
-  const uint64_t last_use = timeline_->last_use(*from);
+  const uint64_t last_use = timeline_->last_use({{from}});
   const bool is_idle = timeline_->has_passed(last_use);
   if (const auto [memory, offset] = device_->host_allocations().find(to, size); memory && !(is_idle && from->host)) {
     blit(memory, offset, from, from_offset, size);
@@ -131,7 +119,7 @@ void Queue::fill(const MemoryPointer& to, uint64_t to_offset, std::span<const st
       });
       end(encoder);
     };
-    timeline_->submit({to}, encode, {}, {});
+    timeline_->submit({{to}}, encode);
     return;
   }
   std::vector<std::byte> written(std::min(size, most_written));
@@ -146,6 +134,6 @@ void Queue::fill(const MemoryPointer& to, uint64_t to_offset, std::span<const st
 
 std::unique_ptr<sdk::Event> Queue::record() { return std::make_unique<QueueEvent>(timeline_); }
 
-void Queue::wait_for(sdk::Event& event) { static_cast<QueueEvent&>(event).holds_up(*timeline_); }
+void Queue::wait_for(sdk::Event& event) { static_cast<QueueEvent&>(event).hold_up(*timeline_); }
 
 }  // namespace ferrule::metal

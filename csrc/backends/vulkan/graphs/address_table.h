@@ -4,8 +4,6 @@
 #include <ferrule/backend.hpp>
 
 #include <cstdint>
-#include <set>
-#include <span>
 #include <vector>
 
 #include "buffers/allocation_set.h"
@@ -16,10 +14,10 @@ namespace ferrule::vulkan {
 // of the fault record, followed by the scalars.
 class AddressTable {
  public:
-  explicit AddressTable(const fe_graph_view& view);
+  explicit AddressTable(const fe_graph_view& view) : places_(view), scalar_count_(view.scalar_count) {}
 
   uint64_t size() const { return scalars_at() + sizeof(fe_scalar) * scalar_count_; }  // bytes
-  uint32_t scratch_index() const { return static_cast<uint32_t>(values_.size()); }
+  uint32_t scratch_index() const { return static_cast<uint32_t>(places_.count()); }
   uint32_t fault_index() const { return scratch_index() + 1; }
   // The table of one execution, whose fault record is at `fault`, for a copy of the table at `address`.
   std::vector<std::byte> filled(const fe_execution& execution, uint64_t address, uint64_t fault) const;
@@ -27,17 +25,9 @@ class AddressTable {
   AllocationSet touched_by(const fe_execution& execution) const;
 
  private:
-  struct Value {
-    fe_storage_kind kind;
-    uint32_t binding;
-    uint64_t offset;  // bytes from the start of the storage or, for temporaries, of the workspace
-    int32_t offset_slot;
-    const fe_dtype_info* dtype;
-  };
-  uint64_t scalars_at() const { return 8 * (values_.size() + 2); }
+  uint64_t scalars_at() const { return 8 * (places_.count() + 2); }
 
-  std::vector<Value> values_;
-  std::set<uint32_t> bindings_;
+  sdk::ValuePlaces places_;
   uint32_t scalar_count_;
 };
 

@@ -37,22 +37,10 @@ PipelinePointer pipeline_of(OpenDevice& context, std::string_view op, const Disp
   }
 }
 
-// Kernels may also refuse by throwing, when they write calls or count workgroups.
-Plan planned(const Kernel& kernel, const PlannedNode& node, const Capabilities& capabilities) {
-  try {
-    return kernel.plan(node, capabilities);
-  } catch (const sdk::Error& error) {
-    if (error.code() != FE_UNSUPPORTED) throw;
-    return refusal(error.what());
-  }
-}
-
 }  // namespace
 
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
-  const Kernel* const kernel = find_kernel(node.op());
-  if (kernel == nullptr) return refusal("there is no kernel for it");
-  Plan plan = planned(*kernel, node, capabilities);
+  Plan plan = sdk::plan_by_table(node, capabilities, find_kernel);
   plan.support = sdk::unless_too_young(std::move(plan.support), node);
   return plan;
 }

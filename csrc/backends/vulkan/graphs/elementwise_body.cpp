@@ -1,9 +1,5 @@
 #include "graphs/elementwise_body.h"
 
-#include <ferrule/cpp/body.hpp>
-#include <ferrule/cpp/check_op.hpp>
-#include <ferrule/ops.h>
-
 #include <optional>
 #include <set>
 
@@ -70,34 +66,32 @@ class Writer {
     const Format* format;
   };
 
-  Value load(uint32_t input, const Format& format) {
+  Value load(uint32_t input) {
     const sdk::Operand operand = node_.input(input);
+    const Format& format = sdk::moves_bits(node_.op()) ? bits_of(operand.item_size()) : format_of(operand.dtype());
     const auto slot = add_operand(node_.input_value(input), operand);
     body_.reads.push_back(node_.input_value(input));
     return {call(joined({"load", format.dtype}), {literal(slot), place(slot)}), note(format)};
   }
-  void store(uint32_t output, Value value) {
+  void store(uint32_t output, const Value& value) {
     const sdk::Operand operand = node_.output(output);
     const uint32_t slot = add_operand(node_.output_value(output), operand);
     body_.writes.push_back(node_.output_value(output));
     call(joined({"store", value.format->dtype}), {literal(slot), flat(), of(value)});
   }
   // The result that the shader itself computes.
-  Value own(const Format& format) {
+  Value own(fe_dtype dtype) {
+    const Format& format = format_of(dtype);
     const Value value{call(joined({"result", format.computed_in}), {}), note(format)};
     return format.is_narrow() ? narrow("as", value, format) : value;
   }
 
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
-    if (op == "copy" || op == "positive") return in[0];
+    if (sdk::moves_bits(op)) return in[0];
     const Format& format = *note(format_of(dtype));
     if (op == "astype") return cast(in[0], format);
-    std::string function(op);
-    if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
-      function += "_tanh";
-    if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
-      function = joined({function, info->results[output].name});
+    std::string function = sdk::function_name(id, attributes, output);
     const Format& computed = *in.back().format;
     const std::string own = joined({function, computed.name});
     function = has_function(own, in_epilogue_) ? own : joined({function, computed.computed_in});
@@ -153,10 +147,8 @@ class Writer {
 
   // Adds the operand with its strides in the outputs' shape; they are zero along broadcast axes.
   uint32_t add_operand(uint32_t value, const sdk::Operand& operand) {
-    std::array<int64_t, FE_MAX_RANK> strides{};
-    const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
-    for (size_t axis = 0; axis < own; ++axis)
-      if (operand.shape()[axis] != 1) strides[axis + rank - own] = operand.strides()[axis];
+    const auto rank = static_cast<size_t>(shape_.rank());
+    const sdk::Strides strides = sdk::broadcast_strides(operand, rank);
     body_.operands.push_back(layout_of(value, shape_.shape(), std::span(strides).first(rank)));
     return static_cast<uint32_t>(body_.operands.size() - 1);
   }
@@ -183,17 +175,8 @@ class Writer {
     return a.rank == b.rank && std::equal(a.shape, a.shape + a.rank, b.shape) &&
            std::equal(a.strides, a.strides + a.rank, b.strides);
   }
-  // Whether element numbers and offsets fit in 32 bits.
-  bool is_near(const Layout& layout) const {
-    constexpr int64_t limit = INT32_MAX;
-    int64_t farthest = 0;
-    for (uint32_t axis = 0; axis < layout.rank; ++axis) {
-      const int64_t steps = layout.shape[axis] - 1, stride = std::abs(layout.strides[axis]);
-      if (steps < 0) return true;  // no elements
-      if (stride != 0 && steps > (limit - farthest) / stride) return false;
-      farthest += steps * stride;
-    }
-    return shape_.count() <= limit;
+  static bool is_near(const Layout& layout) {
+    return sdk::is_near({layout.shape, layout.rank}, {layout.strides, layout.rank});
   }
 
   const PlannedNode& node_;
@@ -204,60 +187,25 @@ class Writer {
   std::vector<std::pair<uint32_t, uint32_t>> places_;  // operand, and the call that computes its offset
 };
 
-using Value = Writer::Value;
-
-// Writes the instructions of the node's body, and the stores. `values` are the body's inputs.
-void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> values) {
-  const fe_body& body = *node.body();
-  values = sdk::values_of(body, std::move(values), [&](const fe_instruction& one, std::span<const Value> in) {
-    return writer.apply(one.op, in, one.dtype, one.attributes, one.output);
-  });
-  for (uint32_t i = 0; i < body.output_count; ++i) writer.store(i, values[body.outputs[i]]);
-}
-
 }  // namespace
 
 Body body_of(const PlannedNode& node) {
   Writer writer(node, false);
-  std::vector<Value> in;
-  const bool moves_bits = node.op() == "copy" || node.op() == "positive";
-  for (uint32_t i = 0; i < node.input_count(); ++i) {
-    const sdk::Operand operand = node.input(i);
-    in.push_back(writer.load(i, moves_bits ? bits_of(operand.item_size()) : format_of(operand.dtype())));
-  }
-  if (node.body() != nullptr) {
-    write_body(node, writer, std::move(in));
-  } else {
-    const void* const attributes = node.view().nodes[node.index()]->attributes;
-    for (uint32_t i = 0; i < node.output_count(); ++i)
-      writer.store(i, writer.apply(node.id(), in, node.output(i).dtype(), attributes, i));
-  }
+  sdk::write_elementwise(node, writer);
   return writer.take();
 }
 
 Body arange_body(const PlannedNode& node) {
   Writer writer(node, false);
-  const Format& wide = format_of(node.input(0).dtype());
-  const Value start = writer.load(0, wide), step = writer.load(1, wide);
+  const Writer::Value start = writer.load(0), step = writer.load(1);
   writer.store(0, writer.evenly_spaced(start, step, format_of(node.output(0).dtype())));
   return writer.take();
 }
 
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
   Writer writer(node, true);
-  std::vector<Value> values = {writer.own(format_of(own_dtype(node)))};
-  if (node.body() != nullptr) {
-    for (uint32_t i = own_inputs; i < node.input_count(); ++i)
-      values.push_back(writer.load(i, format_of(node.input(i).dtype())));
-    write_body(node, writer, std::move(values));
-  } else {
-    writer.store(0, values[0]);
-  }
+  sdk::write_epilogue(node, own_inputs, writer);
   return writer.take();
-}
-
-fe_dtype own_dtype(const PlannedNode& node) {
-  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
 }
 
 void finish_with(Body body, Dispatch& dispatch) {

@@ -2,6 +2,8 @@
 // kernels/elementwise.comp, or a shader whose own result they process.
 #pragma once
 
+#include <ferrule/cpp/body.hpp>
+
 #include <string>
 #include <vector>
 
@@ -32,8 +34,7 @@ Body arange_body(const PlannedNode& node);
 // on are the body's values from 1 on. `element` counts in the outputs' shape.
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs);
 
-// The dtype that an op that is not elementwise computes, before its epilogue.
-fe_dtype own_dtype(const PlannedNode& node);
+using sdk::own_dtype;
 
 // Adds the body to a dispatch. The shader finds the operands' layouts directly after its own parameters.
 void finish_with(Body body, Dispatch& dispatch);

@@ -1,5 +1,7 @@
 #include "graphs/graph_program.h"
 
+#include <ferrule/cpp/faults.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -8,31 +10,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// The Fault of kernels/shader_interface.glsl.
-struct Fault {
-  enum : uint32_t { none, index, power, length, chosen, start } kind;
-  uint32_t what;
-  int64_t found, limit, axis;
-};
-
-std::string sentence_of(const Fault& fault, const std::vector<std::string>& names) {
-  if (fault.kind == Fault::power) {
-    const char* const dtype = sdk::host->dtype_name(fault.what);
-    return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
-           " to a negative integer power has no integer result";
-  }
-  if (fault.kind == Fault::length)
-    return names.at(fault.what) + ": kv_length " + std::to_string(fault.found) + " is not between 0 and " +
-           std::to_string(fault.limit);
-  if (fault.kind == Fault::chosen)
-    return names.at(fault.what) + ": the mask chooses " + std::to_string(fault.found) + " slices, and there are " +
-           std::to_string(fault.limit) + " values";
-  if (fault.kind == Fault::start)
-    return names.at(fault.what) + ": the start " + std::to_string(fault.found) + " of axis " +
-           std::to_string(fault.axis) + " is not between 0 and " + std::to_string(fault.limit) + ": the slice leaves x";
-  return names.at(fault.what) + ": index " + std::to_string(fault.found) + " is out of bounds for axis " +
-         std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
-}
+using sdk::Fault;  // of kernels/shader_interface.glsl
 
 constexpr uint64_t largest_update = 65536;  // limit of one vkCmdUpdateBuffer
 
@@ -175,7 +153,7 @@ void Program::check_fault(const Allocation& record) const {
   context_->memory().invalidate(record);
   Fault fault{};
   std::memcpy(&fault, record.host, sizeof fault);
-  if (fault.kind != Fault::none) throw sdk::Error(FE_INVALID_ARGUMENT, sentence_of(fault, names_));
+  if (fault.kind != Fault::none) throw sdk::error_of(fault, [&] { return names_.at(fault.what); });
 }
 
 }  // namespace ferrule::vulkan

@@ -2,22 +2,6 @@
 
 namespace ferrule::vulkan {
 
-Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::span<const int64_t> strides) {
-  Layout layout{.value = value, .rank = 0, .shape = {}, .strides = {}};
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] == 1) continue;
-    const uint32_t last = layout.rank - 1;
-    // One step of this axis equals the extent of the later axes, of which the last one kept is the outermost.
-    if (layout.rank > 0 && sdk::is_one_axis(strides[axis], layout.strides[last], layout.shape[last])) {
-      layout.shape[last] *= shape[axis];
-      continue;
-    }
-    layout.shape[layout.rank] = shape[axis];
-    layout.strides[layout.rank++] = strides[axis];
-  }
-  return layout;
-}
-
 void set_grid(Dispatch& dispatch, uint64_t count, const Capabilities& capabilities, uint32_t workgroup) {
   workgroup = std::min(workgroup, capabilities.max_workgroup);
   const std::array<uint32_t, 3> size = {workgroup, 1, 1};

@@ -1,6 +1,8 @@
 // Shapes and strides in the form that shaders use, and grids over many elements.
 #pragma once
 
+#include <ferrule/cpp/axes.hpp>
+
 #include <algorithm>
 
 #include "graphs/plan.h"
@@ -15,7 +17,14 @@ struct Layout {
   int64_t strides[FE_MAX_RANK];  // in elements
 };
 
-Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::span<const int64_t> strides);
+inline Layout layout_of(uint32_t value, const sdk::MergedAxes& axes) {
+  Layout layout{.value = value, .rank = 0, .shape = {}, .strides = {}};
+  axes.write_to(layout);
+  return layout;
+}
+inline Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::span<const int64_t> strides) {
+  return layout_of(value, sdk::MergedAxes(shape, strides));
+}
 inline Layout layout_of(uint32_t value, const sdk::Operand& operand) {
   return layout_of(value, operand.shape(), operand.strides());
 }

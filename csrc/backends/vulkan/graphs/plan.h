@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ferrule/backend.hpp>
+#include <ferrule/cpp/planning.hpp>
 
 #include <cstdint>
 #include <string>
@@ -21,27 +22,10 @@ struct Plan {
 
 inline Plan refusal(std::string reason) { return {.support = {.supported = false, .reason = std::move(reason)}}; }
 
-// A node with the indices of its operands in the view and in the address table.
-class PlannedNode : public sdk::Node {
- public:
-  using Node::Node;
-  uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
-  uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
-};
-
-// A row of the table that is generated from the KERNEL lines of the files of kernels/.
-struct Kernel {
-  std::string_view op;  // of csrc/ops
-  // Used both to decide whether a node is supported and to plan it, so that the two cannot disagree.
-  Plan (*plan)(const PlannedNode& node, const Capabilities& capabilities);
-};
+using sdk::PlannedNode;
+using Kernel = sdk::PlannedKernel<Plan, Capabilities>;
 
 // The kernel of an op; null if there is none.
 const Kernel* find_kernel(std::string_view op);
 
 }  // namespace ferrule::vulkan
-
-// KERNEL(take, plan_take): `plan_take` plans the op `take`. Only defines a constant; the table lists it.
-#define KERNEL(op_name, function)                          \
-  extern const ::ferrule::vulkan::Kernel kernel_##op_name; \
-  constexpr ::ferrule::vulkan::Kernel kernel_##op_name = {.op = #op_name, .plan = function};

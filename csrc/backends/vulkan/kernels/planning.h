@@ -1,11 +1,12 @@
 // Functions that the plans of many ops share.
 #pragma once
 
+#include <ferrule/cpp/axes.hpp>
+
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,10 +44,7 @@ inline Plan plan_named(std::string kernel) {
   return plan;
 }
 
-template <class Integer>
-constexpr Integer quotient_up(Integer a, std::type_identity_t<Integer> b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
+using sdk::quotient_up;
 
 inline int64_t product_of(std::span<const int64_t> sizes) {
   int64_t product = 1;

@@ -7,19 +7,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-class QueueEvent final : public sdk::Event {
- public:
-  explicit QueueEvent(std::shared_ptr<Timeline> timeline)
-      : timeline_(std::move(timeline)), span_(timeline_->record()) {}
-  bool done() override { return timeline_->has_passed(span_->end); }
-  uint64_t time() override { return timeline_->time(*span_); }
-  void wait(int64_t timeout_ns) override { timeline_->wait(*span_, timeout_ns); }
-  void holds_up(Timeline& waiting) const { waiting.wait_for(*timeline_, *span_); }
-
- private:
-  std::shared_ptr<Timeline> timeline_;
-  std::shared_ptr<const EventSpan> span_;
-};
+using QueueEvent = sdk::TimelineEvent<Timeline>;
 
 // The host uploads so many bytes of a pattern; the device repeats them.
 constexpr uint64_t max_uploaded = 65536;
@@ -75,7 +63,7 @@ uint64_t Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allo
   const auto copy = [&](VkCommandBuffer commands) {
     context_->api().CmdCopyBuffer(commands, from.buffer, to.buffer, 1, &region);
   };
-  return timeline_->submit({&to, &from}, copy, std::move(keep_alive), {});
+  return timeline_->submit({&to, &from}, copy, std::move(keep_alive));
 }
 
 // Waits for that work. False if the device was lost: events then report the error, and the copy stops.
@@ -200,13 +188,13 @@ void Queue::fill_words(const Allocation& to, uint64_t to_offset, std::span<const
   const auto fill = [&](VkCommandBuffer commands) {
     context_->api().CmdFillBuffer(commands, to.buffer, to.offset + to_offset + before, words, word);
   };
-  timeline_->submit({&to}, fill, {}, {});
+  timeline_->submit({&to}, fill);
 }
 
 std::unique_ptr<sdk::Event> Queue::record() { return std::make_unique<QueueEvent>(timeline_); }
 
 void Queue::reset() { timeline_->reset(); }
 
-void Queue::wait_for(sdk::Event& event) { static_cast<QueueEvent&>(event).holds_up(*timeline_); }
+void Queue::wait_for(sdk::Event& event) { static_cast<QueueEvent&>(event).hold_up(*timeline_); }
 
 }  // namespace ferrule::vulkan

@@ -88,29 +88,16 @@ class Launch {
   // Address of the operand's element at index (0, ..., 0).
   template <class Item>
   Item* pointer(const Operand& operand) const {
-    int64_t elements = operand.offset_;
-    if (operand.offset_slot_ >= 0) elements += execution_->offsets[operand.offset_slot_];
-    char* const address = storage(operand) + operand.bytes_of(elements);
-    return reinterpret_cast<Item*>(address);
+    const ValuePlace& place = operand.place_;
+    char* const memory = place.is_scalar() ? reinterpret_cast<char*>(const_cast<fe_scalar*>(execution_->scalars))
+                                           : host_memory(place.buffer(*execution_));
+    // A reduction may read a temporary without elements, for which there is no memory.
+    return memory == nullptr ? nullptr : reinterpret_cast<Item*>(memory + place.offset(*execution_));
   }
 
  private:
-  // There is no workspace if no temporary has elements; a reduction may still read such a temporary.
-  static char* address(fe_module_buffer* buffer, uint64_t offset) {
-    if (buffer == nullptr) return nullptr;
-    return static_cast<char*>(reinterpret_cast<Buffer*>(buffer)->host_pointer()) + offset;
-  }
-  char* storage(const Operand& operand) const {
-    switch (operand.kind_) {
-      case FE_STORAGE_TEMPORARY:
-        return address(execution_->workspace, execution_->workspace_offset + operand.storage_offset_);
-      case FE_STORAGE_SCALAR:
-        return reinterpret_cast<char*>(const_cast<fe_scalar*>(execution_->scalars + operand.binding_));
-      default: {
-        const fe_binding* const binding = fe_binding_at(execution_, operand.binding_);
-        return address(binding->buffer, binding->offset);
-      }
-    }
+  static char* host_memory(fe_module_buffer* buffer) {
+    return buffer == nullptr ? nullptr : static_cast<char*>(reinterpret_cast<Buffer*>(buffer)->host_pointer());
   }
   const fe_execution* execution_;
 };

@@ -2,7 +2,7 @@
 #ifndef FERRULE_CPP_GRAPH_HPP
 #define FERRULE_CPP_GRAPH_HPP
 
-#include <ferrule/cpp/error.hpp>
+#include <ferrule/cpp/value_place.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,19 +22,13 @@ inline bool is_one_axis(int64_t outer, int64_t inner, int64_t size) {
 // after compilation.
 class Operand {
  public:
-  Operand(const fe_graph_view& view, uint32_t index) {
+  Operand(const fe_graph_view& view, uint32_t index) : place_(view, index) {
     const fe_value& value = *view.values[index];
-    const fe_storage& storage = *view.storages[value.storage];
     dtype_ = value.dtype;
     info_ = host->dtype_info(dtype_);
     rank_ = value.rank;
     std::copy_n(value.shape, rank_, shape_.begin());
     std::copy_n(value.strides, rank_, strides_.begin());
-    kind_ = static_cast<fe_storage_kind>(storage.kind);
-    binding_ = storage.binding;
-    storage_offset_ = storage.offset;
-    offset_ = value.offset;
-    offset_slot_ = value.offset_slot;
   }
 
   fe_dtype dtype() const { return dtype_; }
@@ -46,7 +40,7 @@ class Operand {
   int rank() const { return rank_; }
   std::span<const int64_t> shape() const { return {shape_.data(), static_cast<size_t>(rank_)}; }
   std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }  // in elements
-  bool is_constant() const { return kind_ == FE_STORAGE_CONSTANT; }
+  bool is_constant() const { return place_.kind() == FE_STORAGE_CONSTANT; }
   int64_t count() const {
     int64_t product = 1;
     for (const int64_t size : shape()) product *= size;
@@ -69,11 +63,7 @@ class Operand {
   int32_t rank_;
   std::array<int64_t, FE_MAX_RANK> shape_{};
   std::array<int64_t, FE_MAX_RANK> strides_{};
-  fe_storage_kind kind_;
-  uint32_t binding_;
-  uint64_t storage_offset_;
-  int64_t offset_;
-  int32_t offset_slot_;
+  ValuePlace place_;
 };
 
 // A node of a graph view; valid as long as the view.

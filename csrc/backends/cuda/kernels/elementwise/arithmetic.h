@@ -43,10 +43,6 @@ __device__ __forceinline__ T reciprocal(T a) {
   return T(1) / a;
 }
 template <class T>
-__device__ __forceinline__ T positive(T a) {
-  return a;
-}
-template <class T>
 __device__ __forceinline__ T negative(T a) {
   if constexpr (is_floating<T>)
     return -a;

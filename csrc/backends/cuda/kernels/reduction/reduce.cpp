@@ -1,8 +1,6 @@
 // Reductions over any axes. reduce.h describes the order, which is the same in all kernels.
 #include "kernels/reduction/reduce.h"
 
-#include <ferrule/ops.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -24,23 +22,18 @@ struct Family {
 
 class Reduction {
  public:
-  Reduction(const PlannedNode& node, const std::vector<bool>& reduced, Family family, const Capabilities& capabilities)
+  Reduction(const PlannedNode& node, Family family, const Capabilities& capabilities)
       : family_(std::move(family)),
         multiprocessors_(capabilities.multiprocessors),
         from_(node.input_value(0)),
         to_(node.output_value(0)),
         item_bytes_(node.input(0).item_size()) {
-    const sdk::Operand x = node.input(0);
-    std::vector<int64_t> shape[2], strides[2];
-    for (size_t k = 0; k < reduced.size(); ++k) {
-      shape[reduced[k]].push_back(x.shape()[k]);
-      strides[reduced[k]].push_back(x.strides()[k]);
-    }
-    p_.kept = layout_of(shape[0], strides[0]);
-    p_.reduced = layout_of(shape[1], strides[1]);
+    const sdk::ReductionAxes axes(node);
+    has_columns_ = axes.neighbours_are_results();
+    p_.kept = layout_of(axes.kept);
+    p_.reduced = layout_of(axes.reduced);
     p_.results = static_cast<uint64_t>(node.output(0).count());
-    p_.length = 1;
-    for (const int64_t size : shape[1]) p_.length *= static_cast<uint64_t>(size);
+    p_.length = axes.length;
     p_.is_reversed = family_.is_reversed ? 1 : 0;
     leaves_ = std::max<uint64_t>(1, quotient_up(p_.length * item_bytes_, reduce_leaf_bytes));
     const uint64_t vectors = quotient_up(p_.length * item_bytes_, reduce_vector_bytes);
@@ -48,19 +41,14 @@ class Reduction {
   }
 
   Plan plan() {
-    const bool columns = neighbours_are_results();
-    plan_ = plan_named(family_.file + (columns ? ".columns_" : ".rows_") + family_.dtype);
+    plan_ = plan_named(family_.file + (has_columns_ ? ".columns_" : ".rows_") + family_.dtype);
     if (p_.results == 0) return std::move(plan_);
-    columns ? add_columns() : add_rows();
+    has_columns_ ? add_columns() : add_rows();
     while (parts_ > 1) add_join();
     return std::move(plan_);
   }
 
  private:
-  bool neighbours_are_results() const {
-    if (p_.kept.rank == 0 || p_.reduced.rank == 0) return p_.kept.rank > 0;
-    return std::abs(p_.kept.strides[0]) < std::abs(p_.reduced.strides[0]);
-  }
   // Whether groups of `count` elements of `whole` are adjacent, and each group is aligned if the first one is; `others`
   // are the layout of the first elements.
   static bool has_groups(const Layout& whole, const Layout& others, int64_t count) {
@@ -149,17 +137,11 @@ class Reduction {
   uint64_t multiprocessors_;
   uint32_t from_, to_;
   uint64_t item_bytes_;
+  bool has_columns_ = false;  // results are reduced side by side
   ReduceParameters p_{};
   Plan plan_;
   uint64_t leaves_ = 1, parts_ = 1, partials_ = 0;
 };
-
-std::vector<bool> reduced_axes(const PlannedNode& node) {
-  const fe_int64_list axes = node.attributes<fe_sum_attributes>().axis;
-  std::vector<bool> reduced(static_cast<size_t>(node.input(0).rank()), axes.count == 0);
-  for (size_t i = 0; i < axes.count; ++i) reduced[static_cast<size_t>(axes.data[i])] = true;
-  return reduced;
-}
 
 Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
@@ -171,7 +153,7 @@ Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
                          .dtype = is_integer ? "i64" : abbreviation_of(x),
                          .is_reversed = false,
                          .value_bytes = std::max<size_t>(4, x.item_size())};
-  return Reduction(node, reduced_axes(node), family, capabilities).plan();
+  return Reduction(node, family, capabilities).plan();
 }
 
 Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
@@ -182,18 +164,16 @@ Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
                          .dtype = abbreviation_of(x),
                          .is_reversed = node.op() == "min" || node.op() == "all",
                          .value_bytes = std::max<size_t>(4, x.item_size())};
-  return Reduction(node, reduced_axes(node), family, capabilities).plan();
+  return Reduction(node, family, capabilities).plan();
 }
 
 Plan plan_extreme_index(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0);
   if (!node.output(0).is("int64") || x.is("bool")) return refusal("it finds places of numbers, as int64");
-  std::vector<bool> reduced(static_cast<size_t>(x.rank()), false);
-  reduced[static_cast<size_t>(node.attributes<fe_argmax_attributes>().axis)] = true;
   const Family family = {
       .file = "extreme_index", .dtype = abbreviation_of(x), .is_reversed = node.op() == "argmin", .value_bytes = 16};
-  return Reduction(node, reduced, family, capabilities).plan();
+  return Reduction(node, family, capabilities).plan();
 }
 
 }  // namespace

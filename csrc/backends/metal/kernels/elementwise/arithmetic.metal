@@ -31,10 +31,6 @@ template <typename T>
 T op_sign(T a) {
   return a > T(0) ? T(1) : a < T(0) ? T(-1) : T(0);
 }
-template <typename T>
-T op_positive(T a) {
-  return a;
-}
 
 // The least number by -1 wraps; a device's own division need not.
 template <typename T>

@@ -1,7 +1,5 @@
 // Reductions over any axes, and the elementwise ops that are fused to them. reduce.metal describes the order of
 // summation, which is the same in all kernels.
-#include <ferrule/ops.h>
-
 #include <bit>
 
 #include "graphs/element_function.h"
@@ -33,25 +31,20 @@ struct Family {
 
 class Reduction {
  public:
-  Reduction(const PlannedNode& node, const std::vector<bool>& reduced, Family family, const Capabilities& capabilities)
+  Reduction(const PlannedNode& node, Family family, const Capabilities& capabilities)
       : node_(node),
         family_(std::move(family)),
         has_rows_(capabilities.has_simdgroup_shuffles),
-        epilogue_(epilogue_of(node, 1)) {
-    const sdk::Operand x = node.input(0);
-    std::vector<int64_t> shape[2], strides[2];
-    for (size_t k = 0; k < reduced.size(); ++k) {
-      shape[reduced[k]].push_back(x.shape()[k]);
-      strides[reduced[k]].push_back(x.strides()[k]);
-    }
-    results_ = static_cast<uint64_t>(node.output(0).count());
-    for (const int64_t size : shape[1]) length_ *= static_cast<uint64_t>(size);
-    kept_ = layout_of(shape[0], strides[0]);
-    reduced_ = layout_of(shape[1], strides[1]);
-  }
+        epilogue_(epilogue_of(node, 1)),
+        axes_(node),
+        kept_(layout_of(axes_.kept)),
+        reduced_(layout_of(axes_.reduced)),
+        results_(static_cast<uint64_t>(node.output(0).count())),
+        length_(axes_.length) {}
 
   Plan plan() {
-    const bool columns = !has_rows_ || length_ <= lanes || (results_ >= column_results && neighbours_are_results());
+    const bool columns =
+        !has_rows_ || length_ <= lanes || (results_ >= column_results && axes_.neighbours_are_results());
     plan_ = plan_named(columns ? "reduce_columns" : "reduce_rows");
     if (results_ == 0) return std::move(plan_);
     uint64_t parts = columns ? add_columns() : add_rows();
@@ -60,11 +53,6 @@ class Reduction {
   }
 
  private:
-  bool neighbours_are_results() const {
-    if (kept_.rank == 0 || reduced_.rank == 0) return kept_.rank > 0;
-    return std::abs(kept_.strides[0]) < std::abs(reduced_.strides[0]);
-  }
-
   // Adds a dispatch of the kernel of this name, which gives `parts` parts of each result.
   template <class Parameters>
   void add(const std::string& kernel, std::string definitions, const Parameters& p, uint32_t reads, uint64_t parts,
@@ -128,9 +116,11 @@ class Reduction {
   Family family_;
   bool has_rows_;  // whether a simdgroup can reduce a row
   ElementCode epilogue_;
-  Plan plan_;
+  sdk::ReductionAxes axes_;
   Layout kept_, reduced_;
-  uint64_t results_, length_ = 1, from_part_ = 0;
+  uint64_t results_, length_;
+  Plan plan_;
+  uint64_t from_part_ = 0;
 };
 
 // Keys of the elements of a dtype (sorting_keys.metal), and the elements that they stand for.
@@ -148,13 +138,6 @@ Family family_of_keys(const sdk::Operand& x, bool is_reversed, bool finds_place)
   return {definitions, "Value", finds_place ? uint64_t{16} : key_bytes(x)};
 }
 
-std::vector<bool> reduced_axes(const PlannedNode& node) {
-  const fe_int64_list axes = node.attributes<fe_sum_attributes>().axis;
-  std::vector<bool> reduced(static_cast<size_t>(node.input(0).rank()), axes.count == 0);
-  for (size_t i = 0; i < axes.count; ++i) reduced[static_cast<size_t>(axes.data[i])] = true;
-  return reduced;
-}
-
 Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0);
   const bool is_whole_number = x.is("int64") || x.is("uint64");
@@ -166,24 +149,22 @@ Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
                             type_definition("Stored", format.stored) + type_definition("Own", format.computed);
   if (!is_whole_number) definitions += element_access(format);
   Family family = {std::move(definitions), "Value", is_whole_number ? uint64_t{8} : uint64_t{4}};
-  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
+  return Reduction(node, std::move(family), capabilities).plan();
 }
 
 Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0);
   if (x.dtype() != own_dtype(node)) return refusal("the result has another dtype");
   Family family = family_of_keys(x, node.op() == "min" || node.op() == "all", false);
-  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
+  return Reduction(node, std::move(family), capabilities).plan();
 }
 
 Plan plan_place(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0);
   if (sdk::host->dtype_id("int64") != own_dtype(node) || x.is("bool"))
     return refusal("it finds places of numbers, as int64");
-  std::vector<bool> reduced(static_cast<size_t>(x.rank()), false);
-  reduced[static_cast<size_t>(node.attributes<fe_argmax_attributes>().axis)] = true;
   Family family = family_of_keys(x, node.op() == "argmin", true);
-  return Reduction(node, reduced, std::move(family), capabilities).plan();
+  return Reduction(node, std::move(family), capabilities).plan();
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // Reductions over any axes, and the elementwise ops that are fused to them. reduce.glsl describes the order of
 // summation, which is the same in all kernels.
-#include <ferrule/ops.h>
-
 #include <bit>
 
 #include "graphs/elementwise_body.h"
@@ -37,24 +35,19 @@ struct Family {
 
 class Reduction {
  public:
-  Reduction(const PlannedNode& node, std::vector<bool> reduced, Family family, const Capabilities& capabilities)
-      : family_(std::move(family)), capabilities_(capabilities) {
-    const sdk::Operand x = node.input(0);
-    from_ = node.input_value(0);
-    to_ = node.output_value(0);
-    std::vector<int64_t> shape[2], strides[2];
-    for (size_t k = 0; k < reduced.size(); ++k) {
-      shape[reduced[k]].push_back(x.shape()[k]);
-      strides[reduced[k]].push_back(x.strides()[k]);
-    }
-    results_ = static_cast<uint64_t>(node.output(0).count());
-    for (const int64_t size : shape[1]) length_ *= static_cast<uint64_t>(size);
-    kept_ = layout_of(from_, shape[0], strides[0]);
-    reduced_ = layout_of(from_, shape[1], strides[1]);
-  }
+  Reduction(const PlannedNode& node, Family family, const Capabilities& capabilities)
+      : family_(std::move(family)),
+        capabilities_(capabilities),
+        from_(node.input_value(0)),
+        to_(node.output_value(0)),
+        axes_(node),
+        kept_(layout_of(from_, axes_.kept)),
+        reduced_(layout_of(from_, axes_.reduced)),
+        results_(static_cast<uint64_t>(node.output(0).count())),
+        length_(axes_.length) {}
 
   Plan plan() {
-    const bool columns = length_ <= lanes || (results_ >= column_results && neighbours_are_results());
+    const bool columns = length_ <= lanes || (results_ >= column_results && axes_.neighbours_are_results());
     plan_ = plan_named((columns ? "reduce_columns." : "reduce_rows.") + family_.variant);
     if (results_ == 0) return std::move(plan_);
     uint64_t partials = columns ? add_columns() : add_rows();
@@ -67,10 +60,6 @@ class Reduction {
   }
 
  private:
-  bool neighbours_are_results() const {
-    if (kept_.rank == 0 || reduced_.rank == 0) return kept_.rank > 0;
-    return std::abs(kept_.strides[0]) < std::abs(reduced_.strides[0]);
-  }
   uint32_t is_short() const { return length_ <= UINT32_MAX ? 1 : 0; }
 
   void add(const std::string& shader, uint64_t parts, std::initializer_list<uint32_t> constants, uint64_t groups,
@@ -135,18 +124,13 @@ class Reduction {
 
   Family family_;
   const Capabilities& capabilities_;
-  Plan plan_;
-  Layout kept_, reduced_;
   uint32_t from_, to_;
-  uint64_t results_, length_ = 1, from_bytes_ = 0;
+  sdk::ReductionAxes axes_;
+  Layout kept_, reduced_;
+  uint64_t results_, length_;
+  Plan plan_;
+  uint64_t from_bytes_ = 0;
 };
-
-std::vector<bool> reduced_axes(const PlannedNode& node) {
-  const fe_int64_list axes = node.attributes<fe_sum_attributes>().axis;
-  std::vector<bool> reduced(static_cast<size_t>(node.input(0).rank()), axes.count == 0);
-  for (size_t i = 0; i < axes.count; ++i) reduced[static_cast<size_t>(axes.data[i])] = true;
-  return reduced;
-}
 
 // The reason why a family does not take the node's body. Sets the family's epilogue if its shaders have one.
 std::optional<std::string> refused_body(const PlannedNode& node, Family& family) {
@@ -167,7 +151,7 @@ Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
                    .reversed = node.op() == "prod",
                    .value_bytes = std::max<size_t>(4, x.item_size())};
   if (const auto reason = refused_body(node, family)) return refusal(*reason);
-  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
+  return Reduction(node, std::move(family), capabilities).plan();
 }
 
 Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
@@ -177,17 +161,15 @@ Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
                    .reversed = node.op() == "min" || node.op() == "all",
                    .value_bytes = std::max<size_t>(4, x.item_size())};
   if (const auto reason = refused_body(node, family)) return refusal(*reason);
-  return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
+  return Reduction(node, std::move(family), capabilities).plan();
 }
 
 Plan plan_place(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0);
   if (!node.output(0).is("int64") || x.is("bool")) return refusal("it finds places of numbers, as int64");
-  std::vector<bool> reduced(static_cast<size_t>(x.rank()), false);
-  reduced[static_cast<size_t>(node.attributes<fe_argmax_attributes>().axis)] = true;
   Family family = {.variant = "place_" + abbreviation_of(x), .reversed = node.op() == "argmin", .value_bytes = 16};
-  return Reduction(node, std::move(reduced), std::move(family), capabilities).plan();
+  return Reduction(node, std::move(family), capabilities).plan();
 }
 
 }  // namespace

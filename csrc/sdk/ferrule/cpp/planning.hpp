@@ -1,0 +1,74 @@
+// Planning nodes by a table of kernels, for modules that compile a graph to launches of kernels.
+#ifndef FERRULE_CPP_PLANNING_HPP
+#define FERRULE_CPP_PLANNING_HPP
+
+#include <ferrule/cpp/check_op.hpp>
+#include <ferrule/cpp/device.hpp>
+#include <ferrule/cpp/storage_writers.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace ferrule::sdk {
+
+// A node with the indices of its operands in the view. Only a node of a whole graph knows the nodes before it.
+class PlannedNode : public Node {
+ public:
+  PlannedNode(const fe_graph_view& view, uint32_t index, const StorageWriters* writers = nullptr)
+      : Node(view, index), writers_(writers) {}
+  uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
+  uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
+  bool is_scalar_input(uint32_t i) const {
+    return view().storages[view().values[input_value(i)]->storage]->kind == FE_STORAGE_SCALAR;
+  }
+  // Null if the node is planned only to find out whether it is supported.
+  const StorageWriters* writers() const { return writers_; }
+
+ private:
+  const StorageWriters* writers_;
+};
+
+// A row of the table that ferrule_kernel_table generates from the KERNEL lines of a module's sources.
+template <class Plan, class Capabilities>
+struct PlannedKernel {
+  std::string_view op;  // of csrc/ops
+  // Used both to decide whether a node is supported and to plan it, so that the two cannot disagree. May refuse by
+  // throwing FE_UNSUPPORTED.
+  Plan (*plan)(const PlannedNode& node, const Capabilities& capabilities);
+};
+
+// The plan of a node by the kernel of its op in the module's table. An elementwise op without a kernel of its own is
+// planned by the kernel of `fused`, as a body of one instruction. The plan's `support` is a refusal if no kernel takes
+// the node.
+template <class Plan, class Capabilities>
+Plan plan_by_table(const PlannedNode& node, const Capabilities& capabilities,
+                   const PlannedKernel<Plan, Capabilities>* (*find_kernel)(std::string_view op)) {
+  const auto is_elementwise = [&] {
+    const OpInfo* const info = checks::find_op(node.id());
+    return info != nullptr && info->kind == OpKind::elementwise;
+  };
+  Plan plan;
+  const auto refuse = [&](std::string reason) { plan.support = {.supported = false, .reason = std::move(reason)}; };
+  try {
+    const PlannedKernel<Plan, Capabilities>* kernel = find_kernel(node.op());
+    if (kernel == nullptr && is_elementwise()) kernel = find_kernel("fused");
+    if (kernel != nullptr)
+      plan = kernel->plan(node, capabilities);
+    else
+      refuse("there is no kernel for it");
+  } catch (const Error& error) {
+    if (error.code() != FE_UNSUPPORTED) throw;
+    refuse(error.what());
+  }
+  return plan;
+}
+
+}  // namespace ferrule::sdk
+
+// KERNEL(take, plan_take): `plan_take` plans the op `take`. `Kernel` is the module's PlannedKernel. The line only
+// defines a constant; the table lists it.
+#define KERNEL(op_name, function)       \
+  extern const Kernel kernel_##op_name; \
+  constexpr Kernel kernel_##op_name = {.op = #op_name, .plan = function};
+
+#endif
