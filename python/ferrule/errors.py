@@ -225,7 +225,7 @@ _BY_CODE: tuple[type[Error], ...] = (
 
 
 # What can follow "does not fit into" at the end of a message.
-_NUMBERS = frozenset({*_ferrule.dtypes(), "64 bits"})
+_NUMBERS = frozenset({*_ferrule.DTYPES, "64 bits"})
 # What kernels say of an index, or of the start of a slice.
 _OUT_OF_RANGE = re.compile(r": index -?\d+ is out of bounds for axis |: the start -?\d+ of axis \d+ is not between ")
 

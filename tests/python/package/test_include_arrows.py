@@ -56,8 +56,9 @@ CORE_FOLDERS = [
     "lazy",
     "api",
 ]
-# The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
-HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
+# Types and dtypes are for both sides, the host C API for programs and bindings, the rest of sdk/ferrule for backends.
+SHARED_HEADERS = {"ferrule/types.h", "ferrule/dtypes.h"}
+HOST_HEADERS = {"ferrule/ferrule.h", *SHARED_HEADERS}
 LIBRARIES = {
     "fmt/": {"base", "ops", "core", "module_file", "probe", "manifest", "fmt"},
     "nlohmann/": {"base", "ops", "core", "module_file", "probe", "manifest"},
@@ -172,7 +173,7 @@ def is_allowed(part: str, target: str, name: str) -> bool:
         return kind in LIBRARIES[target]
     if target == OTHER_LIBRARY:
         return kind == "backends"
-    if name == "ferrule/types.h":  # the plain types that both sides share
+    if name in SHARED_HEADERS:
         return True
     return target in PARTS[kind]
 
