@@ -8,7 +8,7 @@ namespace {
 
 DType signed_of_size(int64_t bytes) {
   for (const DTypeRow& row : dtype_rows)
-    if (row.kind == FE_CLASS_SIGNED && row.block_bytes == bytes) return row.dtype;
+    if (row.dtype_class == FE_CLASS_SIGNED && row.block_bytes == bytes) return row.dtype;
   return DType::none;
 }
 
@@ -16,7 +16,8 @@ constexpr auto infos = [] {
   std::array<fe_dtype_info, dtype_rows.size()> table{};
   for (std::size_t i = 0; i < table.size(); ++i) {
     const DTypeRow& row = dtype_rows[i];
-    table[i] = {sizeof(fe_dtype_info), row.name, static_cast<uint32_t>(row.kind), row.block_elements, row.block_bytes};
+    table[i] = {sizeof(fe_dtype_info), row.name, static_cast<uint32_t>(row.dtype_class), row.block_elements,
+                row.block_bytes};
   }
   return table;
 }();

@@ -6,44 +6,23 @@
 #include <cmath>
 
 namespace ferrule {
-namespace {
-
-struct Format {
-  int mantissa_bits;
-  int least_exponent;  // of a normal number
-  unsigned too_large;  // the bit pattern after that of the greatest number
-  unsigned nan;
-  unsigned sign;
-};
-
-Format format_of(DType dtype) {
-  switch (dtype) {
-    case DType::float16:
-      return {10, -14, 0x7c00, 0x7e00, 0x8000};
-    case DType::bfloat16:
-      return {7, -126, 0x7f80, 0x7fc0, 0x8000};
-    case DType::float8_e4m3fn:
-      return {3, -6, 0x7f, 0x7f, 0x80};
-    case DType::float8_e5m2:
-      return {2, -14, 0x7c, 0x7e, 0x80};
-    default:
-      fail(FE_INTERNAL, "{} is not a narrow floating-point dtype", name_of(dtype));
-  }
-}
-
-}  // namespace
 
 uint16_t narrow_float_from(double value, DType dtype) {
-  const Format format = format_of(dtype);
-  const unsigned sign = std::signbit(value) ? format.sign : 0;
+  if (!is_half(dtype) && !is_float8(dtype))
+    fail(FE_INTERNAL, "{} is not a narrow floating-point dtype", name_of(dtype));
+  const sdk::FloatFormat& format = row_of(dtype).format;
+  const int mantissa_bits = static_cast<int>(format.mantissa_bits), least_exponent = format.least_exponent();
+  const auto nan = static_cast<unsigned>(format.nan());
+  const unsigned too_large = format.has_infinity ? static_cast<unsigned>(format.infinity()) : nan;
+  const unsigned sign = std::signbit(value) ? 1u << (8 * block_bytes(dtype) - 1) : 0;
   const double magnitude = std::abs(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(sign | format.nan);
-  if (std::isinf(value)) return static_cast<uint16_t>(sign | format.too_large);
-  const int exponent = magnitude == 0 ? format.least_exponent : std::max(std::ilogb(magnitude), format.least_exponent);
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | nan);
+  if (std::isinf(value)) return static_cast<uint16_t>(sign | too_large);
+  const int exponent = magnitude == 0 ? least_exponent : std::max(std::ilogb(magnitude), least_exponent);
   // Units in the last place, rounded once. A carry out of the mantissa correctly increments the exponent.
-  const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-  const double bits = units + std::ldexp(exponent - format.least_exponent, format.mantissa_bits);
-  return static_cast<uint16_t>(sign | std::min(static_cast<unsigned>(std::min(bits, 65535.0)), format.too_large));
+  const double units = std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent));
+  const double bits = units + std::ldexp(exponent - least_exponent, mantissa_bits);
+  return static_cast<uint16_t>(sign | std::min(static_cast<unsigned>(std::min(bits, 65535.0)), too_large));
 }
 
 uint16_t narrow_float_from(int64_t value, DType dtype) {

@@ -2,6 +2,7 @@
 #include "dlpack.h"
 
 #include "array_handle.h"
+#include "dtype_table.h"
 #include "environment.h"
 #include "python_references.h"
 #include "values.h"
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,31 +23,11 @@ constexpr const char* versioned_name = "dltensor_versioned";
 constexpr const char* unversioned_name = "dltensor";
 constexpr uint64_t largest_offset = uint64_t{1} << 48;  // no memory is larger
 
-// The code of a floating dtype that has its own.
-uint8_t float_code(std::string_view name) {
-  if (name == "bfloat16") return dlpack::code_bfloat;
-  if (name == "float8_e4m3fn") return dlpack::code_float8_e4m3fn;
-  if (name == "float8_e5m2") return dlpack::code_float8_e5m2;
-  return dlpack::code_float;
-}
-
 // The DLPack type of a dtype; nullopt for a dtype that DLPack does not have.
 std::optional<dlpack::DataType> type_of(const fe_dtype_info& dtype) {
-  const auto bits = static_cast<uint8_t>(8 * dtype.block_bytes);
-  switch (dtype.dtype_class) {
-    case FE_CLASS_BOOL:
-      return dlpack::DataType{dlpack::code_bool, bits, 1};
-    case FE_CLASS_SIGNED:
-      return dlpack::DataType{dlpack::code_int, bits, 1};
-    case FE_CLASS_UNSIGNED:
-      return dlpack::DataType{dlpack::code_uint, bits, 1};
-    case FE_CLASS_FLOAT:
-      return dlpack::DataType{float_code(dtype.name), bits, 1};
-    case FE_CLASS_COMPLEX:
-      return dlpack::DataType{dlpack::code_complex, bits, 1};
-    default:
-      return std::nullopt;
-  }
+  const int code = dlpack_code_of(dtype.name);
+  if (code < 0) return std::nullopt;
+  return dlpack::DataType{static_cast<uint8_t>(code), static_cast<uint8_t>(8 * dtype.block_bytes), 1};
 }
 
 dlpack::DataType type_of(fe_dtype dtype) {

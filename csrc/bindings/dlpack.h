@@ -7,8 +7,6 @@
 namespace ferrule::python::dlpack {
 
 constexpr int32_t device_cpu = 1;
-constexpr uint8_t code_int = 0, code_uint = 1, code_float = 2, code_bfloat = 4, code_complex = 5, code_bool = 6,
-                  code_float8_e4m3fn = 10, code_float8_e5m2 = 12;  // the last two since 1.1
 constexpr uint64_t flag_read_only = 1, flag_is_copied = 2;
 constexpr uint32_t major_version = 1, minor_version = 0;
 

@@ -19,6 +19,7 @@ PYBIND11_MODULE(_ferrule, module) {
   using namespace ferrule::python;
   module.doc() = "The host C API of ferrule. Private: use the package.";
   import_numpy();
+  bind_dtype_table(module);
   bind_errors(module);
   bind_references(module);
   bind_interruption(module);

@@ -12,6 +12,7 @@ void bind_arrays(py::module_& module);
 void bind_calls(py::module_& module);
 void bind_devices(py::module_& module);
 void bind_dlpack(py::module_& module);
+void bind_dtype_table(py::module_& module);
 void bind_graphs(py::module_& module);
 void bind_load_report(py::module_& module);
 void bind_loading(py::module_& module);

@@ -293,19 +293,7 @@ void CallAttributes::add_sequence(fe_attribute& attribute, py::handle value) {
 }
 
 void bind_values(py::module_& module) {
-  static constexpr std::array class_names = {"bool", "signed", "unsigned", "float", "complex", "block"};
-  static_assert(class_names.size() == FE_CLASS_COUNT);
   dtype_class = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
-  module.def(
-      "dtypes",
-      [] {
-        py::dict classes;
-        for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
-          classes[info->name] =
-              py::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
-        return classes;
-      },
-      "Maps the name of each dtype to its class, and the elements and bytes of a block.");
   module.def(
       "set_block_dtype_factory", [](const py::object& factory) { make_block_dtype = factory.inc_ref().ptr(); },
       argument("factory"));

@@ -4,14 +4,22 @@
 namespace ferrule::ops {
 namespace {
 
+// "q8_0 or q4_0": those that float32 can become.
+std::string encoded_dtypes() {
+  std::vector<const char*> names;
+  for (const DTypeRow& row : dtype_rows)
+    if (row.is_encoded) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
 // Block dtypes are converted only from and to float32; another dtype needs a second cast.
 void check_quantising(Inference& i, DType to) {
   const DType from = i.input(0).dtype;
   if (from == to || (!is_block(from) && !is_block(to))) return;
   if (from != DType::float32 && to != DType::float32)
     i.fail("{} becomes the dtype {} by way of float32", to_string(i.input(0)), ferrule::name_of(to));
-  if (is_block(to) && to != DType::q8_0 && to != DType::q4_0)
-    i.fail("float32 cannot become {}: use q8_0 or q4_0", ferrule::name_of(to));
+  if (is_block(to) && !row_of(to).is_encoded)
+    i.fail("float32 cannot become {}: use {}", ferrule::name_of(to), encoded_dtypes());
 }
 
 }  // namespace
@@ -19,7 +27,8 @@ void check_quantising(Inference& i, DType to) {
 OP(astype)
     .doc(
         "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. "
-        "Complex to real is an error. q8_0, q4_0, q4_K and q6_K become float32, and float32 becomes q8_0 or q4_0.")
+        "Complex to real is an error. A block dtype becomes float32; float32 becomes one that can be encoded, such as "
+        "q8_0.")
     .by_hand()
     .elementwise()
     .input("x", stored)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NotImplementedType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,21 @@ from numpy.typing import NDArray
 from ferrule.array.array import Array as FerruleArray
 
 Shape = tuple[int, ...]
+
+class DType(NamedTuple):
+    dtype_class: str
+    block_elements: int
+    block_bytes: int
+    computed: str
+    exponent_bits: int
+    mantissa_bits: int
+    has_infinity: bool
+    is_encoded: bool
+    package: str
+    safetensors: str
+    gguf: int
+
+DTYPES: dict[str, DType]
 
 class Backend:
     @property
@@ -186,7 +201,6 @@ def device_by_name(name: str, backend: str | None) -> Device: ...
 def devices(unified: bool) -> list[Device]: ...
 def drain() -> None: ...
 def dtype(dtype: object) -> np.dtype[Any]: ...
-def dtypes() -> dict[str, tuple[str, int, int]]: ...
 def end_view(array: FerruleArray) -> None: ...
 def evaluate(arrays: Sequence[Array], /) -> None: ...
 def submit(arrays: Sequence[Array]) -> None: ...

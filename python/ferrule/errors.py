@@ -225,7 +225,7 @@ _BY_CODE: tuple[type[Error], ...] = (
 
 
 # Words after "does not fit into" at the end of a message.
-_NUMBERS = frozenset({*_ferrule.dtypes(), "64 bits"})
+_NUMBERS = frozenset({*_ferrule.DTYPES, "64 bits"})
 # The messages of kernels about an index or the start of a slice that is out of range.
 _OUT_OF_RANGE = re.compile(r": index -?\d+ is out of bounds for axis |: the start -?\d+ of axis \d+ is not between ")
 

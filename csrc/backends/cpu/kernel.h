@@ -4,40 +4,29 @@
 #pragma once
 
 #include <ferrule/backend.h>
+#include <ferrule/dtypes.h>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ferrule::cpu {
 
-enum class DType : uint8_t {  // dtype_from() and id_of() translate them from and to the ids of the core
-  boolean,
-  i8,
-  i16,
-  i32,
-  i64,
-  u8,
-  u16,
-  u32,
-  u64,
-  f16,
-  bf16,
-  f8e4m3,
-  f8e5m2,
-  f32,
-  f64,
-  c64,
-  c128,
-  q8_0,  // block dtypes from here on
-  q4_0,
-  q4_k,
-  q6_k,
-  count  // of them; also: none, or one that no kernel knows
+// The dtypes of ferrule/dtypes.h, in its order. dtype_from() and id_of() translate from and to the ids of the core.
+enum class DType : uint8_t {
+#define FERRULE_NUMBER(id, abbreviation, ...) abbreviation,
+#define FERRULE_BLOCK(id, ...) id,
+  FE_DTYPES(FERRULE_NUMBER, FERRULE_BLOCK)
+#undef FERRULE_NUMBER
+#undef FERRULE_BLOCK
+      count  // of them; also: none, or one that no kernel knows
 };
 
 // A set of dtypes as bits: `one_of(f32) | one_of(f64)`.
 using DTypes = uint64_t;
-constexpr DTypes plain_dtypes = (DTypes{1} << static_cast<unsigned>(DType::q8_0)) - 1;
+static_assert(static_cast<unsigned>(DType::count) < 64);
+#define FERRULE_BIT(id, abbreviation, ...) | DTypes{1} << static_cast<unsigned>(DType::abbreviation)
+constexpr DTypes plain_dtypes = DTypes{0} FE_DTYPES(FERRULE_BIT, FE_NO_DTYPE);
+#undef FERRULE_BIT
 
 // One operand of a kernel. Strides are in elements. `data` is null while a kernel is being chosen.
 struct Operand {

@@ -8,18 +8,12 @@ namespace ferrule::cpu {
 namespace {
 
 constexpr size_t dtype_count = static_cast<size_t>(DType::count);
-constexpr std::array<const char*, dtype_count> names = {
-    "bool",    "int8",      "int16",      "int32",    "int64",         "uint8",       "uint16",
-    "uint32",  "uint64",    "float16",    "bfloat16", "float8_e4m3fn", "float8_e5m2", "float32",
-    "float64", "complex64", "complex128", "q8_0",     "q4_0",          "q4_K",        "q6_K"};
-constexpr std::array<uint8_t, dtype_count> sizes = {1, 1, 2, 4, 8, 1,  2,  4,  8,   2,  2,
-                                                    1, 1, 4, 8, 8, 16, 34, 18, 144, 210};
 
 // Ids are constant during the process, so they are looked up once.
 const std::array<fe_dtype, dtype_count>& ids() {
   static const auto table = [] {
     std::array<fe_dtype, dtype_count> t{};
-    for (size_t i = 0; i < dtype_count; ++i) t[i] = sdk::host->dtype_id(names[i]);
+    for (size_t i = 0; i < dtype_count; ++i) t[i] = sdk::host->dtype_id(sdk::dtype_table[i].name);
     return t;
   }();
   return table;
@@ -35,7 +29,7 @@ DType dtype_from(fe_dtype id) {
 
 fe_dtype id_of(DType dtype) { return ids()[static_cast<size_t>(dtype)]; }
 
-size_t size_of(DType dtype) { return dtype == DType::count ? 0 : sizes[static_cast<size_t>(dtype)]; }
+size_t size_of(DType dtype) { return dtype == DType::count ? 0 : row_of(dtype)->block_bytes; }
 
 char* pointer_of(const fe_binding& binding) {
   return static_cast<char*>(reinterpret_cast<sdk::Buffer*>(binding.buffer)->host_pointer()) + binding.offset;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ferrule/backend.hpp>
+#include <ferrule/cpp/dtypes.hpp>
 
 #include <span>
 
@@ -13,11 +14,14 @@ namespace ferrule::cpu {
 DType dtype_from(fe_dtype id);
 fe_dtype id_of(DType dtype);
 size_t size_of(DType dtype);
-inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+// Null for DType::count.
+inline const sdk::DTypeInfo* row_of(DType dtype) {
+  return dtype == DType::count ? nullptr : &sdk::dtype_table[static_cast<size_t>(dtype)];
+}
+inline bool is_half(DType dtype) { return dtype != DType::count && row_of(dtype)->is_half(); }
 // Whether elementwise ops compute the dtype in float32.
-inline bool is_narrow(DType dtype) { return is_half(dtype) || dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
-
-inline bool is_block(DType dtype) { return dtype >= DType::q8_0 && dtype < DType::count; }
+inline bool is_narrow(DType dtype) { return dtype != DType::count && (is_half(dtype) || row_of(dtype)->is_float8()); }
+inline bool is_block(DType dtype) { return dtype != DType::count && row_of(dtype)->is_block(); }
 
 // The place of an operand's first element, relative to the memory that an execution binds.
 struct Address {

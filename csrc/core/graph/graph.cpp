@@ -27,47 +27,29 @@ T integer_from(double value) {
   return static_cast<T>(value);
 }
 
+// The value as an element of a dtype, which is stored as `Stored` (ferrule/dtypes.h).
+template <fe_dtype_class kind, class Stored, class From>
+fe_scalar element_from(From value, [[maybe_unused]] DType dtype) {
+  if constexpr (kind == FE_CLASS_BOOL)
+    return bytes_of(static_cast<Stored>(value != 0));
+  else if constexpr (kind == FE_CLASS_COMPLEX)
+    return bytes_of(std::complex<Stored>(static_cast<Stored>(value)));
+  else if constexpr (kind == FE_CLASS_FLOAT && std::is_integral_v<Stored>)
+    return bytes_of(static_cast<Stored>(narrow_float_from(value, dtype)));
+  else if constexpr (std::is_integral_v<Stored> && std::is_same_v<From, double>)
+    return bytes_of(integer_from<Stored>(value));
+  else
+    return bytes_of(static_cast<Stored>(value));
+}
+
 template <class From>
 fe_scalar scalar_from(From value, DType dtype) {
-  const auto integer = [&]<class T>(T) {
-    if constexpr (std::is_same_v<From, double>)
-      return bytes_of(integer_from<T>(value));
-    else
-      return bytes_of(static_cast<T>(value));
-  };
   switch (dtype) {
-    case DType::boolean:
-      return bytes_of(static_cast<uint8_t>(value != 0));
-    case DType::int8:
-      return integer(int8_t{});
-    case DType::int16:
-      return integer(int16_t{});
-    case DType::int32:
-      return integer(int32_t{});
-    case DType::int64:
-      return integer(int64_t{});
-    case DType::uint8:
-      return integer(uint8_t{});
-    case DType::uint16:
-      return integer(uint16_t{});
-    case DType::uint32:
-      return integer(uint32_t{});
-    case DType::uint64:
-      return integer(uint64_t{});
-    case DType::float32:
-      return bytes_of(static_cast<float>(value));
-    case DType::float64:
-      return bytes_of(static_cast<double>(value));
-    case DType::float16:
-    case DType::bfloat16:
-      return bytes_of(narrow_float_from(value, dtype));
-    case DType::float8_e4m3fn:
-    case DType::float8_e5m2:
-      return bytes_of(static_cast<uint8_t>(narrow_float_from(value, dtype)));
-    case DType::complex64:
-      return bytes_of(std::complex<float>(static_cast<float>(value)));
-    case DType::complex128:
-      return bytes_of(std::complex<double>(static_cast<double>(value)));
+#define FERRULE_CASE(id, abbreviation, name, kind, stored, ...) \
+  case DType::id:                                               \
+    return element_from<FE_CLASS_##kind, stored>(value, dtype);
+    FE_DTYPES(FERRULE_CASE, FE_NO_DTYPE)
+#undef FERRULE_CASE
     default:
       fail_argument("dtype {} has no scalars", name_of(dtype));
   }

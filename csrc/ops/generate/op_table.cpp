@@ -5,7 +5,6 @@
 #include "ops/table.h"
 
 #include <array>
-#include <iterator>
 #include <string_view>
 
 namespace ferrule::ops {
@@ -13,7 +12,6 @@ namespace {
 
 std::string dtype_set(Accepts what) {
   std::array<uint64_t, 2> words{};
-  static_assert(dtype_rows.size() <= 64 * words.size(), "sdk::DTypeSet is too small");
   for (std::size_t i = 0; i < dtype_rows.size(); ++i)
     if (accepts(what, dtype_rows[i].dtype)) words[i / 64] |= uint64_t{1} << i % 64;
   return fmt::format("{{{{{{0x{:x}, 0x{:x}}}}}}}", words[0], words[1]);
@@ -57,13 +55,6 @@ std::string list(const char* type, const char* op, const char* name, const std::
   return fmt::format("inline constexpr {} {}_{}[] = {{\n{}}};\n", type, op, name, elements);
 }
 
-const char* word_of(fe_dtype_class kind) {
-  static constexpr const char* names[] = {"FE_CLASS_BOOL",  "FE_CLASS_SIGNED",  "FE_CLASS_UNSIGNED",
-                                          "FE_CLASS_FLOAT", "FE_CLASS_COMPLEX", "FE_CLASS_BLOCK"};
-  static_assert(std::size(names) == FE_CLASS_COUNT);
-  return names[kind];
-}
-
 }  // namespace
 
 std::string op_table() {
@@ -71,11 +62,7 @@ std::string op_table() {
       "// Generated from the op rows by ferrule-generate-ops: what a node of each op must be like.\n"
       "#ifndef FERRULE_OP_TABLE_HPP\n#define FERRULE_OP_TABLE_HPP\n\n"
       "#include <ferrule/cpp/op_info.hpp>\n#include <ferrule/ops.h>\n\n#include <cstddef>\n\n"
-      "namespace ferrule::sdk {\n\ninline constexpr DTypeInfo dtype_table[] = {\n";
-  for (const DTypeRow& row : dtype_rows)
-    text +=
-        fmt::format("    {{\"{}\", {}, {}, {}}},\n", row.name, word_of(row.kind), row.block_elements, row.block_bytes);
-  text += "};\n\n";
+      "namespace ferrule::sdk {\n\n";
   for (const Row* row : all_ops()) {
     text += list("InputInfo", row->name, "inputs", inputs_of(*row));
     text += list("ResultInfo", row->name, "results", results_of(*row));

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ferrule import _ferrule
 from ferrule.errors import DTypeError
@@ -80,14 +80,15 @@ class BlockDType:
         return self.name
 
 
-def _known(name: str) -> BlockDType:
-    kind, *sizes = _ferrule.dtypes()[name]
-    assert kind == "block"
-    return BlockDType(name, *sizes)
+BY_NAME = {
+    name: BlockDType(name, row.block_elements, row.block_bytes)
+    for name, row in _ferrule.DTYPES.items()
+    if row.dtype_class == "block"
+}
+globals().update(BY_NAME)
+for _name in BY_NAME:  # the extension caches these objects
+    _ferrule.dtype(_name)
 
+if TYPE_CHECKING:
 
-q8_0, q4_0 = _known("q8_0"), _known("q4_0")
-q4_K, q6_K = _known("q4_K"), _known("q6_K")  # noqa: N816  GGUF's names
-# The extension caches the object of each dtype. These calls make it cache the objects above.
-for _dtype in (q8_0, q4_0, q4_K, q6_K):
-    _ferrule.dtype(_dtype.name)
+    def __getattr__(name: str) -> BlockDType: ...

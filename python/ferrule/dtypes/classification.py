@@ -21,9 +21,8 @@ else:
     blocks = later("ferrule.dtypes.blocks")  # most programs have no block dtypes
     near_names = later("ferrule.text.near_names")  # for messages
 
-DTYPE_NAMES = tuple(_ferrule.dtypes())
-_BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
-_NOT_NUMPYS = _BLOCKS | {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
+DTYPE_NAMES = tuple(_ferrule.DTYPES)
+_NOT_NUMPYS = frozenset(name for name, row in _ferrule.DTYPES.items() if row.package != "numpy")
 _BY_LOWER_CASE = {name.lower(): name for name in DTYPE_NAMES}
 _classes: dict[np.dtype[Any], str] = {}
 _KINDS = ("bool", "unsigned", "signed", "float", "complex")
@@ -87,9 +86,10 @@ def class_of(dtype: np.dtype[Any]) -> str:
     """
     known = _classes.get(dtype)
     if known is None:
-        known, _, _ = _ferrule.dtypes().get(dtype.name, ("", 0, 0))
-        if known:  # there may be any number of unsupported dtypes: these are not cached
-            _classes[dtype] = known
+        row = _ferrule.DTYPES.get(dtype.name)
+        if row is None:  # there may be any number of unsupported dtypes: these are not cached
+            return ""
+        known = _classes[dtype] = row.dtype_class
     return known
 
 
@@ -116,7 +116,7 @@ def is_same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
 
 
 def _block_dtype(name: str) -> object:
-    return getattr(blocks, name)
+    return blocks.BY_NAME[name]
 
 
 _ferrule.set_block_dtype_factory(_block_dtype)

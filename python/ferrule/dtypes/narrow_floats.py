@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ferrule import _ferrule
 
-bfloat16 = _ferrule.dtype("bfloat16")
-float8_e4m3fn = _ferrule.dtype("float8_e4m3fn")
-float8_e5m2 = _ferrule.dtype("float8_e5m2")
+if TYPE_CHECKING:
+    import numpy as np
+
+    def __getattr__(name: str) -> np.dtype[Any]: ...
+
+
+globals().update({name: _ferrule.dtype(name) for name, row in _ferrule.DTYPES.items() if row.package == "ml_dtypes"})

@@ -9,34 +9,17 @@ import json
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
+from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
 from ferrule.io.regular_files import read_into
 
 LONGEST_HEADER = 100_000_000  # bytes, as in the reference implementation
 # Bits per element, and the dtype here. "" is an unsupported dtype: the file opens, but such a tensor cannot be read.
 DTYPES = {
-    "BOOL": (8, "bool"),
+    **dict.fromkeys(("F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), (8, "")),
+    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), (6, "")),
     "F4": (4, ""),
-    "F6_E2M3": (6, ""),
-    "F6_E3M2": (6, ""),
-    "U8": (8, "uint8"),
-    "I8": (8, "int8"),
-    "F8_E5M2": (8, "float8_e5m2"),
-    "F8_E4M3": (8, "float8_e4m3fn"),
-    "F8_E8M0": (8, ""),
-    "F8_E4M3FNUZ": (8, ""),
-    "F8_E5M2FNUZ": (8, ""),
-    "I16": (16, "int16"),
-    "U16": (16, "uint16"),
-    "F16": (16, "float16"),
-    "BF16": (16, "bfloat16"),
-    "I32": (32, "int32"),
-    "U32": (32, "uint32"),
-    "F32": (32, "float32"),
-    "F64": (64, "float64"),
-    "I64": (64, "int64"),
-    "U64": (64, "uint64"),
-    "C64": (64, "complex64"),
+    **{row.safetensors: (8 * row.block_bytes, name) for name, row in _ferrule.DTYPES.items() if row.safetensors},
 }
 
 

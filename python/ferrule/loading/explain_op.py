@@ -30,7 +30,7 @@ def explain_op(row: dict[str, Any]) -> str:
 
 def _of_device(device: Device, row: dict[str, Any]) -> str:
     try:
-        dtypes = [dtype for dtype in _ferrule.dtypes() if _supports(device, row, dtype)]
+        dtypes = [dtype for dtype in _ferrule.DTYPES if _supports(device, row, dtype)]
     except Error as error:
         return f"{device} cannot be asked: {error}"
     return f"{device} computes it in {', '.join(dtypes)}" if dtypes else f"{device} does not compute it"

@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, one_real
 from ferrule.array.caller_names import names_itself
@@ -28,7 +29,11 @@ __all__ = ["bernoulli", "exponential", "gumbel", "integers", "normal", "uniform"
 
 _WORD, _LONG = np.dtype("uint32"), np.dtype("uint64")
 # The bits of a significand, and so of a uniform number: all multiples of 2^-digits below 1 are representable.
-_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_DIGITS = {  # of a significand, by dtype
+    name: row.mantissa_bits + 1
+    for name, row in sorted(_ferrule.DTYPES.items(), key=lambda item: item[1].block_bytes)
+    if row.dtype_class == "float" and row.computed
+}
 
 
 @names_itself

@@ -1,4 +1,4 @@
-"""q8_0, q4_0, q4_K and q6_K: block dtypes for weights, against the package that reads and writes GGUF files."""
+"""Block dtypes for weights, against the package that reads and writes GGUF files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import ferrule as fe
 import gguf
 import numpy as np
 import pytest
+from ferrule import _ferrule
+from ferrule.dtypes.blocks import BY_NAME
+from ferrule.testing.model.values import SCALES
 from numpy.typing import NDArray
 
 from tests.python.each import each
 
-DTYPES = [fe.q8_0, fe.q4_0, fe.q4_K, fe.q6_K]
-WRITABLE = [fe.q8_0, fe.q4_0]  # the dtypes that float32 can be converted to
+DTYPES = list(BY_NAME.values())
+WRITABLE = [dtype for dtype in DTYPES if _ferrule.DTYPES[dtype.name].is_encoded]  # float32 can be converted to them
 Packed = NDArray[np.uint8]
 
 
@@ -38,8 +41,7 @@ def random_blocks(dtype: fe.BlockDType, shape: tuple[int, ...], seed: int = 0) -
     """Random bits, with ordinary numbers as scales."""
     rng = np.random.default_rng(seed)
     blocks = rng.integers(0, 256, (*shape[:-1], shape[-1] // dtype.block_elements, dtype.block_bytes), np.uint8)
-    places = {"q8_0": (0,), "q4_0": (0,), "q4_K": (0, 2), "q6_K": (208,)}[dtype.name]
-    for place in places:
+    for place in SCALES[dtype.name]:
         scales = rng.uniform(-2, 2, blocks.shape[:-1]).astype(np.float16)
         blocks[..., place : place + 2] = scales[..., np.newaxis].view(np.uint8)
     return blocks.reshape(*shape[:-1], shape[-1] // dtype.block_elements * dtype.block_bytes)
@@ -177,7 +179,7 @@ def test_every_scale_is_decoded(dtype: fe.BlockDType) -> None:
     """All float16 values as scales, including infinities and denormals; NaN stays NaN."""
     every = np.arange(65536, dtype=np.uint16)
     packed = random_blocks(dtype, (every.size, dtype.block_elements))
-    place = {"q6_K": 208}.get(dtype.name, 0)
+    place = SCALES[dtype.name][0]
     packed[:, place : place + 2] = every[:, np.newaxis].view(np.uint8)
     with np.errstate(all="ignore"):
         wanted = numbers_of(packed, dtype)

@@ -12,13 +12,11 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
+from ferrule import _ferrule
 
 from tests.python.each import each
 
-DTYPES = [
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64", "complex64", "float8_e4m3fn", "float8_e5m2"),
-]
+DTYPES = [name for name, row in _ferrule.DTYPES.items() if row.safetensors]
 
 
 def numbers(dtype: Any, shape: tuple[int, ...]) -> fe.Array:

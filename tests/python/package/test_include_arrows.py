@@ -63,8 +63,9 @@ CORE_FOLDERS = [
 # Folders of csrc/core whose units need each other: memory is given back after the work of queues that use it, and the
 # allocator, when it is short of memory, waits for that work.
 FOLDERS_WITH_A_CYCLE_OF_UNITS = {"memory"}
-# The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
-HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
+# Types and dtypes are for both sides, the host C API for programs and bindings, the rest of sdk/ferrule for backends.
+SHARED_HEADERS = {"ferrule/types.h", "ferrule/dtypes.h"}
+HOST_HEADERS = {"ferrule/ferrule.h", *SHARED_HEADERS}
 LIBRARIES = {
     "fmt/": {"base", "ops", "core", "module_file", "probe", "manifest", "fmt"},
     "nlohmann/": {"base", "ops", "core", "module_file", "probe", "manifest"},
@@ -189,7 +190,7 @@ def is_allowed(part: str, target: str, name: str) -> bool:
         return kind in LIBRARIES[target]
     if target == OTHER_LIBRARY:
         return kind == "backends"
-    if name == "ferrule/types.h":  # the plain types that both sides share
+    if name in SHARED_HEADERS:
         return True
     return target in PARTS[kind]
 

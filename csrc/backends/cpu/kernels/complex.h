@@ -69,7 +69,7 @@ template <class T>
 constexpr bool is_float<Complex<T>> = false;
 
 #define FERRULE_COMPLEX Complex64, Complex128
-constexpr DTypes complex_dtypes = one_of(DType::c64) | one_of(DType::c128);
+constexpr DTypes complex_dtypes = dtypes_of(FE_CLASS_COMPLEX);
 
 // Like with_type, for complex dtypes.
 template <class F>

@@ -14,9 +14,9 @@ struct Float8E5M2 {
   uint8_t bits;
 };
 template <>
-constexpr DType dtype_of<Float8E4M3> = DType::f8e4m3;
+constexpr DType dtype_of<Float8E4M3> = DType::f8_e4m3fn;
 template <>
-constexpr DType dtype_of<Float8E5M2> = DType::f8e5m2;
+constexpr DType dtype_of<Float8E5M2> = DType::f8_e5m2;
 
 template <class T>
 constexpr bool is_float8 = __is_same(T, Float8E4M3) || __is_same(T, Float8E5M2);

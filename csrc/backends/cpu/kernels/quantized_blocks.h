@@ -7,34 +7,52 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-struct BlockQ8_0 {
+// A block of a dtype, as it lies in files; incomplete where kernels do not know the dtype.
+template <DType dtype>
+struct Block;
+template <>
+struct Block<DType::q8_0> {
   static constexpr int64_t elements = 32;
   Float16 scale;
   int8_t numbers[32];
 };
 // The lower halves of the bytes are the first 16 elements.
-struct BlockQ4_0 {
+template <>
+struct Block<DType::q4_0> {
   static constexpr int64_t elements = 32;
   Float16 scale;
   uint8_t numbers[16];
 };
 // Eight parts of 32 elements, each with a scale and a minimum of 6 bits.
-struct BlockQ4K {
+template <>
+struct Block<DType::q4_K> {
   static constexpr int64_t elements = 256;
   Float16 scale, least;
   uint8_t parts[12];
   uint8_t numbers[128];
 };
 // Sixteen parts of 16 elements, each with a scale.
-struct BlockQ6K {
+template <>
+struct Block<DType::q6_K> {
   static constexpr int64_t elements = 256;
   uint8_t low[128];  // 4 bits of each element
   uint8_t high[64];  // 2 bits of each
   int8_t parts[16];
   Float16 scale;
 };
-static_assert(sizeof(BlockQ8_0) == 34 && sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4K) == 144 && sizeof(BlockQ6K) == 210,
-              "they lie in files");
+template <DType dtype>
+constexpr bool has_block = requires {
+  sizeof(Block<dtype>);
+};
+
+template <DType dtype>
+consteval bool has_layout(int64_t elements, size_t bytes) {
+  if constexpr (has_block<dtype>) return Block<dtype>::elements == elements && sizeof(Block<dtype>) == bytes;
+  return true;
+}
+#define FERRULE_BLOCK(id, elements, bytes, ...) static_assert(has_layout<DType::id>(elements, bytes));
+FE_DTYPES(FE_NO_DTYPE, FERRULE_BLOCK)
+#undef FERRULE_BLOCK
 
 // The starts of the rows of an operand. A row is the last axis, whose elements are contiguous.
 [[maybe_unused]] static Nest rows_of(const Operand& x) {
@@ -54,20 +72,26 @@ fe_error* for_each_block(const Call& call, const Operand& x, int64_t elements, W
   });
 }
 
-constexpr DTypes block_dtypes = one_of(DType::q8_0) | one_of(DType::q4_0) | one_of(DType::q4_k) | one_of(DType::q6_k);
+#define FERRULE_BLOCK(id, ...) | (has_block<DType::id> ? one_of(DType::id) : DTypes{0})
+constexpr DTypes block_dtypes = DTypes{0} FE_DTYPES(FE_NO_DTYPE, FERRULE_BLOCK);
+#undef FERRULE_BLOCK
 
-// Calls f with a block of the given dtype.
+template <DType dtype, class F>
+fe_error* with_block_of(F f) {
+  if constexpr (has_block<dtype>) return f(Block<dtype>{});
+  return nullptr;
+}
+// Calls f with a block of the given dtype, one of block_dtypes.
 template <class F>
 fe_error* with_block(DType dtype, F f) {
   switch (dtype) {
-    case DType::q8_0:
-      return f(BlockQ8_0{});
-    case DType::q4_0:
-      return f(BlockQ4_0{});
-    case DType::q4_k:
-      return f(BlockQ4K{});
+#define FERRULE_CASE(id, ...) \
+  case DType::id:             \
+    return with_block_of<DType::id>(f);
+    FE_DTYPES(FE_NO_DTYPE, FERRULE_CASE)
+#undef FERRULE_CASE
     default:
-      return f(BlockQ6K{});
+      return nullptr;
   }
 }
 

@@ -30,10 +30,19 @@ void run_where_of_pairs(const void* const* in, void* out, size_t count, const vo
     y[2 * i + 1] = (a[2 * i + 1] & take_a) | (b[2 * i + 1] & ~take_a);
   }
 }
-template <class T>
+// It moves bits: elements of one size have one function.
+template <size_t bytes>
 constexpr ElementwiseKernel where_kernel(DType dtype) {
-  return ElementwiseKernel{run_where<T>, {DType::boolean, dtype, dtype}, 3, dtype};
+  ElementwiseFunction run = run_where_of_pairs;
+  if constexpr (bytes <= 8) run = run_where<hwy::UnsignedFromSize<bytes>>;
+  return ElementwiseKernel{run, {DType::boolean, dtype, dtype}, 3, dtype};
 }
+constexpr ElementwiseTable<__builtin_popcountll(plain_dtypes)> where_kernels = {{
+#define FERRULE_WHERE(id, abbreviation, name, kind, stored, ...) \
+  where_kernel<FE_DTYPE_BYTES(kind, stored)>(DType::abbreviation),
+    FE_DTYPES(FERRULE_WHERE, FE_NO_DTYPE)
+#undef FERRULE_WHERE
+}};
 
 // NaN in either argument gives NaN.
 struct Maximum {
@@ -69,17 +78,7 @@ constexpr auto clips() {
 
 }  // namespace
 
-ELEMENTWISE(where,
-            (elementwise_kernels(where_kernel<uint8_t>(DType::boolean), where_kernel<uint8_t>(DType::u8),
-                                 where_kernel<uint8_t>(DType::i8), where_kernel<uint16_t>(DType::u16),
-                                 where_kernel<uint8_t>(DType::f8e4m3), where_kernel<uint8_t>(DType::f8e5m2),
-                                 where_kernel<uint16_t>(DType::i16), where_kernel<uint16_t>(DType::f16),
-                                 where_kernel<uint16_t>(DType::bf16), where_kernel<uint32_t>(DType::u32),
-                                 where_kernel<uint32_t>(DType::i32), where_kernel<uint32_t>(DType::f32),
-                                 where_kernel<uint64_t>(DType::u64), where_kernel<uint64_t>(DType::i64),
-                                 where_kernel<uint64_t>(DType::f64), where_kernel<uint64_t>(DType::c64),
-                                 ElementwiseKernel{
-                                     run_where_of_pairs, {DType::boolean, DType::c128, DType::c128}, 3, DType::c128})))
+ELEMENTWISE(where, where_kernels)
 ELEMENTWISE(maximum, (binary<Maximum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(minimum, (binary<Minimum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(clip, (clips<FERRULE_FLOATS, FERRULE_INTEGERS>()))

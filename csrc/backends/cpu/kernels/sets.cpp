@@ -14,8 +14,8 @@ constexpr int64_t chunk = 16384;
 
 template <class F>
 void with_set_type(DType dtype, F f) {
-  if (dtype == DType::f8e4m3) f(Float8E4M3{});
-  if (dtype == DType::f8e5m2) f(Float8E5M2{});
+  if (dtype == DType::f8_e4m3fn) f(Float8E4M3{});
+  if (dtype == DType::f8_e5m2) f(Float8E5M2{});
   with_complex_type(dtype, f);
   with_type(dtype, f);
 }

@@ -39,30 +39,31 @@ constexpr DTypes one_of(DType dtype) { return DTypes{1} << static_cast<unsigned>
 constexpr DTypes f32 = one_of(DType::f32);
 constexpr DTypes f64 = one_of(DType::f64);
 
+// The plain dtypes of a class.
+constexpr DTypes dtypes_of(fe_dtype_class wanted) {
+#define FERRULE_BIT(id, abbreviation, name, kind, ...) \
+  | (FE_CLASS_##kind == wanted ? one_of(DType::abbreviation) : DTypes{0})
+  return DTypes{0} FE_DTYPES(FERRULE_BIT, FE_NO_DTYPE);
+#undef FERRULE_BIT
+}
+constexpr DTypes integer_dtypes = dtypes_of(FE_CLASS_SIGNED) | dtypes_of(FE_CLASS_UNSIGNED);
+
+// The dtype whose elements have a type of C++, bool or a number; DType::count if there is none.
 template <class T>
-constexpr DType dtype_of = DType::count;
-template <>
-constexpr DType dtype_of<bool> = DType::boolean;
-template <>
-constexpr DType dtype_of<int8_t> = DType::i8;
-template <>
-constexpr DType dtype_of<int16_t> = DType::i16;
-template <>
-constexpr DType dtype_of<int32_t> = DType::i32;
-template <>
-constexpr DType dtype_of<int64_t> = DType::i64;
-template <>
-constexpr DType dtype_of<uint8_t> = DType::u8;
-template <>
-constexpr DType dtype_of<uint16_t> = DType::u16;
-template <>
-constexpr DType dtype_of<uint32_t> = DType::u32;
-template <>
-constexpr DType dtype_of<uint64_t> = DType::u64;
-template <>
-constexpr DType dtype_of<float> = DType::f32;
-template <>
-constexpr DType dtype_of<double> = DType::f64;
+consteval DType dtype_of_number() {
+  if (__is_same(T, bool)) return DType::boolean;
+  const auto is_number = [](fe_dtype_class kind, bool is_fractional) {
+    return kind == FE_CLASS_FLOAT ? is_fractional : kind == FE_CLASS_SIGNED || kind == FE_CLASS_UNSIGNED;
+  };
+#define FERRULE_NUMBER(id, abbreviation, name, kind, stored, ...) \
+  if (__is_same(T, stored) && is_number(FE_CLASS_##kind, static_cast<stored>(0.5) != 0)) return DType::abbreviation;
+  FE_DTYPES(FERRULE_NUMBER, FE_NO_DTYPE)
+#undef FERRULE_NUMBER
+  return DType::count;
+}
+// The same for all element types; their files specialise it.
+template <class T>
+constexpr DType dtype_of = dtype_of_number<T>();
 
 constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

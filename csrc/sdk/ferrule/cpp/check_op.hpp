@@ -153,25 +153,21 @@ inline bool is_reduced(const fe_value& in, const fe_value& out, const OpInfo& op
 
 inline fe_dtype result_dtype(const OpInfo& op, const ResultInfo& result, const fe_node& node,
                              std::span<const fe_value* const> in) {
-  if (result.dtype == ResultDType::same) return in[first_promoted(op)]->dtype;
-  if (result.dtype == ResultDType::real) {
-    const fe_dtype dtype = in[first_promoted(op)]->dtype;
-    if (dtype == host->dtype_id("complex64")) return host->dtype_id("float32");
-    return dtype == host->dtype_id("complex128") ? host->dtype_id("float64") : dtype;
-  }
-  if (result.dtype == ResultDType::complex)
-    return host->dtype_id(in[first_promoted(op)]->dtype == host->dtype_id("float32") ? "complex64" : "complex128");
-  if (result.dtype == ResultDType::widened) {
-    const fe_dtype dtype = in[first_promoted(op)]->dtype;
-    const DTypeInfo* const row = find_dtype(dtype);
-    if (row == nullptr || row->dtype_class == FE_CLASS_FLOAT || row->dtype_class == FE_CLASS_COMPLEX) return dtype;
-    return host->dtype_id(row->dtype_class == FE_CLASS_UNSIGNED ? "uint64" : "int64");
-  }
   if (result.dtype == ResultDType::fixed) return host->dtype_id(result.fixed_dtype);
-  fe_dtype dtype = 0;
-  for (const AttributeInfo& row : op.attributes)
-    if (row.kind == AttributeKind::dtype) dtype = field_of<fe_dtype>(node.attributes, row);
-  return dtype;
+  if (result.dtype == ResultDType::attribute) {
+    fe_dtype dtype = 0;
+    for (const AttributeInfo& row : op.attributes)
+      if (row.kind == AttributeKind::dtype) dtype = field_of<fe_dtype>(node.attributes, row);
+    return dtype;
+  }
+  const fe_dtype first = in[first_promoted(op)]->dtype;
+  const DTypeInfo* const row = find_dtype(first);
+  const DTypeInfo* other = nullptr;  // null: it is the first dtype itself
+  if (row && result.dtype == ResultDType::real) other = part_of(*row);
+  if (row && result.dtype == ResultDType::complex) other = complex_of(*row);
+  if (row && result.dtype == ResultDType::widened && (row->is_integer() || row->dtype_class == FE_CLASS_BOOL))
+    other = sdk::find_dtype(row->dtype_class == FE_CLASS_UNSIGNED ? "uint64" : "int64");
+  return other ? host->dtype_id(other->name) : first;
 }
 
 // Checks dtype and shape of one result of a node without a body.

@@ -69,9 +69,7 @@ inline const fe_native_memory& whole(const fe_native_memory* memory) {
 inline const DTypeInfo* find_dtype(fe_dtype id) {
   const char* const name = host->dtype_name(id);
   if (name == nullptr) refuse(std::to_string(id) + " is the id of no dtype");
-  for (const DTypeInfo& row : dtype_table)
-    if (std::strcmp(row.name, name) == 0) return &row;
-  return nullptr;  // newer than these headers: no kernel of this module supports it
+  return sdk::find_dtype(name);  // null if it is newer than these headers: no kernel of this module supports it
 }
 
 inline std::string dtype_word(fe_dtype id) {

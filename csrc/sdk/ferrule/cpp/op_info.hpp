@@ -2,7 +2,7 @@
 #ifndef FERRULE_CPP_OP_INFO_HPP
 #define FERRULE_CPP_OP_INFO_HPP
 
-#include <ferrule/types.h>
+#include <ferrule/cpp/dtypes.hpp>
 
 #include <array>
 #include <cstddef>
@@ -12,15 +12,10 @@
 
 namespace ferrule::sdk {
 
-struct DTypeInfo {
-  const char* name;
-  fe_dtype_class dtype_class;
-  uint32_t block_elements, block_bytes;
-};
-
 // A set of rows of dtype_table.
 struct DTypeSet {
   std::array<uint64_t, 2> words;
+  static_assert(dtype_count <= 64 * 2);
   constexpr bool contains(size_t row) const { return (words[row / 64] >> row % 64 & 1) != 0; }
 };
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import ALL, BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype, wide_of
+from ferrule.testing.model.dtypes import ALL, BLOCKS, FORMATS, PARTS, TABLE, Values, is_floating, numpy_dtype, wide_of
 from ferrule.testing.model.exactness import EXACT, ROUNDED
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
@@ -88,7 +88,7 @@ FINITE = Domain(-300, 300, within=True)
 def _kind_of(name: str) -> Any:
     import gguf
 
-    return gguf.GGMLQuantizationType[name.upper()]
+    return gguf.GGMLQuantizationType(TABLE[name].gguf)
 
 
 def dequantized(name: str, x: Values, dtype: str) -> Values:
@@ -128,7 +128,7 @@ def quantizing(name: str) -> Case:
 
 CASES = [
     *map(dequantizing, BLOCKS),
-    *map(quantizing, ("q8_0", "q4_0")),
+    *(quantizing(name) for name in BLOCKS if TABLE[name].is_encoded),
     *(
         conversion(source, target)
         for source in ALL

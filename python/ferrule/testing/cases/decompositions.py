@@ -14,7 +14,7 @@ from ferrule.testing.model.problem import Problem
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems.decompositions import equations, rectangular, square
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
+DTYPES = (*PARTS.values(), *PARTS)
 DOMAIN = (Domain(-1, 1),)
 
 

@@ -11,20 +11,25 @@ from numpy.typing import NDArray
 
 from ferrule import _ferrule
 
-BOOL = ("bool",)
-SIGNED = ("int8", "int16", "int32", "int64")
-UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+TABLE = dict(sorted(_ferrule.DTYPES.items(), key=lambda item: item[1].block_bytes))
+
+
+def _of_class(*classes: str) -> tuple[str, ...]:
+    return tuple(name for name, row in TABLE.items() if row.dtype_class in classes)
+
+
+BOOL, SIGNED, UNSIGNED, COMPLEX = map(_of_class, ("bool", "signed", "unsigned", "complex"))
 INTEGERS = SIGNED + UNSIGNED
-FLOATS = ("float16", "bfloat16", "float32", "float64")
+FLOATS = tuple(name for name in _of_class("float") if TABLE[name].computed)
 NUMERIC = INTEGERS + FLOATS
 REALS = BOOL + NUMERIC
 # These dtypes are only moved, cast and compared for equality.
-FLOAT8S = ("float8_e4m3fn", "float8_e5m2")
-PARTS = {"complex64": "float32", "complex128": "float64"}  # the dtype of the real and the imaginary part
-COMPLEX = tuple(PARTS)
+FLOAT8S = tuple(name for name in _of_class("float") if not TABLE[name].computed)
+# The dtype of the real and the imaginary part.
+PARTS = {name: f"float{4 * TABLE[name].block_bytes}" for name in COMPLEX}
 ALL = REALS + FLOAT8S + COMPLEX
 # Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: its bytes.
-BLOCKS = {"q8_0": (32, 34), "q4_0": (32, 18), "q4_K": (256, 144), "q6_K": (256, 210)}
+BLOCKS = {name: (TABLE[name].block_elements, TABLE[name].block_bytes) for name in _of_class("block")}
 
 Values = NDArray[Any]
 
@@ -34,7 +39,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     """The dtype of that name in NumPy or ml_dtypes; for a block dtype, a void dtype with the size of a block."""
     if name in BLOCKS:
         return np.dtype((np.void, BLOCKS[name][1]))
-    if name == "bfloat16" or name in FLOAT8S:
+    if TABLE[name].package == "ml_dtypes":
         import ml_dtypes
 
         brought: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
@@ -87,23 +92,14 @@ class Format:
         return 2.0 ** (self.low - self.digits + 1)
 
 
-FORMATS = {
-    "float16": Format(11, -14, 16),
-    "bfloat16": Format(8, -126, 128),
-    "float8_e4m3fn": Format(4, -6, 9, infinite=False),
-    "float8_e5m2": Format(3, -14, 16),
-    "float32": Format(24, -126, 128),
-    "float64": Format(53, -1022, 1024),
-}
+def _format_of(row: _ferrule.DType) -> Format:
+    bias = 2 ** (row.exponent_bits - 1) - 1
+    return Format(row.mantissa_bits + 1, 1 - bias, bias + (1 if row.has_infinity else 2), row.has_infinity)
+
+
+FORMATS = {name: _format_of(TABLE[name]) for name in FLOATS + FLOAT8S}
 # The dtype in which a device accumulates sums.
-ACCUMULATORS = {
-    "float16": "float32",
-    "bfloat16": "float32",
-    "float32": "float32",
-    "float64": "float64",
-    "complex64": "float32",
-    "complex128": "float64",
-}
+ACCUMULATORS = {**{name: TABLE[name].computed for name in FLOATS}, **PARTS}
 
 
 def accumulator_roundoff(dtype: str) -> float:
@@ -124,12 +120,6 @@ def widen(values: Values) -> Values:
     if name in PARTS:
         return values.astype(np.clongdouble if name == "complex128" else np.complex128)
     return values.astype(wide_of(name)) if is_floating(name) else values
-
-
-@cache
-def known_dtypes() -> frozenset[str]:
-    """The dtypes of this version of ferrule."""
-    return frozenset(name for name in (*ALL, *BLOCKS) if name in _ferrule.dtypes())
 
 
 @cache

@@ -7,14 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ferrule.testing.model.dtypes import op_rows
+from ferrule.testing.model.dtypes import REALS, op_rows
 from ferrule.testing.report.record import Record, plain
 from ferrule.testing.report.state import State, cell_state, state_of
 
-DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64"),
-)
 KINDS = ("elementwise", "primitive", "composite", "host", "view")
 OTHER_KIND = "op"  # for ops of unknown kind
 
@@ -114,7 +110,7 @@ class Matrix:
             places.setdefault((record.target, record.op, record.dtype), []).append(record)
         seen = {(op, dtype) for _, op, dtype in places} | set(expected)
         self.targets = tuple(dict.fromkeys([*targets, *(r.target for r in self.records), *(p[0] for p in declared)]))
-        self.dtypes = _order({dtype for _, dtype in seen} | set(DTYPES if seen else ()), DTYPES)
+        self.dtypes = _order({dtype for _, dtype in seen} | set(REALS if seen else ()), REALS)
         self.ops = tuple(dict.fromkeys([*kinds, *sorted({op for op, _ in seen})])) if seen else ()
         self.groups = {
             kind: ops

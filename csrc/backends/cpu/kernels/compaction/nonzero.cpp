@@ -28,7 +28,7 @@ HWY_INLINE bool is_nonzero(Complex<Float> x) {
 // Like with_type, for all dtypes that are not block dtypes.
 template <class F>
 void with_plain_type(DType dtype, F f) {
-  if (dtype == DType::f8e4m3 || dtype == DType::f8e5m2) f(Float8{});
+  if (dtype == DType::f8_e4m3fn || dtype == DType::f8_e5m2) f(Float8{});
   with_complex_type(dtype, f);
   with_type(dtype, f);
 }

@@ -5,12 +5,12 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-void dequantize(const BlockQ8_0& block, float* y) {
+void dequantize(const Block<DType::q8_0>& block, float* y) {
   const float scale = widen(block.scale);
   for (int64_t i = 0; i < 32; ++i) y[i] = scale * static_cast<float>(block.numbers[i]);
 }
 
-void dequantize(const BlockQ4_0& block, float* y) {
+void dequantize(const Block<DType::q4_0>& block, float* y) {
   const float scale = widen(block.scale);
   for (int64_t i = 0; i < 16; ++i) {
     y[i] = scale * static_cast<float>((block.numbers[i] & 15) - 8);
@@ -26,7 +26,7 @@ int part_least(const uint8_t* parts, int64_t k) {
   return k < 4 ? parts[k + 4] & 63 : parts[k + 4] >> 4 | (parts[k] >> 2 & 48);
 }
 
-void dequantize(const BlockQ4K& block, float* y) {
+void dequantize(const Block<DType::q4_K>& block, float* y) {
   const float scale = widen(block.scale), least = widen(block.least);
   for (int64_t k = 0; k < 8; ++k) {
     const float s = scale * static_cast<float>(part_scale(block.parts, k));
@@ -37,7 +37,7 @@ void dequantize(const BlockQ4K& block, float* y) {
   }
 }
 
-void dequantize(const BlockQ6K& block, float* y) {
+void dequantize(const Block<DType::q6_K>& block, float* y) {
   const float scale = widen(block.scale);
   for (int64_t k = 0; k < 8; ++k) {  // of 32 elements
     const int64_t half = k / 4, quarter = k % 4;
@@ -61,7 +61,7 @@ bool has_nan(const float* x) {
 }
 constexpr Float16 nan_scale = {0x7e00};
 
-void quantize(const float* x, BlockQ8_0& block) {
+void quantize(const float* x, Block<DType::q8_0>& block) {
   float greatest = 0;
   for (int64_t i = 0; i < 32; ++i) greatest = __builtin_fabsf(x[i]) > greatest ? __builtin_fabsf(x[i]) : greatest;
   const bool nan = has_nan(x);
@@ -81,7 +81,7 @@ int number_of_4_bits(float scaled) {
   return rounded >= 15 ? 15 : rounded >= 0 ? static_cast<int>(rounded) : 0;
 }
 
-void quantize(const float* x, BlockQ4_0& block) {
+void quantize(const float* x, Block<DType::q4_0>& block) {
   float greatest = __builtin_fabsf(x[0]), signed_greatest = x[0];  // the first of equals
   for (int64_t i = 1; i < 32; ++i)
     if (__builtin_fabsf(x[i]) > greatest) {
@@ -116,8 +116,24 @@ fe_error* from_float(const Call& call) {
                         [from, to](int64_t at, int64_t number) { quantize(from + at, to[number]); });
 }
 
+// Whether float32 is encoded as blocks of the type.
+template <class Block>
+constexpr bool is_encoded = requires(const float* x, Block& block) {
+  quantize(x, block);
+};
+
 bool becomes_float32(const Call& call) { return call.out[0].dtype == DType::f32; }
-bool becomes_blocks(const Call& call) { return call.out[0].dtype == DType::q8_0 || call.out[0].dtype == DType::q4_0; }
+bool becomes_blocks(const Call& call) {
+  switch (call.out[0].dtype) {
+#define FERRULE_CASE(id, ...) \
+  case DType::id:             \
+    return is_encoded<Block<DType::id>>;
+    FE_DTYPES(FE_NO_DTYPE, FERRULE_CASE)
+#undef FERRULE_CASE
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -126,7 +142,10 @@ KERNEL(dequantize, .op = "astype", .dtypes = block_dtypes, .layouts = {FE_LAYOUT
 }
 
 KERNEL(quantize, .op = "astype", .dtypes = f32, .layouts = {FE_LAYOUT_ROWS}, .accepts = becomes_blocks) {
-  return call.out[0].dtype == DType::q8_0 ? from_float<BlockQ8_0>(call) : from_float<BlockQ4_0>(call);
+  return with_block(call.out[0].dtype, [&](auto block) -> fe_error* {
+    if constexpr (is_encoded<decltype(block)>) return from_float<decltype(block)>(call);
+    return nullptr;
+  });
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -6,7 +6,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-constexpr DTypes decomposable = f32 | f64 | one_of(DType::c64) | one_of(DType::c128);
+constexpr DTypes decomposable = f32 | f64 | dtypes_of(FE_CLASS_COMPLEX);
 
 // Calls f with a number of the operand's dtype.
 template <class F>

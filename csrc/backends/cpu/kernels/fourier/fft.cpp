@@ -255,7 +255,7 @@ fe_error* fft_to_real(const Call& call) {
       {to, reinterpret_cast<R*>(call.out[0].data), plan, lines.inner, true, static_cast<R>(attributes.scale)});
 }
 
-constexpr DTypes complexes = one_of(DType::c64) | one_of(DType::c128);
+constexpr DTypes complexes = dtypes_of(FE_CLASS_COMPLEX);
 
 uint64_t complex_scratch_size(const Call& call) { return complex_sizes(call).scratch; }
 uint64_t real_scratch_size(const Call& call) { return real_sizes(call).scratch; }

@@ -44,12 +44,10 @@ fe_error* multiply(const Call& call) {
 bool accepts(const Call& call) {
   return call.in[0].dtype == call.in[1].dtype && call.in[0].rank >= 2 && call.in[1].rank >= 2;
 }
-constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
-                            one_of(DType::u8) | one_of(DType::u16) | one_of(DType::u32) | one_of(DType::u64);
 
 }  // namespace
 
-KERNEL(integer_matmul, .op = "matmul", .dtypes = integers, .accepts = accepts) {
+KERNEL(integer_matmul, .op = "matmul", .dtypes = integer_dtypes, .accepts = accepts) {
   switch (call.in[0].item_size) {
     case 1:
       return multiply<uint8_t>(call);

@@ -33,8 +33,6 @@ struct Mean {
   }
 };
 
-constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
-                            one_of(DType::u8) | one_of(DType::u16) | one_of(DType::u32) | one_of(DType::u64);
 constexpr DTypes boolean = one_of(DType::boolean);
 constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
 
@@ -74,7 +72,7 @@ LocalScratch local_scratch_of_mean(const Call& call) {
 bool accumulates(const Call& call) {
   const DType in = call.in[0].dtype, out = call.out[0].dtype;
   if (in == out) return in != DType::boolean;
-  return (one_of(in) & (integers | boolean)) != 0 && (out == DType::i64 || out == DType::u64);
+  return (one_of(in) & (integer_dtypes | boolean)) != 0 && (out == DType::i64 || out == DType::u64);
 }
 bool keeps_dtype(const Call& call) { return call.in[0].dtype == call.out[0].dtype; }
 
@@ -140,19 +138,19 @@ fe_error* mean_of(const Call& call) {
 
 }  // namespace
 
-KERNEL(sum, .revision = 2, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
+KERNEL(sum, .revision = 2, .dtypes = floats | complex_dtypes | integer_dtypes | boolean, .accepts = accumulates,
        .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .revision = 2, .dtypes = floats | complex_dtypes | integers | boolean, .accepts = accumulates,
+KERNEL(prod, .revision = 2, .dtypes = floats | complex_dtypes | integer_dtypes | boolean, .accepts = accumulates,
        .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
-KERNEL(max, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
+KERNEL(max, .dtypes = floats | integer_dtypes | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
        .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return extreme<Max>(call);
 }
-KERNEL(min, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
+KERNEL(min, .dtypes = floats | integer_dtypes | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
        .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return extreme<Min>(call);
 }
