@@ -13,13 +13,14 @@ from ferrule.array.attributes import attribute_of
 from ferrule.array.comparison import MIRRORED, compare_mixed, is_mixed, within_range
 from ferrule.array.host_memory import from_host
 from ferrule.array.numbers import conversion, perform, shown
-from ferrule.array.symbols import Recorder, Symbol
+from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_floating
 from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
 from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule.loading.device_lookup import default_handle
 
 if TYPE_CHECKING:
+    from ferrule.array.symbols import Recorder
     from ferrule.loading.devices import Device
 
 # The ops that add and multiply bools, as NumPy does. The extension passes sums and products of bools to this module.

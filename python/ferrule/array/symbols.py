@@ -21,35 +21,36 @@ if TYPE_CHECKING:
     from ferrule.array.numbers import Number, Numbers
     from ferrule.loading.devices import Device
 
-A = TypeVar("A")  # the class Array, whose module imports this one
+    A = TypeVar("A")  # the class Array, whose module imports this one
+
+    class Recorder(Protocol[A]):
+        """The part of `ferrule.graphs.recorded_graph.RecordedGraph` that recording an op needs; A is `Array`."""
+
+        device: Device
+        _numbers: Numbers
+        _assigned: list[tuple[weakref.ref[A], _ferrule.Array]] | None
+
+        @property
+        def _lock(self) -> AbstractContextManager[Any]: ...
+
+        def constant(self, value: object, name: str | None = None) -> A: ...
+
+        def _record_all(
+            self, op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]], attributes: Mapping[str, object]
+        ) -> list[A]: ...
+
+        def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> A: ...
+
+        def _number_of(self, operation: str, *values: object) -> A: ...
+
+        def _number_as(self, number: A, dtype: np.dtype[Any], exact: bool = False) -> A: ...
+
+        def _own(self, array: A) -> Symbol: ...
+
+        def _placed(self, array: A, device: Device) -> A: ...
+
+
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))  # the folder of the package
-
-
-class Recorder(Protocol[A]):
-    """The part of `ferrule.graphs.recorded_graph.RecordedGraph` that recording an op needs; A is `Array`."""
-
-    device: Device
-    _numbers: Numbers
-    _assigned: list[tuple[weakref.ref[A], _ferrule.Array]] | None
-
-    @property
-    def _lock(self) -> AbstractContextManager[Any]: ...
-
-    def constant(self, value: object, name: str | None = None) -> A: ...
-
-    def _record_all(
-        self, op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]], attributes: Mapping[str, object]
-    ) -> list[A]: ...
-
-    def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> A: ...
-
-    def _number_of(self, operation: str, *values: object) -> A: ...
-
-    def _number_as(self, number: A, dtype: np.dtype[Any], exact: bool = False) -> A: ...
-
-    def _own(self, array: A) -> Symbol: ...
-
-    def _placed(self, array: A, device: Device) -> A: ...
 
 
 class Symbol:

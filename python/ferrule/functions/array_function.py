@@ -111,7 +111,7 @@ def _namesake(function: Callable[..., Any]) -> _Namesake | None:
     own = getattr(namespace, name)
     if own.__module__.split(".")[1] not in ("functions", "fft", "linalg"):  # as `ferrule.trace`
         return None
-    methods = getattr(sys.modules[own.__module__], "ARRAY_METHODS", {})
+    methods = inspect.unwrap(own).__globals__.get("ARRAY_METHODS", {})
     if not module and hasattr(Array, name) and name not in methods:
         return None
     parameters = inspect.signature(own).parameters.values()
