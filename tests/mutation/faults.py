@@ -301,10 +301,10 @@ FAULTS = [
     ),
     Fault(
         "add",
-        "../body.cpp",
-        "if (input.rank > 0 && sdk::is_one_axis(input.strides[input.rank - 1], stride, size)) {",
-        "if (input.rank > 0 && (sdk::is_one_axis(input.strides[input.rank - 1], stride, size) ||\n"
-        "                           sdk::is_one_axis(-input.strides[input.rank - 1], stride, size))) {",
+        "../../../sdk/ferrule/cpp/axes.hpp",
+        "is_one = is_one_axis(operands[i][axis], strides_[i][last], shape_[last]);",
+        "is_one = is_one_axis(operands[i][axis], strides_[i][last], shape_[last]) ||\n"
+        "                 is_one_axis(-operands[i][axis], strides_[i][last], shape_[last]);",
         "one axis that lies backwards is taken to go on with the other",
         check="layouts",
     ),

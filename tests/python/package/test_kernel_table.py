@@ -64,9 +64,10 @@ def test_function_names_are_those_at_the_beginning_of_lines(tmp_path: Path) -> N
         pytest.skip("needs CMake")
     (tmp_path / "a.glsl").write_text("float exp_f32(float x) { return a[0]; }\n  float inner_f32(float y);\n")
     (tmp_path / "b.glsl").write_text("float log_f32(float x) {\n  return x;\n}\nfloat exp_f32(float x);\n")
+    files = " ".join((tmp_path / name).as_posix() for name in ("a.glsl", "b.glsl"))
     (tmp_path / "CMakeLists.txt").write_text(
         PROJECT.partition("ferrule_kernel_table(")[0].format(functions=FUNCTIONS.as_posix())
-        + 'ferrule_function_names(names "[a-z]+ ([a-z]+)_f32\\\\(" ${CMAKE_SOURCE_DIR}/a.glsl ${CMAKE_SOURCE_DIR}/b.glsl)\n'
+        + f'ferrule_function_names(names "[a-z]+ ([a-z]+)_f32\\\\(" {files})\n'
         + 'message(STATUS "the names: ${names}")\n'
     )
     done = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build"], capture_output=True, text=True)
