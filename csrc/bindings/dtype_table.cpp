@@ -23,29 +23,19 @@ struct DTypeRow {
   int gguf;
 };
 
+// clang-format off
 constexpr DTypeRow table[] = {
 #define FERRULE_NUMBER(id, abbreviation, name, kind, stored, computed, exponent, mantissa, infinity, package, dlpack, \
                        safetensors, gguf)                                                                             \
-  {#id,                                                                                                               \
-   name,                                                                                                              \
-   FE_CLASS_##kind,                                                                                                   \
-   1,                                                                                                                 \
-   FE_DTYPE_BYTES(kind, stored),                                                                                      \
-   #computed,                                                                                                         \
-   exponent,                                                                                                          \
-   mantissa,                                                                                                          \
-   infinity != 0,                                                                                                     \
-   false,                                                                                                             \
-   package,                                                                                                           \
-   dlpack,                                                                                                            \
-   safetensors,                                                                                                       \
-   gguf},
+  {#id, name, FE_CLASS_##kind, 1, FE_DTYPE_BYTES(kind, stored), #computed, exponent, mantissa, infinity != 0, false,  \
+   package, dlpack, safetensors, gguf},
 #define FERRULE_BLOCK(id, elements, bytes, encoded, gguf) \
   {#id, #id, FE_CLASS_BLOCK, elements, bytes, "none", 0, 0, false, encoded != 0, "", -1, "", gguf},
     FE_DTYPES(FERRULE_NUMBER, FERRULE_BLOCK)
 #undef FERRULE_NUMBER
 #undef FERRULE_BLOCK
 };
+// clang-format on
 
 // The fields of _ferrule.DType, in the order of `values_of`.
 PyStructSequence_Field fields[] = {

@@ -23,10 +23,21 @@ using elementwise::no_slot;
 using elementwise::Operand;
 using elementwise::Type;
 
+// The format of a dtype by its abbreviation. Values of a float8 are bits; functions of numbers compute with the float32
+// that `from_f8...` gives.
+constexpr Format format_named(std::string_view abbreviation) {
+  for (const FormatRow& row : format_rows)
+    if (row.name == abbreviation) return row.format;
+  return Format::u8;
+}
 // The formats in which elements of a dtype are stored and computed.
 struct DtypeRow {
-  constexpr DtypeRow(std::string_view name, Format stored, std::string_view ending, std::string_view conversion)
-      : dtype(name), format(stored), type(row_of(stored).type), suffix(ending), cast(conversion) {}
+  constexpr DtypeRow(std::string_view name, Format stored, std::string_view conversion)
+      : dtype(name),
+        format(stored),
+        type(row_of(stored).type),
+        suffix(sdk::find_dtype(name)->abbreviation),
+        cast(conversion) {}
   std::string_view dtype;
   Format format;
   Type type;
@@ -34,28 +45,16 @@ struct DtypeRow {
   std::string_view cast;    // the function that converts to it
 };
 constexpr DtypeRow dtypes[] = {
-    {"bool", Format::boolean, "bool", "to_boolean"},
-    {"int8", Format::i8, "i8", "to_i8"},
-    {"int16", Format::i16, "i16", "to_i16"},
-    {"int32", Format::i32, "i32", "to_i32"},
-    {"int64", Format::i64, "i64", "to_i64"},
-    {"uint8", Format::u8, "u8", "to_u8"},
-    {"uint16", Format::u16, "u16", "to_u16"},
-    {"uint32", Format::u32, "u32", "to_u32"},
-    {"uint64", Format::u64, "u64", "to_u64"},
-    {"float16", Format::f16, "f16", "to_f16"},
-    {"bfloat16", Format::bf16, "bf16", "to_bf16"},
-    {"float32", Format::f32, "f32", "to_f32"},
-    {"float64", Format::f64, "f64", "to_f64"},
-    // Values of a float8 are bits; functions of numbers compute with the float32 that `from_f8...` gives.
-    {"float8_e4m3fn", Format::u8, "f8e4m3", "to_f8e4m3"},
-    {"float8_e5m2", Format::u8, "f8e5m2", "to_f8e5m2"}};
+#define FERRULE_DTYPE(id, abbreviation, name, ...) {name, format_named(#abbreviation), "to_" #abbreviation},
+    FE_DTYPES(FERRULE_DTYPE, FE_NO_DTYPE)
+#undef FERRULE_DTYPE
+};
 
 [[noreturn]] inline void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
 inline const DtypeRow& row_named(std::string_view dtype) {
   for (const DtypeRow& row : dtypes)
-    if (row.dtype == dtype) return row;
+    if (row.dtype == dtype && !sdk::find_dtype(dtype)->is_complex()) return row;
   refuse("no elements of " + std::string(dtype));
 }
 inline const DtypeRow& row_of(fe_dtype dtype) {
@@ -64,8 +63,9 @@ inline const DtypeRow& row_of(fe_dtype dtype) {
 }
 // The format of the parts of complex numbers; null for other dtypes.
 inline const DtypeRow* part_of(const sdk::Operand& operand) {
-  if (operand.is("complex64")) return &row_named("float32");
-  return operand.is("complex128") ? &row_named("float64") : nullptr;
+  const sdk::DTypeInfo* const row = operand.dtype_row();
+  const sdk::DTypeInfo* const part = row ? sdk::part_of(*row) : nullptr;
+  return part ? &row_named(part->name) : nullptr;
 }
 // The format for copies, which move bits.
 inline const DtypeRow& bits_of(const sdk::Operand& operand) {
@@ -76,12 +76,17 @@ inline const DtypeRow& bits_of(const sdk::Operand& operand) {
   refuse("no elements of " + std::string(sdk::host->dtype_name(operand.dtype())));
 }
 
-inline bool is_float8(const DtypeRow& row) { return row.suffix.starts_with("f8"); }
+inline bool is_float8(const DtypeRow& row) { return sdk::find_dtype(row.dtype)->is_float8(); }
 
 inline std::optional<Function> find_function(std::string_view name) {
   for (size_t i = 0; i < function_rows.size(); ++i)
     if (function_rows[i].name == name) return static_cast<Function>(i);
   return std::nullopt;
+}
+
+inline Function function_named(std::string_view name) {
+  if (const auto function = find_function(name)) return *function;
+  refuse("there is no function " + std::string(name));
 }
 
 class Writer {
@@ -139,16 +144,16 @@ class Writer {
   Value convert(Value value, const DtypeRow& to) {
     if (value.format == &to) return value;
     if (is_float8(*value.format)) {
-      const auto decoding = find_function("from_" + std::string(value.format->suffix));
-      value = add(*decoding, {&value, 1}, value.format->type, row_named("float32"), 0);
+      const Function decoding = function_named("from_" + std::string(value.format->suffix));
+      value = add(decoding, {&value, 1}, value.format->type, row_named("float32"), 0);
       if (value.format == &to) return value;
     }
-    return add(*find_function(to.cast), {&value, 1}, value.format->type, *note(to), 0);
+    return add(function_named(to.cast), {&value, 1}, value.format->type, *note(to), 0);
   }
   Value call(std::string_view function, std::initializer_list<Value> in, Type type, const DtypeRow& format) {
-    return add(*find_function(function), {in.begin(), in.size()}, type, *note(format), 0);
+    return add(function_named(function), {in.begin(), in.size()}, type, *note(format), 0);
   }
-  Value copy(Value value) { return add(*find_function("copy"), {&value, 1}, value.format->type, *value.format, 0); }
+  Value copy(Value value) { return add(function_named("copy"), {&value, 1}, value.format->type, *value.format, 0); }
 
   // The value becomes an output, or one part of an output.
   void store(uint32_t output, Value value, uint32_t part = 0) { results_.push_back({value, output, part}); }

@@ -11,14 +11,6 @@
 
 namespace ferrule::cuda {
 
-// "f16" for float16, "i64" for int64, "bool".
-inline std::string abbreviation_of(const sdk::Operand& operand) {
-  std::string name = sdk::host->dtype_name(operand.dtype());
-  const size_t digits = name.find_first_of("0123456789");
-  if (digits == std::string::npos) return name;
-  return (name.starts_with("bfloat") ? "bf" : name.substr(0, 1)) + name.substr(digits);
-}
-
 // "take.u32": for kernels that move items of up to 16 bytes without interpreting them.
 inline std::string by_item_size(const std::string& kernel, const sdk::Operand& operand) {
   const size_t bytes = operand.item_size();
@@ -26,9 +18,6 @@ inline std::string by_item_size(const std::string& kernel, const sdk::Operand& o
     throw sdk::Error(FE_UNSUPPORTED, "it moves no items of " + std::to_string(bytes) + " bytes");
   return kernel + ".u" + std::to_string(8 * bytes);
 }
-
-inline bool is_half(const sdk::Operand& x) { return x.is("float16") || x.is("bfloat16"); }
-inline bool is_floating(const sdk::Operand& x) { return is_half(x) || x.is("float32") || x.is("float64"); }
 
 // The reason why no kernel but those with an epilogue takes a node, whatever its op.
 inline std::optional<std::string> general_refusal(const sdk::Node& node) {

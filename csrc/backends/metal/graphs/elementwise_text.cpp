@@ -1,31 +1,44 @@
 #include "graphs/elementwise_text.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "pipelines/embedded_texts.h"
 
 namespace ferrule::metal {
 namespace {
 
-constexpr Format formats[] = {{"bool", "bool", "uchar", "bool"},
-                              {"int8", "i8", "char", "char"},
-                              {"int16", "i16", "short", "short"},
-                              {"int32", "i32", "int", "int"},
-                              {"int64", "i64", "long", "long"},
-                              {"uint8", "u8", "uchar", "uchar"},
-                              {"uint16", "u16", "ushort", "ushort"},
-                              {"uint32", "u32", "uint", "uint"},
-                              {"uint64", "u64", "ulong", "ulong"},
-                              {"float16", "f16", "ushort", "float", true},
-                              {"bfloat16", "bf16", "ushort", "float", true},
-                              {"float8_e4m3fn", "f8_e4m3fn", "uchar", "float", true},
-                              {"float8_e5m2", "f8_e5m2", "uchar", "float", true},
-                              {"float32", "f32", "float", "float"}};
+// Real numbers of which Metal has the type, or which are computed in float.
+constexpr bool has_format(const sdk::DTypeInfo& row) {
+  return !row.is_complex() && !row.is_block() && !(row.is_floating() && row.block_bytes > 4);
+}
+constexpr Format format_for(const sdk::DTypeInfo& row) {
+  constexpr std::string_view integers[2][4] = {{"uchar", "ushort", "uint", "ulong"}, {"char", "short", "int", "long"}};
+  const bool is_half = row.is_floating() && row.block_bytes < 4;
+  const std::string_view integer = integers[row.dtype_class == FE_CLASS_SIGNED][std::countr_zero(row.block_bytes)];
+  const std::string_view stored = row.is_floating() && !is_half ? "float" : integer;
+  const std::string_view computed = row.dtype_class == FE_CLASS_BOOL ? "bool" : is_half ? "float" : stored;
+  return {row.name, row.abbreviation, stored, computed, is_half};
+}
+// By dtype_table; empty for dtypes without a format.
+const auto& formats() {
+  static const auto table = [] {
+    std::array<Format, sdk::dtype_count> all{};
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!has_format(sdk::dtype_table[i])) continue;
+      const Format format = format_for(sdk::dtype_table[i]);
+      if (!format.is_half || !file_of_function("load_" + std::string(format.name)).empty()) all[i] = format;
+    }
+    return all;
+  }();
+  return table;
+}
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
 const Format& format_named(std::string_view dtype) {
-  for (const Format& format : formats)
+  for (const Format& format : formats())
     if (format.dtype == dtype) return format;
   refuse("no elements of " + std::string(dtype));
 }

@@ -1,7 +1,10 @@
 // Block dtypes in plans. Kernels move and read blocks in words of 2 bytes.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/planning.h"
+#include "pipelines/embedded_texts.h"
 
 namespace ferrule::metal {
 
@@ -9,9 +12,19 @@ inline int64_t block_elements(const sdk::Operand& x) { return x.dtype_info().blo
 inline bool is_block(const sdk::Operand& x) { return block_elements(x) != 1; }
 inline int64_t block_words(fe_dtype dtype) { return sdk::host->dtype_info(dtype)->block_bytes / 2; }
 
-// The line that includes the file of a block dtype in block_formats/.
+inline std::string block_file(fe_dtype dtype) {
+  return "block_formats/" + std::string(sdk::host->dtype_name(dtype)) + ".metal";
+}
+// Whether kernels decode the dtype.
+inline bool has_block_file(fe_dtype dtype) {
+  return std::ranges::any_of(embedded_texts(),
+                             [name = block_file(dtype)](const auto& row) { return row.name == name; });
+}
+// What the file of a block dtype needs, and the line that includes it.
 inline std::string block_format(fe_dtype dtype) {
-  return "#include \"block_formats/" + std::string(sdk::host->dtype_name(dtype)) + ".metal\"\n";
+  return definition("BLOCK_ELEMENTS", sdk::host->dtype_info(dtype)->block_elements) +
+         definition("BLOCK_WORDS", static_cast<uint64_t>(block_words(dtype))) + "#include \"" + block_file(dtype) +
+         "\"\n";
 }
 
 // An array of blocks as an array of items, of which `per_block` are adjacent for each block. Rows of blocks are

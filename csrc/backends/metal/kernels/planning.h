@@ -12,7 +12,6 @@
 
 namespace ferrule::metal {
 
-inline bool is_half(const sdk::Operand& x) { return x.is("float16") || x.is("bfloat16"); }
 inline bool computes_in_float(const sdk::Operand& x) { return is_half(x) || x.is("float32"); }
 
 // The reason why no kernel but those with an epilogue takes a node, whatever its op.

@@ -13,11 +13,8 @@ struct FloatBits {
   uint32_t greatest, nan;
 };
 inline FloatBits float_bits(const sdk::Operand& x) {
-  if (x.is("float8_e4m3fn")) return {0x7e, 0x7f};
-  if (x.is("float8_e5m2")) return {0x7c, 0x7e};
-  if (x.is("float16")) return {0x7c00, 0x7e00};
-  if (x.is("bfloat16")) return {0x7f80, 0x7fc0};
-  return {0x7f800000, 0x7fc00000};
+  const sdk::FloatFormat& format = x.dtype_row()->format;
+  return {static_cast<uint32_t>(format.greatest()), static_cast<uint32_t>(format.nan())};
 }
 
 // The definitions that stand in front of sorting_keys.metal. Elements are `Stored` as unsigned integers.

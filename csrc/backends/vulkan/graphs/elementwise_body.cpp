@@ -1,5 +1,8 @@
 #include "graphs/elementwise_body.h"
 
+#include <ferrule/cpp/dtypes.hpp>
+
+#include <array>
 #include <optional>
 #include <set>
 
@@ -15,31 +18,23 @@ struct Format {
   bool is_floating;
   bool is_narrow() const { return name != computed_in; }
 };
-constexpr Format formats[] = {
-    {"bool", "bool", "bool", false}, {"int8", "i8", "i32", false},      {"int16", "i16", "i32", false},
-    {"int32", "i32", "i32", false},  {"int64", "i64", "i64", false},    {"uint8", "u8", "u32", false},
-    {"uint16", "u16", "u32", false}, {"uint32", "u32", "u32", false},   {"uint64", "u64", "u64", false},
-    {"float16", "f16", "f32", true}, {"bfloat16", "bf16", "f32", true}, {"float32", "f32", "f32", true},
-    {"float64", "f64", "f64", true}};
+// Integers narrower than 32 bits are computed in 32 bits.
+constexpr Format format_for(const sdk::DTypeInfo& row) {
+  std::string_view computed = row.abbreviation;
+  if (row.is_half()) computed = sdk::find_dtype(row.computed)->abbreviation;
+  if (row.is_integer() && row.block_bytes < 4) computed = row.dtype_class == FE_CLASS_SIGNED ? "i32" : "u32";
+  return {row.name, row.abbreviation, computed, row.is_floating()};
+}
+// By dtype_table; empty for dtypes without a format: complex numbers, and those that ops do not compute.
+constexpr auto formats = [] {
+  std::array<Format, sdk::dtype_count> all{};
+  for (size_t i = 0; i < all.size(); ++i)
+    if (const sdk::DTypeInfo& row = sdk::dtype_table[i]; row.is_computed() && !row.is_complex())
+      all[i] = format_for(row);
+  return all;
+}();
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
-
-const Format& format_named(std::string_view dtype) {
-  for (const Format& format : formats)
-    if (format.dtype == dtype) return format;
-  refuse("no elements of " + std::string(dtype));
-}
-const Format& format_of(fe_dtype dtype) {
-  const char* const name = sdk::host->dtype_name(dtype);
-  return format_named(name != nullptr ? name : "an unknown dtype");
-}
-// The format for copies, which move bits.
-const Format& bits_of(size_t item_size) {
-  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
-  for (size_t i = 0; i < std::size(names); ++i)
-    if (item_size == size_t{1} << i) return format_named(names[i]);
-  refuse("no elements of " + std::to_string(item_size) + " bytes");
-}
 
 // Whether a body may call a function. Epilogues have fewer: functions.glsl, but not further_functions.glsl.
 bool has_function(const std::string& name, bool in_epilogue) {
@@ -55,6 +50,23 @@ std::string joined(std::initializer_list<std::string_view> parts) {
     name += part;
   }
   return name;
+}
+
+const Format& format_named(std::string_view dtype) {
+  for (const Format& format : formats)
+    if (format.dtype == dtype && has_function(joined({"load", dtype}), true)) return format;
+  refuse("no elements of " + std::string(dtype));
+}
+const Format& format_of(fe_dtype dtype) {
+  const char* const name = sdk::host->dtype_name(dtype);
+  return format_named(name != nullptr ? name : "an unknown dtype");
+}
+// The format for copies, which move bits.
+const Format& bits_of(size_t item_size) {
+  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (item_size == size_t{1} << i) return format_named(names[i]);
+  refuse("no elements of " + std::to_string(item_size) + " bytes");
 }
 
 class Writer {

@@ -14,23 +14,12 @@
 
 namespace ferrule::vulkan {
 
-// "f16" for float16, "i64" for int64, "bool".
-inline std::string abbreviation_of(const sdk::Operand& operand) {
-  std::string name = sdk::host->dtype_name(operand.dtype());
-  const size_t digits = name.find_first_of("0123456789");
-  if (digits == std::string::npos) return name;
-  return (name.starts_with("bfloat") ? "bf" : name.substr(0, 1)) + name.substr(digits);
-}
-
 // "take.u32": for shaders that move items without interpreting them.
 inline std::string by_item_size(const std::string& shader, const sdk::Operand& operand) {
   if (operand.item_size() > 8)
     throw sdk::Error(FE_UNSUPPORTED, "it moves no items of " + std::to_string(operand.item_size()) + " bytes");
   return shader + ".u" + std::to_string(8 * operand.item_size());
 }
-
-inline bool is_half(const sdk::Operand& x) { return x.is("float16") || x.is("bfloat16"); }
-inline bool is_floating(const sdk::Operand& x) { return is_half(x) || x.is("float32") || x.is("float64"); }
 
 // The reason why no kernel but those with an epilogue takes a node, whatever its op.
 inline std::optional<std::string> general_refusal(const sdk::Node& node) {

@@ -39,7 +39,7 @@ inline std::optional<DecodedBlocks> find_decoded_blocks(const Node& node, uint32
 
   const uint32_t decoded = value_of(node, input);
   std::optional<Node> cast = cast_to(decoded, node.index());
-  if (cast && (cast->output(0).is("float16") || cast->output(0).is("bfloat16")) && cast->input(0).is("float32")) {
+  if (cast && is_half(cast->output(0)) && cast->input(0).is("float32")) {
     const uint32_t middle = value_of(*cast, 0);
     const std::optional<Node> decoding = cast_to(middle, cast->index());
     if (!decoding || !is_whole(middle) || cast->input(0).count() != decoding->output(0).count()) return std::nullopt;

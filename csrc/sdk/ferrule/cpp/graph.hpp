@@ -2,11 +2,14 @@
 #ifndef FERRULE_CPP_GRAPH_HPP
 #define FERRULE_CPP_GRAPH_HPP
 
+#include <ferrule/cpp/dtypes.hpp>
+#include <ferrule/cpp/error.hpp>
 #include <ferrule/cpp/value_place.hpp>
 
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ferrule::sdk {
@@ -33,6 +36,8 @@ class Operand {
 
   fe_dtype dtype() const { return dtype_; }
   const fe_dtype_info& dtype_info() const { return *info_; }
+  // The row of the dtype; null for one that is newer than these headers.
+  const DTypeInfo* dtype_row() const { return find_dtype(info_->name); }
   // Whether the dtype has this name.
   bool is(const char* dtype) const { return dtype_ == host->dtype_id(dtype); }
   size_t item_size() const { return info_->block_bytes; }  // bytes of an element of a plain dtype
@@ -65,6 +70,16 @@ class Operand {
   std::array<int64_t, FE_MAX_RANK> strides_{};
   ValuePlace place_;
 };
+
+inline bool is_half(const Operand& x) { return x.dtype_row() && x.dtype_row()->is_half(); }
+// Whether the dtype is floating-point and ops compute it, which they do not with float8.
+inline bool is_floating(const Operand& x) {
+  return x.dtype_row() && x.dtype_row()->is_floating() && x.dtype_row()->is_computed();
+}
+// "f16" for float16, "i64" for int64, "bool".
+inline std::string abbreviation_of(const Operand& x) {
+  return x.dtype_row() ? x.dtype_row()->abbreviation : x.dtype_info().name;
+}
 
 // A node of a graph view; valid as long as the view.
 class Node {

@@ -17,8 +17,8 @@ uint64_t mask_of(const sdk::Operand& x) {
   if (x.is("complex64")) return 0x7fffffff'7fffffff;
   const size_t bits = 8 * std::min<size_t>(8, x.item_size());
   const uint64_t all = ~uint64_t{0} >> (64 - bits);
-  const bool has_sign = is_floating(x) || x.is("float8_e4m3fn") || x.is("float8_e5m2") || x.is("complex128");
-  return has_sign ? all >> 1 : all;
+  const auto kind = static_cast<fe_dtype_class>(x.dtype_info().dtype_class);
+  return kind == FE_CLASS_FLOAT || kind == FE_CLASS_COMPLEX ? all >> 1 : all;
 }
 
 bool is_count(const sdk::Operand& operand) { return operand.is("int64") && operand.rank() == 0; }

@@ -22,7 +22,11 @@ Layout layout_of_blocks(const sdk::Operand& x, int64_t elements, int64_t unit) {
 Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
-  Plan plan = plan_named("dequantize." + std::string(sdk::host->dtype_name(x.dtype())));
+  const std::string dtype = sdk::host->dtype_name(x.dtype());
+#define IS_DTYPE(name, Block) || dtype == #name
+  if (!(false BLOCK_DTYPES(IS_DTYPE))) return refusal("it does not decode these blocks");
+#undef IS_DTYPE
+  Plan plan = plan_named("dequantize." + dtype);
   plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
   const int64_t elements = block_elements(x);

@@ -32,8 +32,8 @@ struct BlockQ6K {
   int8_t parts[16];
   uint16_t scale;
 };
-static_assert(sizeof(BlockQ8_0) == 34 && sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4K) == 144 && sizeof(BlockQ6K) == 210,
-              "they lie in files");
+// BLOCK(dtype, struct) for each block dtype that has kernels.
+#define BLOCK_DTYPES(BLOCK) BLOCK(q8_0, BlockQ8_0) BLOCK(q4_0, BlockQ4_0) BLOCK(q4_K, BlockQ4K) BLOCK(q6_K, BlockQ6K)
 
 struct DequantizeParameters {
   Address from, to;

@@ -87,7 +87,6 @@ __device__ __forceinline__ void dequantize(const DequantizeParameters& p) {
 
 using namespace ferrule::cuda;
 
-FERRULE_KERNEL(dequantize_q8_0, DequantizeParameters, 256) { dequantize<BlockQ8_0>(p); }
-FERRULE_KERNEL(dequantize_q4_0, DequantizeParameters, 256) { dequantize<BlockQ4_0>(p); }
-FERRULE_KERNEL(dequantize_q4_K, DequantizeParameters, 256) { dequantize<BlockQ4K>(p); }
-FERRULE_KERNEL(dequantize_q6_K, DequantizeParameters, 256) { dequantize<BlockQ6K>(p); }
+#define DEQUANTIZE(dtype, Block) \
+  FERRULE_KERNEL(dequantize_##dtype, DequantizeParameters, 256) { dequantize<Block>(p); }
+BLOCK_DTYPES(DEQUANTIZE)

@@ -131,25 +131,25 @@ __device__ __forceinline__ uint32_t narrow_magnitude(uint32_t magnitude) {
 }
 // This float8 has no infinity: numbers that are too large become NaN.
 template <class T>
-__device__ FERRULE_OUT_OF_LINE uint32_t to_f8e4m3(T x) {
+__device__ FERRULE_OUT_OF_LINE uint32_t to_f8_e4m3fn(T x) {
   const uint32_t bits = bits_as<uint32_t>(rounded_to_odd<T>(x)), number = narrow_magnitude<3, 7>(bits & 0x7fffffffu);
   return (bits >> 24 & 0x80u) | (number > 0x7eu ? 0x7fu : number);
 }
 template <class T>
-__device__ FERRULE_OUT_OF_LINE uint32_t to_f8e5m2(T x) {
+__device__ FERRULE_OUT_OF_LINE uint32_t to_f8_e5m2(T x) {
   const uint32_t bits = bits_as<uint32_t>(rounded_to_odd<T>(x)), magnitude = bits & 0x7fffffffu;
   const uint32_t number = narrow_magnitude<2, 15>(magnitude);
   return (bits >> 24 & 0x80u) | (magnitude > 0x7f800000u ? 0x7eu : number > 0x7bu ? 0x7cu : number);
 }
 template <class T>
-__device__ __forceinline__ float from_f8e4m3(T bits) {
+__device__ __forceinline__ float from_f8_e4m3fn(T bits) {
   const uint32_t magnitude = bits & 0x7fu;
   // The product has the exponent's bias of a float, also for denormals.
   const float number = bits_as<float>(magnitude << 20) * 0x1p120f;
   return bits_as<float>((bits & 0x80u) << 24 | (magnitude == 0x7fu ? 0x7fc00000u : bits_as<uint32_t>(number)));
 }
 template <class T>
-__device__ __forceinline__ float from_f8e5m2(T bits) {
+__device__ __forceinline__ float from_f8_e5m2(T bits) {
   return to_float(Half{static_cast<uint16_t>(bits << 8)});
 }
 

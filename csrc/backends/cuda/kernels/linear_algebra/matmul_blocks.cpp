@@ -50,6 +50,13 @@ void choose(BlockProduct& found, const MatmulParameters& p, bool is_tensor, cons
     choose_tile<Block, BlockMedium>(found, "medium", p, capabilities, true);
 }
 
+#define CHECK(name, Block)                                                   \
+  static_assert(Block::elements == sdk::find_dtype(#name)->block_elements && \
+                    sizeof(Block) == sdk::find_dtype(#name)->block_bytes,    \
+                "blocks lie in files");
+BLOCK_DTYPES(CHECK)
+#undef CHECK
+
 }  // namespace
 
 std::optional<BlockProduct> block_product_of(const PlannedNode& node, const MatmulParameters& p, bool is_tensor,
@@ -65,14 +72,10 @@ std::optional<BlockProduct> block_product_of(const PlannedNode& node, const Matm
   found.value = blocks->value;
   found.first_byte = static_cast<uint64_t>(fe_bytes_of(sdk::host->dtype_info(blocks->dtype), blocks->first));
   const std::string_view dtype = sdk::host->dtype_name(blocks->dtype);
-  if (dtype == "q8_0")
-    choose<BlockQ8_0>(found, p, is_tensor, capabilities);
-  else if (dtype == "q4_0")
-    choose<BlockQ4_0>(found, p, is_tensor, capabilities);
-  else if (dtype == "q4_K")
-    choose<BlockQ4K>(found, p, is_tensor, capabilities);
-  else if (dtype == "q6_K")
-    choose<BlockQ6K>(found, p, is_tensor, capabilities);
+#define CHOOSE(name, Block) \
+  if (dtype == #name) choose<Block>(found, p, is_tensor, capabilities);
+  BLOCK_DTYPES(CHOOSE)
+#undef CHOOSE
   if (found.kernel.empty()) return std::nullopt;
   if (is_tensor) found.kernel += "." + abbreviation_of(a);
   found.kernel += "_" + std::string(dtype);

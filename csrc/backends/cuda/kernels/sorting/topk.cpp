@@ -17,11 +17,7 @@ void bind_rows(Launch& launch, size_t rows, const PlannedNode& node) {
   launch.writes(rows + offsetof(TopkRows, indices), node.output_value(1));
 }
 
-bool has_keys(const sdk::Operand& x) {
-  for (const char* const name : {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
-    if (x.is(name)) return true;
-  return is_floating(x);
-}
+bool has_keys(const sdk::Operand& x) { return is_floating(x) || (x.dtype_row() && x.dtype_row()->is_integer()); }
 size_t key_bytes_of(const sdk::Operand& x) { return std::max<size_t>(4, x.item_size()); }
 uint64_t aligned(uint64_t bytes) { return quotient_up(bytes, 256) * 256; }
 

@@ -1,6 +1,6 @@
 // Access to blocks. A block lies in memory as in GGUF files, aligned to 2 bytes, and is read in words of 2 bytes. The
-// including texts have one file of this folder for each block dtype, with the same names:
-//   BLOCK_ELEMENTS, BLOCK_WORDS  what a block has
+// including texts define BLOCK_ELEMENTS and BLOCK_WORDS, what a block has, and include the file of this folder for the
+// block dtype. It has
 //   decode(block, first, to)     the elements of a block from number `first` on, as float32, by ggml's formulas step by
 //                                step, so that the bits are those of its Python package (gguf.quants). `to` has 4, 8 or
 //                                16 of them, and `first` is a multiple of that.

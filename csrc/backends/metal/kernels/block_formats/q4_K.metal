@@ -3,9 +3,6 @@
 #pragma once
 #include "block_formats/bytes.metal"
 
-#define BLOCK_ELEMENTS 256
-#define BLOCK_WORDS 72
-
 template <typename Words, uint COUNT>
 void decode(Words block, uint first, thread float (&to)[COUNT]) {
   const uint part = first / 32, shift = part % 2 * 4;

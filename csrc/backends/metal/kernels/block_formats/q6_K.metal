@@ -3,9 +3,6 @@
 #pragma once
 #include "block_formats/bytes.metal"
 
-#define BLOCK_ELEMENTS 256
-#define BLOCK_WORDS 105
-
 template <typename Words, uint COUNT>
 void decode(Words block, uint first, thread float (&to)[COUNT]) {
   const uint half_number = first / 128, quarter = first / 32 % 4, at = first % 32;

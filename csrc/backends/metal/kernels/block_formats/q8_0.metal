@@ -2,9 +2,6 @@
 #pragma once
 #include "block_formats/bytes.metal"
 
-#define BLOCK_ELEMENTS 32
-#define BLOCK_WORDS 17
-
 template <typename Words, uint COUNT>
 void decode(Words block, uint first, thread float (&to)[COUNT]) {
   const float scale = widened_f16(block[0]);

@@ -13,6 +13,7 @@ struct Parameters {
 Plan plan_dequantize(const PlannedNode& node) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
+  if (!has_block_file(x.dtype())) return refusal("it does not decode these blocks");
   Plan plan = plan_named("dequantize");
   plan.support.row_inputs = {0};
   constexpr int64_t items = 8;  // as in dequantize.metal

@@ -51,7 +51,7 @@ std::optional<Plan> plan_block_product(const PlannedNode& node) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (node.writers() == nullptr || !computes_in_float(a) || out.count() == 0) return std::nullopt;
   const auto blocks = sdk::find_decoded_blocks(node, 1, static_cast<size_t>(b.rank() - 2), *node.writers());
-  if (!blocks) return std::nullopt;
+  if (!blocks || !has_block_file(blocks->dtype)) return std::nullopt;
   const int64_t elements = sdk::host->dtype_info(blocks->dtype)->block_elements, words = block_words(blocks->dtype);
   const auto words_of = [&](int64_t count) { return count / elements * words; };
 
