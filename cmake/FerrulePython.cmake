@@ -91,12 +91,13 @@ add_custom_command(
 # ---- where the public names are
 set(public_names ${FERRULE_GENERATED}/python/public_names.py)
 set(functions ${FERRULE_GENERATED}/python/ops.py ${FERRULE_GENERATED}/python/reduction_functions.py)
-set(public_names_from ${PROJECT_SOURCE_DIR}/python/ferrule/__init__.py ${functions})
+set(package ${PROJECT_SOURCE_DIR}/python/ferrule)
+file(GLOB public_names_from ${package}/__init__.py ${package}/*/__init__.py)
 set(names_generator ${PROJECT_SOURCE_DIR}/cmake/python/public_names.py)
 add_custom_command(
   OUTPUT ${public_names}
-  COMMAND ${Python_EXECUTABLE} ${names_generator} ${public_names} ${public_names_from}
-  DEPENDS ${public_names_from} ${names_generator}
+  COMMAND ${Python_EXECUTABLE} ${names_generator} ${public_names} ${package} ${functions}
+  DEPENDS ${public_names_from} ${functions} ${names_generator}
   COMMENT "Generating the list of public names"
   VERBATIM)
 add_custom_target(ferrule_python_files ALL DEPENDS ${python_files} ${public_names})

@@ -1,9 +1,9 @@
 """Writes ferrule/public_names.py: where each public name of `import ferrule` is.
 
-    public_names.py public_names.py python/ferrule/__init__.py ops.py ...
+    public_names.py public_names.py python/ferrule ops.py ...
 
 The names are those that __init__.py imports as themselves, those that it assigns, and the functions of generated files
-of ferrule.functions.
+of ferrule.functions. Those of ferrule.fft and others are what their __init__.py imports from their files.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from __future__ import annotations
 '''
 
 
+NAMESPACES = ("fft", "linalg", "random")
+
+
 def imported(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
     """The names that are imported as themselves, as type checkers want it, and their modules."""
     for statement in statements:
@@ -28,6 +31,13 @@ def imported(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
             yield from imported(statement.body)
         if isinstance(statement, ast.ImportFrom):
             yield from ((name.name, str(statement.module)) for name in statement.names if name.asname == name.name)
+
+
+def functions_in(package: Path, namespace: str) -> Iterator[tuple[str, str]]:
+    """The functions of a namespace, such as "random.split", and their modules."""
+    for statement in ast.parse((package / namespace / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith(f"ferrule.{namespace}."):
+            yield from ((f"{namespace}.{name.name}", str(statement.module)) for name in statement.names)
 
 
 def assigned(module: ast.Module) -> Iterator[str]:
@@ -40,16 +50,21 @@ def assigned(module: ast.Module) -> Iterator[str]:
 
 
 def main() -> None:
-    result, source, *generated = map(Path, sys.argv[1:])
-    module = ast.parse(source.read_text(encoding="utf-8"))
+    result, package, *generated = map(Path, sys.argv[1:])
+    module = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
     modules = dict(imported(module.body))
     for path in generated:
         functions = ast.parse(path.read_text(encoding="utf-8")).body
         modules |= {f.name: f"ferrule.functions.{path.stem}" for f in functions if isinstance(f, ast.FunctionDef)}
-    lines = [f"    {json.dumps(name)}: {json.dumps(where)},\n" for name, where in sorted(modules.items())]
-    text = f"MODULES: dict[str, str] = {{\n{''.join(lines)}}}\n"
     public = "".join(f"    {json.dumps(name)},\n" for name in sorted({*modules, *assigned(module)}))
-    result.write_text(f"{HEAD}{text}PUBLIC: list[str] = [\n{public}]\n", encoding="utf-8", newline="\n")
+    in_namespaces = {name: where for namespace in NAMESPACES for name, where in functions_in(package, namespace)}
+    text = f"{table('MODULES', modules)}{table('IN_NAMESPACES', in_namespaces)}PUBLIC: list[str] = [\n{public}]\n"
+    result.write_text(HEAD + text, encoding="utf-8", newline="\n")
+
+
+def table(name: str, modules: dict[str, str]) -> str:
+    lines = "".join(f"    {json.dumps(key)}: {json.dumps(where)},\n" for key, where in sorted(modules.items()))
+    return f"{name}: dict[str, str] = {{\n{lines}}}\n"
 
 
 main()

@@ -15,6 +15,7 @@ void bind_dlpack(py::module_& module);
 void bind_graphs(py::module_& module);
 void bind_loading(py::module_& module);
 void bind_mapped_file(py::module_& module);
+void bind_public_functions(py::module_& module);
 void bind_traces(py::module_& module);
 
 }  // namespace ferrule::python

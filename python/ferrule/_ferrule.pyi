@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NotImplementedType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ferrule.array.array import Array as FerruleArray
 
 Shape = tuple[int, ...]
+T = TypeVar("T")
 
 class Backend:
     def info(self) -> str: ...
@@ -202,6 +203,7 @@ def make_view(array: FerruleArray, base: FerruleArray, steps: tuple[Any, ...], s
 def map_file(descriptor: int, size: int) -> MappedFile: ...  # not on Windows
 def native_device(device: Device) -> tuple[int, int, int] | None: ...
 def ops() -> str: ...
+def public(object: T, module: str) -> T: ...
 def refresh() -> None: ...
 def replace_handle(array: FerruleArray, before: object, after: object) -> bool: ...
 def reload(name: str, force: bool) -> Backend: ...

@@ -57,6 +57,12 @@ def arguments(row: Row) -> str:
     return f'"{row["name"]}", ({inputs}{"," * (len(row["inputs"]) == 1)}), {{{", ".join(values)}}}'
 
 
+def is_plain(row: Row) -> bool:
+    """Whether the extension records calls on arrays and numbers by itself; comparisons of integers are special."""
+    compares = row["family"] == "comparison" and len(row["inputs"]) == 2
+    return not row["attributes"] and len(row["outputs"]) == 1 and not compares
+
+
 def default_of(attribute: Row) -> str:
     value = attribute["default"]
     if value is None or value == []:
@@ -137,7 +143,13 @@ def main() -> None:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     templates = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
                                    undefined=jinja2.StrictUndefined)  # fmt: skip
-    helpers = {"signature": signature, "result_type": result_type, "docstring": docstring_of, "arguments": arguments}
+    helpers = {
+        "signature": signature,
+        "result_type": result_type,
+        "docstring": docstring_of,
+        "arguments": arguments,
+        "is_plain": is_plain,
+    }
     composed = composed_functions.read(Path(__file__).with_name("python_functions.toml"))
     functions = [row for row in rows if not row["by_hand"]]
     families: dict[str, list[Row]] = {}

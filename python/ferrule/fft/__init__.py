@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
+from ferrule import _ferrule
 from ferrule.fft.complex import fft, fftn, ifft, ifftn
 from ferrule.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from ferrule.fft.real import hfft, ihfft, irfft, irfftn, rfft, rfftn
@@ -28,6 +29,9 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+for _name in __all__:
+    globals()[_name] = _ferrule.public(globals()[_name], __name__)
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

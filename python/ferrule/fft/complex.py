@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.fft.transforms import Norm, along_one, complex_transform
 
 
-@names_itself
 def fft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Discrete Fourier transform along an axis: the sum of x[j] * exp(-2 pi i j k / n) over j.
 
@@ -45,7 +43,6 @@ def fft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1
     return complex_transform("fft", x, *along_one("fft", n, axis), norm, inverse=False)
 
 
-@names_itself
 def ifft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Inverse discrete Fourier transform along an axis: the sum of x[j] * exp(2 pi i j k / n) over j, divided by n.
 
@@ -80,7 +77,6 @@ def ifft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     return complex_transform("ifft", x, *along_one("ifft", n, axis), norm, inverse=True)
 
 
-@names_itself
 def fftn(
     x: Array,
     /,
@@ -125,7 +121,6 @@ def fftn(
     return complex_transform("fftn", x, s, axes, norm, inverse=False)
 
 
-@names_itself
 def ifftn(
     x: Array,
     /,

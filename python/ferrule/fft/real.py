@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.fft.transforms import Norm, along_one, from_real, to_real
 
 
-@names_itself
 def rfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Discrete Fourier transform of real numbers along an axis.
 
@@ -45,7 +43,6 @@ def rfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     return from_real("rfft", x, *along_one("rfft", n, axis), norm)
 
 
-@names_itself
 def irfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Inverse of rfft along an axis.
 
@@ -80,7 +77,6 @@ def irfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = 
     return to_real("irfft", x, *along_one("irfft", n, axis), norm)
 
 
-@names_itself
 def rfftn(
     x: Array,
     /,
@@ -125,7 +121,6 @@ def rfftn(
     return from_real("rfftn", x, s, axes, norm)
 
 
-@names_itself
 def irfftn(
     x: Array,
     /,
@@ -169,7 +164,6 @@ def irfftn(
     return to_real("irfftn", x, s, axes, norm)
 
 
-@names_itself
 def hfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Discrete Fourier transform of numbers with Hermitian symmetry along an axis, which is real.
 
@@ -204,7 +198,6 @@ def hfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -
     return to_real("hfft", x, *along_one("hfft", n, axis), norm, conjugated=True)
 
 
-@names_itself
 def ihfft(x: Array, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """Inverse of hfft along an axis.
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 from ferrule.dtypes.classification import class_of
 from ferrule.functions import operators
 
 
-@names_itself
 def divide(x1: object, x2: object, /) -> Array:
     """Quotient x1 / x2, elementwise, as the operator computes it.
 
@@ -41,7 +39,6 @@ def divide(x1: object, x2: object, /) -> Array:
     return quotient
 
 
-@names_itself
 def fmod(x1: object, x2: object, /) -> Array:
     """The rest of x1 / x2 with the sign of x1, exactly.
 

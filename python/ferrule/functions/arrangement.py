@@ -7,7 +7,6 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import axis_of, one_integer, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand, number_like
 from ferrule.errors import InvalidArgumentError
@@ -15,7 +14,6 @@ from ferrule.functions.creation import arange, device_of
 from ferrule.functions.movement import broadcast_to, concat, reshape
 
 
-@names_itself
 def roll(
     x: Array,
     /,
@@ -76,7 +74,6 @@ def roll(
     return x._copied("roll") if rolled is x else rolled
 
 
-@names_itself
 def unstack(x: Array, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
     """Split an array into its slices along an axis, without that axis.
 
@@ -112,7 +109,6 @@ def unstack(x: Array, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
     return tuple(x[(*before, index)] for index in range(x.shape[place]))
 
 
-@names_itself
 def tril(x: Array, /, *, k: SupportsIndex = 0) -> Array:
     """Return matrices with zeros above a diagonal.
 
@@ -141,7 +137,6 @@ def tril(x: Array, /, *, k: SupportsIndex = 0) -> Array:
     return _triangle("tril", x, k)
 
 
-@names_itself
 def triu(x: Array, /, *, k: SupportsIndex = 0) -> Array:
     """Return matrices with zeros below a diagonal.
 
@@ -183,7 +178,6 @@ def _triangle(caller: str, x: Array, k: SupportsIndex) -> Array:
     return apply("where", (kept, x, False if x.dtype.kind == "b" else 0), {})
 
 
-@names_itself
 def diff(
     x: Array,
     /,

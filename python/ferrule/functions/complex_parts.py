@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_block, is_complex
 from ferrule.errors import DTypeError
@@ -11,7 +10,6 @@ from ferrule.functions import views
 from ferrule.functions.creation import zeros_like
 
 
-@names_itself
 def real(x: object, /) -> Array:
     """Real part, elementwise.
 
@@ -41,7 +39,6 @@ def real(x: object, /) -> Array:
     return views.cut(array, views.ReadOnly("real", ()))
 
 
-@names_itself
 def imag(x: object, /) -> Array:
     """Imaginary part, elementwise.
 
@@ -71,7 +68,6 @@ def imag(x: object, /) -> Array:
     return views.cut(array, views.ReadOnly("imag", ()))
 
 
-@names_itself
 def conj(x: object, /) -> Array:
     """Complex conjugate, elementwise.
 

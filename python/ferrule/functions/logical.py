@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ferrule.array import recording
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.functions.conversion import astype
 
 
-@names_itself
 def logical_and(x1: object, x2: object, /) -> Array:
     """Whether both x1 and x2 are true, elementwise.
 
@@ -35,7 +33,6 @@ def logical_and(x1: object, x2: object, /) -> Array:
     return _of_bools("logical_and", x1, x2)
 
 
-@names_itself
 def logical_or(x1: object, x2: object, /) -> Array:
     """Whether x1 or x2 or both are true, elementwise.
 
@@ -62,7 +59,6 @@ def logical_or(x1: object, x2: object, /) -> Array:
     return _of_bools("logical_or", x1, x2)
 
 
-@names_itself
 def logical_xor(x1: object, x2: object, /) -> Array:
     """Whether exactly one of x1 and x2 is true, elementwise.
 
@@ -89,7 +85,6 @@ def logical_xor(x1: object, x2: object, /) -> Array:
     return _of_bools("logical_xor", x1, x2)
 
 
-@names_itself
 def logical_not(x: object, /) -> Array:
     """Whether x is not true, elementwise.
 

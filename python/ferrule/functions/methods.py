@@ -11,7 +11,6 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
-from ferrule.array.caller_names import explains_arguments
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions import conversion, movement, operators, reduction, views
@@ -307,6 +306,6 @@ def attach() -> None:
             function: Any = member.fget if isinstance(member, property) else member
             function.__qualname__ = f"{Array.__qualname__}.{name}"
             if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
-                member = explains_arguments(member)
+                member = _ferrule.public(member, "ferrule")
             setattr(Array, name, member)
     _ferrule.set_array_class(Array, operators.operate, views.apply_steps)

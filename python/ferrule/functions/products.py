@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.linear_algebra import matmul
 from ferrule.functions.movement import moveaxis, reshape
 
 
-@names_itself
 def outer(x1: Array, x2: Array, /) -> Array:
     """Products of all pairs of elements.
 
@@ -35,7 +33,6 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return apply("multiply", (reshape(left, (left.size, 1)), reshape(right, (1, right.size))), {})
 
 
-@names_itself
 def dot(x1: Array, x2: Array, /) -> Array:
     """Product over the last axis of x1 and the last but one of x2.
 

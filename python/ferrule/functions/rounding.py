@@ -8,14 +8,12 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_inexact
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import zeros_like
 
 
-@names_itself
 def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
     """The nearest number with so many decimals, ties to even.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
+from ferrule import _ferrule
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import matrix_transpose
 from ferrule.linalg.decompositions import (
@@ -56,6 +57,9 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+for _name in __all__:
+    globals()[_name] = _ferrule.public(globals()[_name], __name__)
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
+from ferrule import _ferrule
 from ferrule.random.distributions import bernoulli, exponential, gumbel, integers, normal, uniform
 from ferrule.random.keys import bits, key, split
 from ferrule.random.selections import categorical, choice, permutation
@@ -26,6 +27,9 @@ __all__ = [
     "split",
     "uniform",
 ]
+
+for _name in __all__:
+    globals()[_name] = _ferrule.public(globals()[_name], __name__)
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

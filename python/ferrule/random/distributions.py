@@ -13,7 +13,6 @@ import numpy as np
 
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_operand, number_like, number_of
 from ferrule.dtypes.classification import as_dtype, is_floating
@@ -29,7 +28,6 @@ _WORD, _LONG = np.dtype("uint32"), np.dtype("uint64")
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 
-@names_itself
 def integers(
     key: Array, shape: Shape, low: SupportsIndex, high: SupportsIndex | None = None, dtype: Any = "int64"
 ) -> Array:
@@ -112,7 +110,6 @@ def _scaled(words: list[Array], count: int) -> Array:
     return scaled
 
 
-@names_itself
 def uniform(
     key: Array, shape: Shape = (), low: float | Array = 0.0, high: float | Array = 1.0, dtype: Any = None
 ) -> Array:
@@ -188,7 +185,6 @@ def _between_numbers(unit: Array, low: float | Array, high: float | Array) -> Ar
     return minimum(scaled, nextafter(end, start))  # where rounding gives `high`
 
 
-@names_itself
 def normal(
     key: Array, shape: Shape = (), mean: float | Array = 0.0, std: float | Array = 1.0, dtype: Any = None
 ) -> Array:
@@ -243,7 +239,6 @@ def normal(
     return _shifted("normal", x, ("mean", mean), ("std", _checked("std of normal", std)))
 
 
-@names_itself
 def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype: Any = None) -> Array:
     """Random numbers of an exponential distribution.
 
@@ -282,7 +277,6 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     return _shifted("exponential", x, ("location", 0.0), ("scale", _checked("scale of exponential", scale)))
 
 
-@names_itself
 def gumbel(
     key: Array, shape: Shape = (), location: float | Array = 0.0, scale: float | Array = 1.0, dtype: Any = None
 ) -> Array:
@@ -323,7 +317,6 @@ def gumbel(
     return _shifted("gumbel", x, ("location", location), ("scale", _checked("scale of gumbel", scale)))
 
 
-@names_itself
 def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) -> Array:
     """Random truth values.
 
