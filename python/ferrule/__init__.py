@@ -70,10 +70,7 @@ if TYPE_CHECKING:
         TracingError as TracingError,
         UnsupportedError as UnsupportedError,
     )
-    from ferrule.functions.arithmetic import (
-        divide as divide,
-        fmod as fmod,
-    )
+    from ferrule.functions.arithmetic import fmod as fmod
     from ferrule.functions.arrangement import (
         diff as diff,
         roll as roll,
@@ -145,12 +142,6 @@ if TYPE_CHECKING:
         matmul as matmul,
         tensordot as tensordot,
         vecdot as vecdot,
-    )
-    from ferrule.functions.logical import (
-        logical_and as logical_and,
-        logical_not as logical_not,
-        logical_or as logical_or,
-        logical_xor as logical_xor,
     )
     from ferrule.functions.movement import (
         broadcast_to as broadcast_to,

@@ -254,6 +254,7 @@ def error_of(code: int, message: str) -> Error:
 
 _ferrule.set_error_factory(error_of)
 
+
 def _after_caller(message: str) -> str:
     """Return the message after the name of the public function that the user called, such as "random.uniform"."""
     names = []

@@ -206,13 +206,6 @@ class _Methods(Array):
         """
         return movement.reshape(self, (-1,))._copied("flatten()")
 
-    # ---- operators that _ferrule.Operators does not have; NotImplemented lets Python ask the other operand
-    def __truediv__(self, other: object) -> Array:
-        return operators.divide(self, other)
-
-    def __rtruediv__(self, other: object) -> Array:
-        return operators.divide(other, self)
-
     # ---- in place: the object refers to the result, which keeps its dtype and shape
     def __iadd__(self, other: object) -> Array:
         return _in_place("+=", operator.add, self, other)

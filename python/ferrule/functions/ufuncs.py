@@ -10,7 +10,7 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions import arithmetic, complex_parts, linear_algebra, logical, operators, ops, reduction, rounding
+from ferrule.functions import arithmetic, complex_parts, linear_algebra, operators, ops, reduction, rounding
 
 # The ufuncs whose name differs from that of the op.
 _NAMES = {
@@ -38,13 +38,12 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
 # The ufuncs that take more than the op of their name does, or have several results.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "conjugate": complex_parts.conj,
-    "divide": arithmetic.divide,
     "fmod": arithmetic.fmod,
     "frexp": ops.frexp,
-    "logical_and": logical.logical_and,
-    "logical_not": logical.logical_not,
-    "logical_or": logical.logical_or,
-    "logical_xor": logical.logical_xor,
+    "logical_and": ops.logical_and,
+    "logical_not": ops.logical_not,
+    "logical_or": ops.logical_or,
+    "logical_xor": ops.logical_xor,
     "matmul": linear_algebra.matmul,
     "rint": rounding.round,
 }
