@@ -16,6 +16,7 @@ from typing import Any
 
 import composed_functions
 import jinja2
+import op_page
 from docstrings import docstring
 
 Row = dict[str, Any]
@@ -161,6 +162,7 @@ def main() -> None:
         "docstring": docstring_of,
         "arguments": arguments,
         "is_plain": is_plain,
+        "op_page": op_page,
     }
     composed = composed_functions.read(Path(__file__).with_name("python_functions.toml"))
     functions = [row for row in rows if not row["by_hand"]]
