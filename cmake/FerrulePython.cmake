@@ -99,7 +99,7 @@ set(names_generator ${PROJECT_SOURCE_DIR}/cmake/python/public_names.py)
 add_custom_command(
   OUTPUT ${public_names}
   COMMAND ${Python_EXECUTABLE} ${names_generator} ${public_names} ${package} ${FERRULE_GENERATED}/python
-  DEPENDS ${package}/__init__.py ${function_files} ${functions} ${names_generator}
+  DEPENDS ${package}/__init__.py ${function_files} ${python_files} ${names_generator}
   COMMENT "Generating the list of public names"
   VERBATIM)
 add_custom_target(ferrule_python_files ALL DEPENDS ${python_files} ${public_names})

@@ -3,7 +3,8 @@
     public_names.py public_names.py python/ferrule generated/python
 
 The names are those that __init__.py imports as themselves, those that it assigns, and the `__all__` of each module from
-which it imports *. A module of ferrule.functions that is generated is in the second folder.
+which it imports *. Those of ferrule.fft and others are what their __init__.py imports from their files. A module that is
+generated is in the second folder.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ HEAD = '''"""Where the public names of `import ferrule` are. Generated from __in
 from __future__ import annotations
 
 '''
+
+
+NAMESPACES = ("fft", "linalg", "random")
 
 
 def imported(statements: list[ast.stmt], package: Path, generated: Path) -> Iterator[tuple[str, str]]:
@@ -44,6 +48,14 @@ def listed(path: Path) -> list[str]:
     raise SystemExit(f"{path} has no __all__")
 
 
+def functions_in(namespace: str, package: Path, generated: Path) -> Iterator[tuple[str, str]]:
+    """The functions of a namespace, such as "random.split", and their modules."""
+    statements = ast.parse((package / namespace / "__init__.py").read_text(encoding="utf-8")).body
+    for name, module in imported(statements, package, generated):
+        if module.startswith(f"ferrule.{namespace}."):
+            yield f"{namespace}.{name}", module
+
+
 def assigned(module: ast.Module) -> Iterator[str]:
     for statement in module.body:
         if isinstance(statement, ast.Assign):
@@ -57,10 +69,17 @@ def main() -> None:
     result, package, generated = map(Path, sys.argv[1:])
     module = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
     modules = dict(imported(module.body, package, generated))
-    lines = [f"    {json.dumps(name)}: {json.dumps(where)},\n" for name, where in sorted(modules.items())]
-    text = f"MODULES: dict[str, str] = {{\n{''.join(lines)}}}\n"
     public = "".join(f"    {json.dumps(name)},\n" for name in sorted({*modules, *assigned(module)}))
-    result.write_text(f"{HEAD}{text}PUBLIC: list[str] = [\n{public}]\n", encoding="utf-8", newline="\n")
+    in_namespaces: dict[str, str] = {}
+    for namespace in NAMESPACES:
+        in_namespaces |= functions_in(namespace, package, generated)
+    text = f"{table('MODULES', modules)}{table('IN_NAMESPACES', in_namespaces)}PUBLIC: list[str] = [\n{public}]\n"
+    result.write_text(HEAD + text, encoding="utf-8", newline="\n")
+
+
+def table(name: str, modules: dict[str, str]) -> str:
+    lines = "".join(f"    {json.dumps(key)}: {json.dumps(where)},\n" for key, where in sorted(modules.items()))
+    return f"{name}: dict[str, str] = {{\n{lines}}}\n"
 
 
 main()

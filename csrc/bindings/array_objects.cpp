@@ -150,8 +150,12 @@ py::object try_apply(const char* op, std::span<PyObject* const> operands) {
     has_array = true;
   }
   if (!has_array) return not_implemented();
-  for (std::size_t i = 0; i < count; ++i)  // converted here, because it may fail
-    if (!arrays[i]) numbers[i] = number_of(op, operands[i]);
+  try {
+    for (std::size_t i = 0; i < count; ++i)
+      if (!arrays[i]) numbers[i] = number_of(op, operands[i]);
+  } catch (const py::error_already_set&) {
+    return not_implemented();  // Python code raises the error, unless the op takes the truth of any int
+  }
   fe_array* out = nullptr;
   fe_error* const error = without_gil([&] {
     return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, count, nullptr, 0, &out, 1);
@@ -183,6 +187,7 @@ constexpr Operator binary_operators[] = {
     {"add", Py_nb_add},
     {"subtract", Py_nb_subtract},
     {"multiply", Py_nb_multiply},
+    {"divide", Py_nb_true_divide},
     {"floor_divide", Py_nb_floor_divide},
     {"remainder", Py_nb_remainder},
     {"bitwise_left_shift", Py_nb_lshift},

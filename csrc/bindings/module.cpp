@@ -35,6 +35,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_mapped_file(module);
   bind_calls(module);
   bind_traces(module);
+  bind_public_functions(module);
 }
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__ferrule();

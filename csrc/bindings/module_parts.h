@@ -17,6 +17,7 @@ void bind_graphs(py::module_& module);
 void bind_load_report(py::module_& module);
 void bind_loading(py::module_& module);
 void bind_mapped_file(py::module_& module);
+void bind_public_functions(py::module_& module);
 void bind_traces(py::module_& module);
 
 }  // namespace ferrule::python

@@ -65,9 +65,12 @@ OP(multiply)
     .result(broadcast_promoted);
 
 OP(divide)
-    .doc("x1 / x2, floating-point.")
-    .by_hand()
+    .doc("x1 / x2. Nonzero numbers divided by zero are infinite, zero by zero is NaN.")
+    .example(
+        ">>> fe.divide(fe.asarray([1, 2, 3]), 2).tolist()\n"
+        "[0.5, 1.0, 1.5]")
     .elementwise()
+    .integers_in_default_dtype()
     .promoted("x1", floating)
     .promoted("x2", floating)
     .result(broadcast_promoted);

@@ -1,5 +1,7 @@
 #include "ops/record_call.h"
 
+#include <algorithm>
+
 namespace ferrule::ops {
 namespace {
 
@@ -11,9 +13,13 @@ std::vector<bool> give_dtypes(const Row& op, std::span<const OperandNumber> numb
   others.reserve(types.size());
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!numbers[i].number && !numbers[i].is_weak) others.push_back(types[i].dtype);
+  const bool has_inexact =
+      std::ranges::any_of(others, [](DType dtype) { return is_floating(dtype) || is_complex(dtype); });
+  for (DType& dtype : others) dtype = promoted_as(op, dtype, has_inexact);
   std::vector<bool> weak(types.size());
   for (std::size_t i = 0; i < types.size(); ++i) {
-    if (numbers[i].number) types[i].dtype = dtype_of_number(op.name, *numbers[i].number, others);
+    if (numbers[i].number)
+      types[i].dtype = op.input_row(i).truth ? DType::boolean : dtype_of_number(op.name, *numbers[i].number, others);
     weak[i] = numbers[i].is_weak || (numbers[i].number && !others.empty());
   }
   return weak;

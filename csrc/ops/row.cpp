@@ -1,5 +1,7 @@
 #include "ops/row.h"
 
+#include "ops/numbers.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -26,7 +28,7 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
     fail_argument("{}: takes {} inputs, not {}", row.name, wanted, inputs.size());
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const InputRow& input = row.inputs[std::min(i, row.input_count - 1)];
+    const InputRow& input = row.input_row(i);
     if (!accepts(input.accepts, inputs[i].dtype))
       fail_argument("{}: {} is {}, but needs {} dtype{}", row.name, input.name, to_string(inputs[i]),
                     with_article(name_of(input.accepts)), advice(input, inputs[i].dtype));
@@ -176,17 +178,21 @@ std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs
 }
 
 std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak) {
+  const auto is_weak = [&](std::size_t i) { return i < weak.size() && weak[i]; };
+  bool has_inexact = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    has_inexact = has_inexact || (!is_weak(i) && (is_floating(inputs[i].dtype) || is_complex(inputs[i].dtype)));
   std::vector<DType> dtypes;
   dtypes.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_truth = row.input_row(i).truth && !is_block(inputs[i].dtype);
+    dtypes.push_back(is_truth ? DType::boolean : promoted_as(row, inputs[i].dtype, has_inexact));
+  }
   DType common = DType::none;
-  const auto row_of_input = [&](std::size_t i) -> const InputRow& {
-    return row.inputs[std::min(i, std::max<std::size_t>(row.input_count, 1) - 1)];
-  };
-  const auto is_weak = [&](std::size_t i) { return i < weak.size() && weak[i]; };
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!row_of_input(i).promoted || is_weak(i) != (pass == 1)) continue;
-      const DType dtype = inputs[i].dtype;
+      if (!row.input_row(i).promoted || is_weak(i) != (pass == 1)) continue;
+      const DType dtype = dtypes[i];
       if (common == DType::none) {
         common = dtype;
       } else if (pass == 1 && rank_of_kind(dtype) <= rank_of_kind(common)) {
@@ -199,8 +205,14 @@ std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inpu
       }
     }
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) dtypes.push_back(row_of_input(i).promoted ? common : inputs[i].dtype);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (row.input_row(i).promoted) dtypes[i] = common;
   return dtypes;
+}
+
+DType promoted_as(const Row& row, DType dtype, bool has_inexact) {
+  const bool is_cast = row.casts_integers && !has_inexact && (is_integer(dtype) || dtype == DType::boolean);
+  return is_cast ? default_dtype() : dtype;
 }
 
 DType widened(DType dtype) {

@@ -72,6 +72,7 @@ struct InputRow {
                           // device without a kernel for a narrow dtype gets the input in that of the result
   bool optional = false;  // only for trailing inputs
   bool variadic = false;  // only for the last input: given once or more often
+  bool truth = false;     // cast to bool: numbers other than zero are true
   const char* text = "";  // a sentence for the documentation; without one, its dtypes are named
 };
 
@@ -153,6 +154,9 @@ struct Row {
   std::size_t input_count = 0;
   std::array<AttributeRow, max_attributes> attributes{};
   std::size_t attribute_count = 0;
+  // Integers and bools among the inputs are cast to the default dtype, unless another input is floating-point or
+  // complex.
+  bool casts_integers = false;
   std::array<const char*, max_outputs> outputs{"result"};  // names
   std::size_t output_count = 1;
   ResultRule rule = nullptr;
@@ -177,6 +181,10 @@ struct Row {
     std::size_t count = 0;
     while (count < input_count && !inputs[count].optional) ++count;
     return count;
+  }
+  // The row of an input of a call; the last one, if there are more inputs than rows.
+  constexpr const InputRow& input_row(std::size_t i) const {
+    return inputs[i < input_count ? i : input_count > 0 ? input_count - 1 : 0];
   }
   constexpr bool variadic() const { return input_count > 0 && inputs[input_count - 1].variadic; }
 
@@ -234,6 +242,14 @@ struct Row {
   }
   constexpr Row variadic(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true, false, false, true}; });
+  }
+  // An input of any dtype but block dtypes, whose elements count as true or false.
+  constexpr Row truth(const char* input_name) const {
+    return with(
+        [&](Row& r) { r.inputs[r.input_count++] = {input_name, Accepts::boolean, false, false, false, false, true}; });
+  }
+  constexpr Row integers_in_default_dtype() const {
+    return with([](Row& r) { r.casts_integers = true; });
   }
   // Like variadic, but the inputs may have different dtypes.
   constexpr Row list(const char* input_name, Accepts what) const {
@@ -329,9 +345,13 @@ bool is_open_ended(const Row& row, const Attributes& attributes);
 // Throws Error(invalid_argument) with a message that begins with the op's name.
 std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs, Attributes& attributes);
 
-// The dtypes that inputs are cast to before infer(): their promotion. A weak input (a number) only takes part in
-// promotion if its kind is higher than that of all others.
+// The dtypes that inputs are cast to before infer(): their promotion, or bool for truth values. A weak input (a number)
+// only takes part in promotion if its kind is higher than that of all others.
 std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak);
+
+// The dtype as which an op promotes an input: the default dtype for integers and bools, if its row says so and no array
+// is floating-point or complex (`has_inexact`).
+DType promoted_as(const Row& row, DType dtype, bool has_inexact);
 
 // int64 for bool and signed integers, uint64 for unsigned ones; other dtypes stay.
 DType widened(DType dtype);

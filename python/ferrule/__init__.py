@@ -18,7 +18,7 @@ except (ImportError, OSError) as _error:
     raise ImportError(_explanation, name="ferrule._ferrule") from _error
 from ferrule.array.array import Array as Array
 from ferrule.functions import methods as _methods
-from ferrule.functions.asarray import array as array  # at once: there is a package of this name, too
+from ferrule.functions.asarray import array as array
 from ferrule.process import startup as _startup
 from ferrule.public_names import MODULES as _MODULES, PUBLIC as _PUBLIC
 
@@ -86,7 +86,6 @@ if TYPE_CHECKING:
     from ferrule.functions.joining import *
     from ferrule.functions.limits import *
     from ferrule.functions.linear_algebra import *
-    from ferrule.functions.logical import *
     from ferrule.functions.movement import *
     from ferrule.functions.namespace_info import *
     from ferrule.functions.ops import *
@@ -147,6 +146,7 @@ if TYPE_CHECKING:
 
 _startup.prepare_extension()
 _methods.attach()
+array = _ferrule.public(array, "ferrule")  # at once: there is a package of this name, too
 
 __version__ = _ferrule.version()  # of libferrule and of this package: "major.minor.patch"
 
@@ -171,7 +171,7 @@ if not TYPE_CHECKING:  # a type checker would accept any name
             advice = _import_module("ferrule.text.other_names").advice(name, __all__)
             raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice}", name=name)
         value = _import_module(f"ferrule.{name}") if module == "ferrule" else getattr(_import_module(module), name)
-        globals()[name] = value
+        globals()[name] = value = _ferrule.public(value, "ferrule")
         return value
 
 

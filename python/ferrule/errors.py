@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
+from types import FrameType
 
 from ferrule import _ferrule
+from ferrule.public_names import IN_NAMESPACES, MODULES
 
 
 class Error(Exception):
@@ -27,7 +30,14 @@ class Error(Exception):
     code = "internal"
 
 
-class InvalidArgumentError(Error, ValueError):
+class _CallError(Error):
+    """An error about a call: its message begins with the name of the public function that the user called."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_after_caller(message))
+
+
+class InvalidArgumentError(_CallError, ValueError):
     """A value, shape, dtype or attribute is wrong.
 
     Examples
@@ -73,7 +83,7 @@ class NumberOverflowError(InvalidArgumentError, OverflowError):
     """
 
 
-class UnsupportedError(Error, NotImplementedError):
+class UnsupportedError(_CallError, NotImplementedError):
     """The request is valid, but this device, module or build does not support it.
 
     Examples
@@ -86,7 +96,7 @@ class UnsupportedError(Error, NotImplementedError):
     code = "unsupported"
 
 
-class OutOfMemoryError(Error, MemoryError):
+class OutOfMemoryError(_CallError, MemoryError):
     """The device or the host has too little memory.
 
     Examples
@@ -126,7 +136,7 @@ class AbiMismatchError(Error, ImportError):
     code = "abi_mismatch"
 
 
-class NotFoundError(Error, LookupError):
+class NotFoundError(_CallError, LookupError):
     """The named backend, device, folder or file does not exist.
 
     Examples
@@ -243,3 +253,33 @@ def error_of(code: int, message: str) -> Error:
 
 
 _ferrule.set_error_factory(error_of)
+
+
+def _after_caller(message: str) -> str:
+    """Return the message after the name of the public function that the user called, such as "random.uniform"."""
+    names = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if name := _public_name(frame):
+            names.append(name)
+        frame = frame.f_back
+    if not names:
+        return message
+    for name in (names[0], names[-1]):  # the function that has failed, and the one that was called
+        namespace, _, function = name.rpartition(".")
+        if namespace and _begins_with(function, message):
+            message = f"{namespace}.{message}"
+    return message if _begins_with(names[-1], message) else f"{names[-1]}: {message}"
+
+
+def _begins_with(name: str, message: str) -> bool:
+    return message.startswith((f"{name}:", f"{name} "))
+
+
+def _public_name(frame: FrameType) -> str:
+    """Return the name that users call the function of a frame by; "" if it is not a public function on arrays."""
+    function, module = frame.f_code.co_qualname, str(frame.f_globals.get("__name__"))
+    if MODULES.get(function) == module:
+        return function if module.startswith(("ferrule.functions.", "ferrule.io.")) else ""
+    name = f"{module.removeprefix('ferrule.').partition('.')[0]}.{function}"
+    return name if IN_NAMESPACES.get(name) == module else ""

@@ -1,2 +1,3 @@
 MODULES: dict[str, str]
+IN_NAMESPACES: dict[str, str]
 PUBLIC: list[str]

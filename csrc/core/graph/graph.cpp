@@ -83,7 +83,9 @@ fe_scalar scalar_of(const ops::Number& number, DType dtype) {
   return std::visit(
       [&]<class T>(const T& value) {
         if constexpr (std::is_same_v<T, std::complex<double>>)
-          return dtype == DType::complex64 ? bytes_of(std::complex<float>(value)) : bytes_of(value);
+          return dtype == DType::boolean     ? scalar_of(int64_t{value != 0.0}, dtype)
+                 : dtype == DType::complex64 ? bytes_of(std::complex<float>(value))
+                                             : bytes_of(value);
         else if constexpr (std::is_same_v<T, ops::WideInteger>)
           return scalar_of(value.nearest, dtype);
         else if constexpr (std::is_same_v<T, double>)

@@ -16,6 +16,8 @@ void write_inputs(const Row& row, JsonText& json) {
         .member("accepts", name_of(row.inputs[i].accepts))
         .member("promoted", row.inputs[i].promoted)
         .member("optional", row.inputs[i].optional)
+        .member("variadic", row.inputs[i].variadic)
+        .member("truth", row.inputs[i].truth)
         .member("text", row.inputs[i].text)
         .end_object();
   json.end_array();
@@ -66,7 +68,8 @@ std::string description() {
         .member("returns", row->result_text)
         .member("raises", row->error_text)
         .member("example", row->example_text)
-        .member("by_hand", row->written_by_hand);
+        .member("by_hand", row->written_by_hand)
+        .member("casts_integers", row->casts_integers);
     write_inputs(*row, json);
     write_attributes(*row, json);
     write_outputs(*row, json);

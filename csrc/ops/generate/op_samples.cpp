@@ -16,7 +16,7 @@ std::optional<std::vector<DType>> dtypes_of(const Row& row, std::size_t count, D
   std::vector<DType> dtypes;
   bool used = count == 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const InputRow& input = row.inputs[std::min(i, row.input_count - 1)];
+    const InputRow& input = row.input_row(i);
     DType chosen = dtype;
     if (!accepts(input.accepts, dtype)) {
       if (input.promoted || row.input_count == 1) return std::nullopt;

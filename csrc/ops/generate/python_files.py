@@ -18,6 +18,7 @@ import array_methods
 import composed_functions
 import function_reference
 import jinja2
+import op_page
 from docstrings import docstring
 
 Row = dict[str, Any]
@@ -59,6 +60,12 @@ def arguments(row: Row) -> str:
     return f'"{row["name"]}", ({inputs}{"," * (len(row["inputs"]) == 1)}), {{{", ".join(values)}}}'
 
 
+def is_plain(row: Row) -> bool:
+    """Whether the extension records calls on arrays and numbers by itself; comparisons of integers are special."""
+    compares = row["family"] == "comparison" and len(row["inputs"]) == 2
+    return not row["attributes"] and len(row["outputs"]) == 1 and not compares
+
+
 def default_of(attribute: Row) -> str:
     value = attribute["default"]
     if value is None or value == []:
@@ -84,17 +91,28 @@ def parameters(row: Row) -> Iterator[tuple[str, str, str]]:
     inputs = row["inputs"]
     if len(inputs) == 2 and not any(x["text"] for x in inputs) and inputs[0]["accepts"] == inputs[1]["accepts"]:
         names = ", ".join(x["name"] for x in inputs)
-        dtypes = dtypes_of(inputs[0]["accepts"])
-        yield names, "array_like", f"Arrays of {dtypes} that broadcast with each other, or an array and a number."
+        dtypes = "any dtype" if inputs[0]["truth"] else dtypes_of(inputs[0]["accepts"])
+        arrays = f"Arrays of {dtypes} that broadcast with each other, or an array and a number."
+        yield names, "array_like", f"{arrays} {conversion(row)}".strip()
         inputs = []
     for x in inputs:
         kind = "array_like, optional" if x["optional"] else "array_like"
-        yield x["name"], kind, x["text"] or f"An array of {dtypes_of(x['accepts'])}."
+        dtypes = "any dtype" if x["truth"] else dtypes_of(x["accepts"])
+        yield x["name"], kind, x["text"] or f"An array of {dtypes}. {conversion(row)}".strip()
     for a in sorted(row["attributes"], key=lambda a: not a["required"]):
         kind = TYPES[a["type"]][1]
         if a["choices"]:
             kind = "{" + ", ".join(f"'{choice}'" for choice in a["choices"].split("|")) + "}"
         yield a["name"], kind if a["required"] else f"{kind}, optional", a["text"]
+
+
+def conversion(row: Row) -> str:
+    """How inputs of other dtypes are converted; "" if they are refused."""
+    if any(x["truth"] for x in row["inputs"]):
+        return "Numbers other than zero are true, and so is NaN."
+    if row["casts_integers"]:
+        return "Integers and bools have the default dtype, or that of the other input if it is floating-point."
+    return ""
 
 
 def returns(row: Row) -> str:
@@ -107,8 +125,8 @@ def returns(row: Row) -> str:
     else:
         assert output["shape"] in ("same", "broadcast"), f"{row['name']}: say what it returns"
         shape = f"An array of the shape of {names[0]}"
-    if output["dtype"] == "fixed":
-        return f"{shape}, of dtype {output['fixed_dtype']}."
+    if output["dtype"] == "fixed" or row["inputs"][0]["truth"]:
+        return f"{shape}, of dtype {output['fixed_dtype'] or 'bool'}."
     if output["dtype"] == "real":
         return f"{shape}. Its dtype is that of {names[0]}, or of the parts of complex numbers."
     assert output["dtype"] == "same", f"{row['name']}: say what it returns"
@@ -119,7 +137,8 @@ def raises(row: Row) -> Iterator[tuple[str, str]]:
     limited = [x for x in row["inputs"] if x["accepts"] not in ANY]
     if limited:
         names = " or ".join(dict.fromkeys(x["name"] for x in limited))
-        yield "DTypeError", f"The dtype of {names} is not {limited[0]['accepts']}."
+        is_wrong = "a block dtype" if limited[0]["truth"] else f"not {limited[0]['accepts']}"
+        yield "DTypeError", f"The dtype of {names} is {is_wrong}."
     reasons = [row["raises"]] if row["raises"] else []
     if row["outputs"][0]["shape"] == "broadcast" and len(row["inputs"]) > 1:
         reasons.insert(0, "The shapes do not broadcast.")
@@ -139,7 +158,14 @@ def main() -> None:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     templates = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
                                    undefined=jinja2.StrictUndefined)  # fmt: skip
-    helpers = {"signature": signature, "result_type": result_type, "docstring": docstring_of, "arguments": arguments}
+    helpers = {
+        "signature": signature,
+        "result_type": result_type,
+        "docstring": docstring_of,
+        "arguments": arguments,
+        "is_plain": is_plain,
+        "op_page": op_page,
+    }
     composed = composed_functions.read(Path(__file__).with_name("reduction_functions.toml"))
     transforms = composed_functions.read(Path(__file__).with_name("transform_functions.toml"))["functions"]
     functions = [row for row in rows if not row["by_hand"]]

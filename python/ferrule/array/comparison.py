@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ferrule.errors import InvalidArgumentError
-
 if TYPE_CHECKING:
     from ferrule.array.array import Array
 
@@ -87,13 +85,10 @@ def is_mixed(dtypes: Sequence[np.dtype[Any]]) -> bool:
 
 def compare_mixed(op: str, left: Array, right: Array, apply: Callable[..., Array]) -> Array:
     """Compare uint64 with signed integers: as uint64, except that the sign decides where a signed one is negative."""
-    signed, unsigned, caller = left, right, op
-    if left.dtype.kind == "u":
-        op, signed, unsigned = MIRRORED[op], right, left
-    try:
-        same_sign = apply(op, (apply("astype", (signed,), {"dtype": unsigned.dtype}), unsigned), {})
-    except InvalidArgumentError as error:  # shapes that do not broadcast
-        raise type(error)(f"{caller}{str(error).removeprefix(op)}") from None
-    if op in ("less", "less_equal", "not_equal"):
+    is_mirrored = left.dtype.kind == "u"
+    signed, unsigned = (right, left) if is_mirrored else (left, right)
+    cast = apply("astype", (signed,), {"dtype": unsigned.dtype})
+    same_sign = apply(op, (unsigned, cast) if is_mirrored else (cast, unsigned), {})
+    if (MIRRORED[op] if is_mirrored else op) in ("less", "less_equal", "not_equal"):
         return apply("logical_or", (apply("less", (signed, 0), {}), same_sign), {})
     return apply("logical_and", (apply("greater_equal", (signed, 0), {}), same_sign), {})

@@ -13,6 +13,7 @@ from ferrule.array.attributes import attribute_of
 from ferrule.array.comparison import MIRRORED, compare_mixed, is_mixed, within_range
 from ferrule.array.host_memory import from_host
 from ferrule.array.numbers import conversion, perform, shown
+from ferrule.array.op_attributes import HAVE_OPTIONAL_INPUTS, ON_TRUTH
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_floating
 from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
@@ -43,8 +44,11 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
 def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> list[Array]:
     """Record an op with any number of outputs."""
     operands = list(inputs)
-    while operands and operands[-1] is None:
-        operands.pop()
+    if op in ON_TRUTH:  # of ints of any size
+        operands = [bool(x) if type(x) in (int, float, complex) else x for x in operands]
+    if op in HAVE_OPTIONAL_INPUTS:
+        while operands and operands[-1] is None:
+            operands.pop()
     graph: Recorder[Array] | None = None
     dtypes: list[np.dtype[Any]] = []
     numbers = complexes = False
@@ -61,7 +65,7 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
                 operands[index] = int(operand) if isinstance(operand, int) else float(operand)
                 numbers = True
                 continue
-            if operand is None:
+            if operand is None and op in HAVE_OPTIONAL_INPUTS:
                 raise InvalidArgumentError(f"{op}: an input before the last one given is None")
             operand = operands[index] = _array(op, operand, operands)
         assert isinstance(operand, Array)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_finite, one_integer, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import is_floating, numpy_dtype
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
-@names_itself
 def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Frequencies of the elements of a transform: 0, 1, ..., then the negative ones, divided by n * d.
 
@@ -61,7 +59,6 @@ def fftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: D
     return asarray((order / (count * distance)).astype(kind), device=device)
 
 
-@names_itself
 def rfftfreq(n: SupportsIndex, /, *, d: float = 1.0, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Frequencies of the elements of a transform of real numbers: 0, 1, ..., n // 2, divided by n * d.
 
@@ -110,7 +107,6 @@ def _arguments(caller: str, n: SupportsIndex, d: float, dtype: Any) -> tuple[int
     return count, distance, kind
 
 
-@names_itself
 def fftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Move the frequency zero to the middle of the axes.
 
@@ -139,7 +135,6 @@ def fftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | Non
     return _shift("fftshift", x, axes, 1)
 
 
-@names_itself
 def ifftshift(x: Array, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Move the frequency zero from the middle of the axes to their beginning: the inverse of fftshift.
 
@@ -173,6 +168,6 @@ def _shift(caller: str, x: Array, axes: SupportsIndex | Sequence[SupportsIndex] 
     places = list(range(array.ndim)) if axes is None else [*sizes(axes, caller, "axes")]
     places = [axis_of(caller, axis, array.ndim) for axis in places]
     if not places:
-        return array
+        return array._another(f"{caller}()")
     distances = [n // 2 if sign > 0 else -(n // 2) for n in (array.shape[axis] for axis in places)]
     return roll(array, distances, axis=places)

@@ -7,7 +7,6 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import axis_of, one_integer, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_operand, number_like
 from ferrule.errors import InvalidArgumentError
@@ -17,7 +16,6 @@ from ferrule.functions.movement import broadcast_to, concat, reshape
 __all__ = ["diff", "roll", "tril", "triu", "unstack"]
 
 
-@names_itself
 def roll(
     x: Array,
     /,
@@ -78,7 +76,6 @@ def roll(
     return x._copied("roll") if rolled is x else rolled
 
 
-@names_itself
 def unstack(x: Array, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
     """Split an array into its slices along an axis, without that axis.
 
@@ -114,7 +111,6 @@ def unstack(x: Array, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
     return tuple(x[(*before, index)] for index in range(x.shape[place]))
 
 
-@names_itself
 def tril(x: Array, /, *, k: SupportsIndex = 0) -> Array:
     """Return matrices with zeros above a diagonal.
 
@@ -143,7 +139,6 @@ def tril(x: Array, /, *, k: SupportsIndex = 0) -> Array:
     return _triangle("tril", x, k)
 
 
-@names_itself
 def triu(x: Array, /, *, k: SupportsIndex = 0) -> Array:
     """Return matrices with zeros below a diagonal.
 
@@ -185,7 +180,6 @@ def _triangle(caller: str, x: Array, k: SupportsIndex) -> Array:
     return apply("where", (kept, x, False if x.dtype.kind == "b" else 0), {})
 
 
-@names_itself
 def diff(
     x: Array,
     /,

@@ -10,7 +10,6 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import optional_flag
-from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.numbers import shown
 from ferrule.array.recording import another_object, number_dtype, number_like
@@ -39,7 +38,6 @@ else:
 __all__ = ["array", "asarray", "from_packed", "to_numpy", "to_packed"]
 
 
-@names_itself
 def asarray(
     obj: object, /, *, dtype: Any = None, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
@@ -113,7 +111,6 @@ def asarray(
     return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray", owned=not borrowed))
 
 
-@names_itself
 def array(obj: object, /, dtype: Any = None, *, device: Device | str | None = None, copy: bool | None = True) -> Array:
     """Convert to an array that shares no memory with `obj`: `asarray` with NumPy's name and default of `copy`.
 
@@ -148,7 +145,6 @@ def array(obj: object, /, dtype: Any = None, *, device: Device | str | None = No
     return asarray(obj, dtype=dtype, device=device, copy=copy)
 
 
-@names_itself
 def to_numpy(x: Array, /) -> NDArray[Any]:
     """Return the elements as a NumPy array, as `numpy.asarray(x)` does.
 
@@ -350,7 +346,6 @@ def _holds_wide(obj: object) -> bool:
     return isinstance(obj, (np.ndarray, np.float64, np.complex128))
 
 
-@names_itself
 def from_packed(
     packed: object, dtype: Any, /, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
@@ -441,7 +436,6 @@ def _of_packed_array(packed: Array, dtype: Any, device: Device | str | None, cop
     return another_object(Array._of(handle.cut(0, dtype, shape)), "from_packed", device, copy)
 
 
-@names_itself
 def to_packed(x: Array, /) -> NDArray[Any]:
     """Return the bytes of an array of a block dtype, as `from_packed` takes them.
 

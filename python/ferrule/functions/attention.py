@@ -9,7 +9,6 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import broadcast_to
@@ -23,7 +22,6 @@ __all__ = ["scaled_dot_product_attention"]
 _OP = "scaled_dot_product_attention"
 
 
-@names_itself
 def scaled_dot_product_attention(
     query: Operand,
     key: Operand,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 from ferrule.dtypes.classification import is_inexact
 from ferrule.functions.asarray import asarray
@@ -15,7 +14,6 @@ from ferrule.functions.reduction import all as all_of
 __all__ = ["allclose", "array_equal", "isclose"]
 
 
-@names_itself
 def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:
     """Whether elements are equal within a tolerance: |x1 - x2| <= atol + rtol * |x2|.
 
@@ -53,7 +51,6 @@ def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, 
     return close
 
 
-@names_itself
 def allclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, equal_nan: bool = False) -> Array:
     """Whether all elements are equal within a tolerance, see `isclose`.
 
@@ -84,7 +81,6 @@ def allclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *,
     return all_of(isclose(x1, x2, rtol, atol, equal_nan=equal_nan))
 
 
-@names_itself
 def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     """Whether two arrays have the same shape and elements.
 

@@ -9,7 +9,6 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import axis_of, one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.errors import InvalidArgumentError
@@ -20,7 +19,6 @@ from ferrule.functions.movement import reshape
 __all__ = ["compress", "nonzero"]
 
 
-@names_itself
 def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> tuple[Array, ...]:
     """Return the indices of the elements that are not zero.
 
@@ -67,7 +65,6 @@ def nonzero_count(x: Array) -> Array:
     return recording.apply_all("nonzero", (flat,), {"size": 0})[1]
 
 
-@names_itself
 def compress(
     condition: Array,
     x: Array,

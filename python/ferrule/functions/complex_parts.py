@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_block, is_complex
 from ferrule.errors import DTypeError
@@ -14,7 +13,6 @@ __all__ = ["conj", "imag", "real"]
 ARRAY_METHODS = {"conj": "conj", "conjugate": "conj"}
 
 
-@names_itself
 def real(x: object, /) -> Array:
     """Real part, elementwise.
 
@@ -44,7 +42,6 @@ def real(x: object, /) -> Array:
     return views.cut(array, views.ReadOnly("real", ()))
 
 
-@names_itself
 def imag(x: object, /) -> Array:
     """Imaginary part, elementwise.
 
@@ -74,7 +71,6 @@ def imag(x: object, /) -> Array:
     return views.cut(array, views.ReadOnly("imag", ()))
 
 
-@names_itself
 def conj(x: object, /) -> Array:
     """Complex conjugate, elementwise.
 

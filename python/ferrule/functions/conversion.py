@@ -9,7 +9,6 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import flag
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, on_thread, refuse
 from ferrule.dtypes.classification import as_dtype, is_block
@@ -22,7 +21,6 @@ __all__ = ["astype"]
 ARRAY_METHODS = {"astype": "astype"}
 
 
-@names_itself
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
     """Cast an array to another dtype.
 

@@ -9,7 +9,6 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_integer, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_floating
@@ -33,7 +32,6 @@ class Histogram(NamedTuple):
     bin_edges: Array
 
 
-@names_itself
 def bincount(
     x: Array,
     /,
@@ -108,7 +106,6 @@ def bincount(
     return recording.apply("bincount", (keys, added), {"size": size})
 
 
-@names_itself
 def histogram(
     x: Array,
     /,
@@ -217,7 +214,6 @@ def sorted_position(edges: Array, x: Array, right: bool) -> Array:
     return recording.apply("where", (recording.apply("isnan", (x,), {}), 0, found), {})
 
 
-@names_itself
 def flatnonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> Array:
     """Return the indices of the elements that are not zero, in the flattened array.
 
@@ -251,7 +247,6 @@ def flatnonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: i
     return nonzero(reshape(x, (x.size,)), size=size, fill_value=fill_value)[0]
 
 
-@names_itself
 def argwhere(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> Array:
     """Return the indices of the elements that are not zero, one row for each.
 

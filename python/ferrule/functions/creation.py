@@ -15,7 +15,6 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, flag, one_integer, refuse_more, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.recording import check_range
@@ -55,7 +54,6 @@ PAGE = 4096
 _LAZY = 65536  # elements from which on arange is computed only when it is needed
 
 
-@names_itself
 def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of one value.
 
@@ -133,7 +131,6 @@ def _shape_of(caller: str, shape: Shape) -> tuple[int, ...]:
     return wanted
 
 
-@names_itself
 def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros.
 
@@ -164,7 +161,6 @@ def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     return _filled("zeros", shape, more, 0, dtype, device)
 
 
-@names_itself
 def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones.
 
@@ -195,7 +191,6 @@ def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | N
     return _filled("ones", shape, more, 1, dtype, device)
 
 
-@names_itself
 def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of a shape whose values do not matter.
 
@@ -233,7 +228,6 @@ def _filled(
     return _full(caller, shape, number, default_dtype() if dtype is None else dtype, device)
 
 
-@names_itself
 def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of one value in the shape of another array.
 
@@ -272,7 +266,6 @@ def _full_like(caller: str, x: object, fill_value: Any, dtype: Any, device: Devi
     return _full(caller, like.shape, fill_value, element, device_of(like) if device is None else device)
 
 
-@names_itself
 def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of zeros in the shape of another array.
 
@@ -298,7 +291,6 @@ def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     return _full_like("zeros_like", x, 0, dtype, device)
 
 
-@names_itself
 def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array of ones in the shape of another array.
 
@@ -324,7 +316,6 @@ def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = 
     return _full_like("ones_like", x, 1, dtype, device)
 
 
-@names_itself
 def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Make an array in the shape of another array, whose values do not matter.
 
@@ -350,7 +341,6 @@ def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     return _full_like("empty_like", x, 0, dtype, device)
 
 
-@names_itself
 def arange(
     start: float,
     /,
@@ -470,7 +460,6 @@ def _recorded_arange(first: float, step: float, size: int, dtype: np.dtype[Any],
     return Array._of(_ferrule.apply("arange", ends, {"size": size, "dtype": dtype})[0])
 
 
-@names_itself
 def linspace(
     start: complex,
     stop: complex,
@@ -557,7 +546,6 @@ def _scale_of(first: float, last: float) -> float:
     return 0.5 if is_too_wide else 1.0
 
 
-@names_itself
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Device | str | None = None
 ) -> Array:
@@ -600,7 +588,6 @@ def eye(
     return _owned(host, device)
 
 
-@names_itself
 def host_empty(shape: Shape, dtype: Any = None, device: Device | str | None = None) -> NDArray[Any]:
     """Make an uninitialized NumPy array from which a device copies at full speed.
 

@@ -6,7 +6,6 @@ from typing import Any, SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, flag
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import as_dtype, class_of
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -16,7 +15,6 @@ from ferrule.functions.reduction import wraps
 __all__ = ["cumulative_prod", "cumulative_sum"]
 
 
-@names_itself
 def cumulative_sum(
     x: Array, /, *, axis: SupportsIndex | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
@@ -63,7 +61,6 @@ def cumulative_sum(
     return _accumulate("cumulative_sum", x, axis, dtype, include_initial)
 
 
-@names_itself
 def cumulative_prod(
     x: Array, /, *, axis: SupportsIndex | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:

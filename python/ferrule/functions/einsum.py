@@ -10,7 +10,6 @@ from typing import Any
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -30,7 +29,6 @@ Label = str | int
 Labels = tuple[Label, ...]
 
 
-@names_itself
 def einsum(subscripts: Any, /, *operands: Any) -> Array:
     """Sum of products over axes that have the same letter.
 

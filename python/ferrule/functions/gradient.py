@@ -8,7 +8,6 @@ import numpy as np
 
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axes_of, one_integer, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import InvalidArgumentError
@@ -19,7 +18,6 @@ from ferrule.functions.movement import concat, reshape
 __all__ = ["gradient"]
 
 
-@names_itself
 def gradient(
     x: Array, /, *spacing: float | Array, axis: Axes = None, edge_order: SupportsIndex = 1
 ) -> Array | tuple[Array, ...]:

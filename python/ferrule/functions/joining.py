@@ -7,7 +7,6 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_companion, as_operand, no_array
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import concat, permute_dims, reshape
@@ -17,7 +16,6 @@ __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "concatenate", "dstack", "h
 ARRAY_METHODS = {"swapaxes": "swapaxes"}
 
 
-@names_itself
 def concatenate(arrays: Sequence[Array], /, axis: SupportsIndex | None = 0) -> Array:
     """Join arrays along an axis: NumPy's name of `concat`.
 
@@ -46,7 +44,6 @@ def concatenate(arrays: Sequence[Array], /, axis: SupportsIndex | None = 0) -> A
     return concat(_arrays("concatenate", arrays), axis=axis)
 
 
-@names_itself
 def hstack(arrays: Sequence[Array], /) -> Array:
     """Join arrays along their second axis; vectors along their only one.
 
@@ -74,7 +71,6 @@ def hstack(arrays: Sequence[Array], /) -> Array:
     return concat(parts, axis=0 if parts[0].ndim == 1 else 1)
 
 
-@names_itself
 def vstack(arrays: Sequence[Array], /) -> Array:
     """Join arrays along their first axis, after vectors have become rows.
 
@@ -101,7 +97,6 @@ def vstack(arrays: Sequence[Array], /) -> Array:
     return concat([_at_least(2, x) for x in _arrays("vstack", arrays)], axis=0)
 
 
-@names_itself
 def dstack(arrays: Sequence[Array], /) -> Array:
     """Join arrays along their third axis, after `atleast_3d`.
 
@@ -128,7 +123,6 @@ def dstack(arrays: Sequence[Array], /) -> Array:
     return concat([_at_least(3, x) for x in _arrays("dstack", arrays)], axis=2)
 
 
-@names_itself
 def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Return arrays with at least 1 dimension.
 
@@ -150,7 +144,6 @@ def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     return _each("atleast_1d", 1, arrays)
 
 
-@names_itself
 def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Return arrays with at least 2 dimensions: vectors become rows.
 
@@ -172,7 +165,6 @@ def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     return _each("atleast_2d", 2, arrays)
 
 
-@names_itself
 def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Return arrays with at least 3 dimensions: the shape (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1).
 
@@ -194,7 +186,6 @@ def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
     return _each("atleast_3d", 3, arrays)
 
 
-@names_itself
 def ravel(x: Array, /) -> Array:
     """Return the elements in one dimension, in C order.
 
@@ -217,7 +208,6 @@ def ravel(x: Array, /) -> Array:
     return reshape(x, (x.size,), copy=None if is_contiguous(x) else True)
 
 
-@names_itself
 def swapaxes(x: Array, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Array:
     """Exchange two axes of an array.
 
@@ -250,7 +240,6 @@ def swapaxes(x: Array, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Array:
     return permute_dims(x, tuple(order))
 
 
-@names_itself
 def transpose(x: Array, /, axes: Sequence[SupportsIndex] | None = None) -> Array:
     """Permute the axes: NumPy's name of `permute_dims`, which xarray calls. It is not among the names of dir(ferrule).
 

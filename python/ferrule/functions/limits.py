@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 
 __all__ = ["clip"]
 
 
-@names_itself
 def clip(x: Array, /, min: object = None, max: object = None) -> Array:
     """Limit the elements of x to a range.
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axes_of, axis_of, one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_companion
@@ -22,7 +21,6 @@ from ferrule.functions.movement import moveaxis, permute_dims, reshape
 __all__ = ["matmul", "tensordot", "vecdot"]
 
 
-@names_itself
 def matmul(x1: object, x2: object, /) -> Array:
     """Matrix product over the last two axes; the leading axes broadcast.
 
@@ -74,7 +72,6 @@ def _matrix_product(left: Array, right: Array) -> Array:
     return cast(apply("matmul", (cast(left, "float32"), cast(right, "float32")), {}), "bool")
 
 
-@names_itself
 def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Array:
     """Sum of products over axes of two arrays.
 
@@ -135,7 +132,6 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
     return reshape(_matrix_product(*matrices), shape)
 
 
-@names_itself
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Dot product of vectors along an axis: the sum of conj(x1) * x2.
 

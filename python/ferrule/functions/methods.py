@@ -11,7 +11,6 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
-from ferrule.array.caller_names import explains_arguments
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions import movement, operators, reduction, views
@@ -177,13 +176,6 @@ class _Methods(Array):
         """
         return movement.reshape(self, (-1,))._copied("flatten()")
 
-    # ---- operators that _ferrule.Operators does not have; NotImplemented lets Python ask the other operand
-    def __truediv__(self, other: object) -> Array:
-        return operators.divide(self, other)
-
-    def __rtruediv__(self, other: object) -> Array:
-        return operators.divide(other, self)
-
     # ---- in place: the object refers to the result, which keeps its dtype and shape
     def __iadd__(self, other: object) -> Array:
         return _in_place("+=", operator.add, self, other)
@@ -277,6 +269,6 @@ def attach() -> None:
             function: Any = member.fget if isinstance(member, property) else member
             function.__qualname__ = f"{Array.__qualname__}.{name}"
             if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
-                member = explains_arguments(member)
+                member = _ferrule.public(member, "ferrule")
             setattr(Array, name, member)
     _ferrule.set_array_class(Array, operators.operate, views.apply_steps)

@@ -15,7 +15,6 @@ from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axes_of, axis_of, one_integer, one_of, optional_flag, refuse_more, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
@@ -45,7 +44,6 @@ __all__ = [
 _PADDING_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
-@names_itself
 def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -> Array:
     """Return the elements of x in another shape, in C order.
 
@@ -109,7 +107,6 @@ def _is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
     return {*ends} <= {*itertools.accumulate(shape, operator.mul)}
 
 
-@names_itself
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
     """Return a view of x with its axes in another order.
 
@@ -140,7 +137,6 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     return views.cut(x, views.Permuted(tuple(axis + len(order) if -len(order) <= axis < 0 else axis for axis in order)))
 
 
-@names_itself
 def matrix_transpose(x: Array, /) -> Array:
     """Return a view of x with its last two axes exchanged.
 
@@ -172,7 +168,6 @@ def matrix_transpose(x: Array, /) -> Array:
     return permute_dims(x, axes)
 
 
-@names_itself
 def moveaxis(
     x: Array,
     source: SupportsIndex | Sequence[SupportsIndex],
@@ -220,7 +215,6 @@ def moveaxis(
     return permute_dims(x, order)
 
 
-@names_itself
 def expand_dims(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] = 0) -> Array:
     """Return a view of x with new axes of length 1.
 
@@ -258,7 +252,6 @@ def expand_dims(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] = 0) 
     return reshape(x, [1 if place in new else next(lengths) for place in range(rank)])
 
 
-@names_itself
 def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Return a view of x without axes of length 1.
 
@@ -296,7 +289,6 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     return reshape(x, tuple(size for place, size in enumerate(x.shape) if place not in gone))
 
 
-@names_itself
 def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     """Return a view of x that is broadcast to a shape.
 
@@ -328,7 +320,6 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     return views.cut(x, views.ReadOnly("broadcast_to", (("shape", lengths),)))
 
 
-@names_itself
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """Reverse the order of the elements along axes.
 
@@ -373,7 +364,6 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
-@names_itself
 def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:
     """Join arrays along an axis.
 
@@ -408,7 +398,6 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
     return recording.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
 
 
-@names_itself
 def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
     """Join arrays of equal shape along a new axis.
 
@@ -443,7 +432,6 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)
 
 
-@names_itself
 def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0) -> list[Array]:
     """Split an array along an axis.
 
@@ -489,7 +477,6 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     return [x[(*before, slice(start, end))] for start, end in pairwise(ends)]
 
 
-@names_itself
 def pad(
     x: Array,
     widths: object,
@@ -546,7 +533,7 @@ def pad(
         what = f"dtype {pairs.dtype}" if pairs.dtype.kind == "O" else repr(widths)
         raise InvalidArgumentError(f"pad: widths are integers of 64 bits, not {what}")
     if mode != "constant":
-        return _padded_with_elements(x, pairs.tolist(), mode)
+        return _padded_with_elements(x, pairs.tolist(), mode) if pairs.any() else x._another("pad()")
     value = value if constant_values is None else constant_values
     attributes = {"before": pairs[:, 0].tolist(), "after": pairs[:, 1].tolist()}
     filling = recording.number_like("pad", value, x, exact=True) if is_number(value) else value
@@ -568,7 +555,6 @@ def _padded_with_elements(x: Array, pairs: list[list[int]], mode: str) -> Array:
     return x
 
 
-@names_itself
 def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
     """Take elements at indices along an axis.
 
@@ -616,7 +602,6 @@ def take_elements(x: Array, indices: Array, axis: int) -> Array:
     return recording.apply("take", (x, _as_index_dtype(indices)), {"axis": axis})
 
 
-@names_itself
 def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -> Array:
     """Take elements at indices along an axis, with other indices at each place of the other axes.
 

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.recording import apply_all, graph_of, no_array
-from ferrule.dtypes.classification import is_inexact
-from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import DTypeError
-from ferrule.functions import conversion, linear_algebra
+from ferrule.functions import linear_algebra
 
 OPERANDS = (int, float, complex, np.ndarray, np.generic)
 
@@ -49,21 +46,3 @@ def compare(op: str, left: object, right: object) -> Array:
 
 def _unary(op: str, x: Array) -> Array:
     return graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
-
-
-def divide(left: object, right: object) -> Array:
-    if isinstance(left, Array) and not is_number(left):
-        left = _as_float(left, right)
-    elif isinstance(right, Array) and not is_number(right):
-        right = _as_float(right, left)
-    result: Array = _ferrule.apply_plain("divide", left, right)
-    return binary("divide", left, right) if result is NotImplemented else result
-
-
-def _as_float(array: Array, other: object) -> Array:
-    """Cast integers to the default dtype for a division, unless the other operand has a floating-point one."""
-    if is_inexact(array.dtype):
-        return array
-    if isinstance(other, (Array, np.ndarray, np.generic)) and is_inexact(other.dtype):
-        return array
-    return conversion.astype(array, default_dtype())

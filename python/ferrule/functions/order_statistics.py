@@ -10,7 +10,6 @@ import numpy as np
 
 from ferrule.array.array import Array, Axes, is_number
 from ferrule.array.attributes import axes_of, flag, one_of
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, array_of_number, as_operand, number_of
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import class_of, is_floating
@@ -55,7 +54,6 @@ def median_of(caller: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     return reshape(_nan_where_any(rows, middle) if is_floating(x.dtype) else middle, shape)
 
 
-@names_itself
 def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", keepdims: bool = False) -> Array:
     """Quantiles over axes.
 
@@ -97,7 +95,6 @@ def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", 
     return _quantile("quantile", x, q, 1.0, axis, method, keepdims)
 
 
-@names_itself
 def percentile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", keepdims: bool = False) -> Array:
     """Percentiles over axes: `quantile(x, q / 100)`.
 

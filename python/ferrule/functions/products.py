@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.linear_algebra import matmul
@@ -14,7 +13,6 @@ from ferrule.functions.movement import moveaxis, reshape
 __all__ = ["dot", "outer"]
 
 
-@names_itself
 def outer(x1: Array, x2: Array, /) -> Array:
     """Products of all pairs of elements.
 
@@ -37,7 +35,6 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return apply("multiply", (reshape(left, (left.size, 1)), reshape(right, (1, right.size))), {})
 
 
-@names_itself
 def dot(x1: Array, x2: Array, /) -> Array:
     """Product over the last axis of x1 and the last but one of x2.
 

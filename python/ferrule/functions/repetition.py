@@ -11,7 +11,6 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, one_integer, one_of, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.host_memory import MAX_DIMENSIONS, check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
@@ -24,7 +23,6 @@ from ferrule.functions.movement import broadcast_to, expand_dims, reshape, take
 __all__ = ["broadcast_arrays", "broadcast_shapes", "meshgrid", "repeat", "tile"]
 
 
-@names_itself
 def broadcast_arrays(*arrays: Array) -> list[Array]:
     """Broadcast arrays to their common shape.
 
@@ -53,7 +51,6 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
     return [broadcast_to(array, shape) for array in operands]
 
 
-@names_itself
 def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     """Return the shape that shapes broadcast to.
 
@@ -98,7 +95,6 @@ def common_shape(caller: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(result)
 
 
-@names_itself
 def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     """Return the coordinates of a grid from the coordinates along each axis.
 
@@ -149,7 +145,6 @@ def _spread(x: Array, shape: Sequence[int]) -> Array:
     return recording.apply("broadcast_to", (x,), {"shape": shape})
 
 
-@names_itself
 def repeat(x: Array, repeats: object, /, *, axis: SupportsIndex | None = None) -> Array:
     """Repeat each element.
 
@@ -248,7 +243,6 @@ def _check_size(caller: str, shape: Sequence[int], x: Array) -> None:
         raise OutOfMemoryError(f"{caller}: no machine has the memory for shape ({', '.join(map(shown, shape))})")
 
 
-@names_itself
 def tile(x: Array, repetitions: Sequence[SupportsIndex], /) -> Array:
     """Join copies of an array along its axes.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_inexact
 from ferrule.functions.conversion import cast
@@ -17,7 +16,6 @@ from ferrule.functions.creation import zeros_like
 __all__ = ["round"]
 
 
-@names_itself
 def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
     """The nearest number with so many decimals, ties to even.
 

@@ -6,7 +6,6 @@ from typing import Literal
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_of
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.asarray import asarray
@@ -16,7 +15,6 @@ from ferrule.functions.movement import take
 __all__ = ["searchsorted"]
 
 
-@names_itself
 def searchsorted(
     x1: Array, x2: Array | float, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:

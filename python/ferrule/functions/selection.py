@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import overload
 
 from ferrule.array.array import Array
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import astype
@@ -20,7 +19,6 @@ compaction = later("ferrule.functions.compaction")
 def where(condition: object, x1: object, x2: object, /) -> Array: ...
 @overload
 def where(condition: object, /) -> tuple[Array, ...]: ...
-@names_itself
 def where(condition: object, x1: object = None, x2: object = None, /) -> Array | tuple[Array, ...]:
     """Return x1 where the condition is true, and x2 elsewhere; of the condition alone, the indices of what is true.
 

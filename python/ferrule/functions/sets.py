@@ -8,7 +8,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all, as_companion, as_operand
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_complex
@@ -48,7 +47,6 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Array
 
 
-@names_itself
 def unique_all(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueAllResult:
     """Return the distinct elements of an array, where each occurs first, its inverse, and how often each occurs.
 
@@ -91,7 +89,6 @@ def unique_all(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueAllRe
     return UniqueAllResult(values, indices, reshape(inverse, x.shape), counts)
 
 
-@names_itself
 def unique_counts(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueCountsResult:
     """Return the distinct elements of an array, and how often each occurs.
 
@@ -127,7 +124,6 @@ def unique_counts(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueCo
     return UniqueCountsResult(outputs[0], outputs[1])
 
 
-@names_itself
 def unique_inverse(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueInverseResult:
     """Return the distinct elements of an array, and the index of each element among them.
 
@@ -164,7 +160,6 @@ def unique_inverse(x: Array, /, *, size: SupportsIndex | None = None) -> UniqueI
     return UniqueInverseResult(outputs[0], reshape(outputs[1], x.shape))
 
 
-@names_itself
 def unique_values(x: Array, /, *, size: SupportsIndex | None = None) -> Array:
     """Return the distinct elements of an array.
 
@@ -201,7 +196,6 @@ def unique_values(x: Array, /, *, size: SupportsIndex | None = None) -> Array:
     return outputs[0]
 
 
-@names_itself
 def isin(x1: object, x2: object, /, *, invert: bool = False) -> Array:
     """Whether each element of x1 is among the elements of x2.
 

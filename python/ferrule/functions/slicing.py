@@ -11,7 +11,6 @@ from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_companion, as_operand, graph_of
 from ferrule.array.symbols import Symbol
@@ -25,7 +24,6 @@ Starts = Sequence[SupportsIndex | Array]
 _INT64 = np.dtype("int64")
 
 
-@names_itself
 def dynamic_slice(x: Array, /, starts: Starts, shape: Shape) -> Array:
     """Return a slice of a fixed shape that begins at variable starts: `x[s:s+n, t:t+m]`.
 
@@ -68,7 +66,6 @@ def dynamic_slice(x: Array, /, starts: Starts, shape: Shape) -> Array:
     return cut("dynamic_slice", x, _given("dynamic_slice", x, starts), lengths)
 
 
-@names_itself
 def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
     """Return x with a slice replaced by `value`.
 

@@ -6,7 +6,6 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, flag
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.movement import moveaxis
@@ -14,7 +13,6 @@ from ferrule.functions.movement import moveaxis
 __all__ = ["argsort", "sort"]
 
 
-@names_itself
 def sort(x: Array, /, *, axis: SupportsIndex = -1, descending: bool = False, stable: bool = True) -> Array:
     """Sort the elements along an axis.
 
@@ -54,7 +52,6 @@ def sort(x: Array, /, *, axis: SupportsIndex = -1, descending: bool = False, sta
     return _along("sort", x, axis, descending, stable)
 
 
-@names_itself
 def argsort(x: Array, /, *, axis: SupportsIndex = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return the indices that sort an array along an axis.
 

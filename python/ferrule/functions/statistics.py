@@ -9,7 +9,6 @@ import numpy as np
 
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axis_of, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, as_companion, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
@@ -24,7 +23,6 @@ from ferrule.functions.type_information import result_type
 __all__ = ["average", "interp"]
 
 
-@names_itself
 def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, keepdims: bool = False) -> Array:
     """Weighted mean over axes.
 
@@ -74,7 +72,6 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
     return cast(sum_of(x * shares, axis=axis, keepdims=keepdims) / total, dtype)
 
 
-@names_itself
 def interp(
     x: Array,
     xp: Array,

@@ -10,7 +10,6 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import number_dtype
 from ferrule.dtypes.classification import as_dtype, class_of, is_block, is_inexact
 from ferrule.errors import DTypeError, InvalidArgumentError
@@ -75,7 +74,6 @@ class IntegerInfo:
     dtype: np.dtype[Any]
 
 
-@names_itself
 def finfo(type: Any, /) -> FloatingPointInfo:
     """Return the limits of a floating-point dtype.
 
@@ -124,7 +122,6 @@ def finfo(type: Any, /) -> FloatingPointInfo:
     )
 
 
-@names_itself
 def iinfo(type: Any, /) -> IntegerInfo:
     """Return the limits of an integer dtype.
 
@@ -155,7 +152,6 @@ def iinfo(type: Any, /) -> IntegerInfo:
     return IntegerInfo(limits.bits, int(limits.max), int(limits.min), dtype)
 
 
-@names_itself
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind.
 
@@ -205,7 +201,6 @@ def _is_of_kind(dtype: np.dtype[Any], kind: Any) -> bool:
         ) from error
 
 
-@names_itself
 def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a dtype promotes to another one.
 
@@ -238,7 +233,6 @@ def can_cast(from_: Any, to: Any, /) -> bool:
         return False
 
 
-@names_itself
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """Return the dtype that arrays, dtypes and Python numbers promote to.
 

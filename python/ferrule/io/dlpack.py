@@ -7,7 +7,6 @@ from typing import Any
 from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.attributes import optional_flag
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import another_object
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import Error, InvalidArgumentError, UnsupportedError
@@ -18,7 +17,6 @@ CPU = (1, 0)
 NOBODY, THE_HOST, THE_STREAM = 0, 1, 2  # what waits until an array is computed
 
 
-@names_itself
 def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool | None = None) -> Array:
     """Make an array of the memory of another library's array.
 

@@ -7,7 +7,6 @@ from typing import SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axes_of, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.creation import arange
@@ -16,7 +15,6 @@ from ferrule.functions.movement import expand_dims, moveaxis, take
 __all__ = ["sliding_window_view"]
 
 
-@names_itself
 def sliding_window_view(
     x: Array, window_shape: int | Sequence[int], axis: SupportsIndex | Sequence[SupportsIndex] | None = None
 ) -> Array:
@@ -61,4 +59,4 @@ def sliding_window_view(
         device = x.device
         indices = expand_dims(arange(size - length + 1, device=device), axis=1) + arange(length, device=device)
         x = moveaxis(take(x, indices, axis=place), place + 1, -1)
-    return x
+    return x if places else x._another(f"{name}()")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
+from ferrule import _ferrule
 from ferrule.functions.linear_algebra import matmul, tensordot, vecdot
 from ferrule.functions.movement import matrix_transpose
 from ferrule.linalg import decompositions, diagonals, equations, norms, products
@@ -24,6 +25,9 @@ __all__ += diagonals.__all__
 __all__ += equations.__all__
 __all__ += norms.__all__
 __all__ += products.__all__
+
+for _name in __all__:
+    globals()[_name] = _ferrule.public(globals()[_name], __name__)
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_of
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all
 from ferrule.linalg.operands import matrices, square_matrices
 
@@ -53,7 +52,6 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
-@names_itself
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Cholesky decomposition of Hermitian positive definite matrices.
 
@@ -82,7 +80,6 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return apply("cholesky", (square_matrices("cholesky", x),), {"upper": upper})
 
 
-@names_itself
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """QR decomposition: matrices Q with orthonormal columns and upper triangular R with x = Q @ R.
 
@@ -113,7 +110,6 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     return QRResult(*apply_all("qr", (matrices("qr", x),), {"mode": mode}))
 
 
-@names_itself
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices.
 
@@ -142,7 +138,6 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*apply_all("eigh", (square_matrices("eigh", x),), {}))
 
 
-@names_itself
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian (real: symmetric) matrices.
 
@@ -169,7 +164,6 @@ def eigvalsh(x: Array, /) -> Array:
     return apply("eigvalsh", (square_matrices("eigvalsh", x),), {})
 
 
-@names_itself
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular value decomposition x = U @ diag(S) @ Vh.
 
@@ -201,7 +195,6 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     )
 
 
-@names_itself
 def svdvals(x: Array, /) -> Array:
     """Singular values.
 

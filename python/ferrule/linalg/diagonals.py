@@ -6,7 +6,6 @@ from typing import Any, SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import views
@@ -15,7 +14,6 @@ from ferrule.functions.reduction import sum
 __all__ = ["diagonal", "trace"]
 
 
-@names_itself
 def diagonal(x: Array, /, *, offset: SupportsIndex = 0) -> Array:
     """Diagonals of matrices.
 
@@ -60,7 +58,6 @@ def _diagonal(caller: str, x: Array, offset: SupportsIndex) -> Array:
     return flat[..., first : first + (length - 1) * (columns + 1) + 1 : columns + 1]
 
 
-@names_itself
 def trace(x: Array, /, *, offset: SupportsIndex = 0, dtype: Any = None) -> Array:
     """Sums along diagonals of matrices.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply, apply_all, as_operand
 from ferrule.dtypes.classification import is_floating, is_inexact
 from ferrule.errors import InvalidArgumentError
@@ -36,7 +35,6 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
-@names_itself
 def solve(x1: Array, x2: Array, /) -> Array:
     """Solve the linear equations x1 @ y = x2.
 
@@ -76,7 +74,6 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return reshape(solution, solution.shape[:-1])
 
 
-@names_itself
 def inv(x: Array, /) -> Array:
     """Inverses of square matrices.
 
@@ -103,7 +100,6 @@ def inv(x: Array, /) -> Array:
     return apply("inv", (square_matrices("inv", x),), {})
 
 
-@names_itself
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Pseudoinverses (Moore & Penrose), by singular value decomposition.
 
@@ -139,7 +135,6 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     return matmul(adjoint(vh), apply("multiply", (cast(expand_dims(inverses, axis=-1), x.dtype), adjoint(u)), {}))
 
 
-@names_itself
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Ranks of matrices: the numbers of singular values that are not zero.
 
@@ -189,7 +184,6 @@ def _cutoff(caller: str, x: Array, s: Array, rtol: float | Array | None) -> Arra
     return apply("multiply", (largest, tolerance), {})
 
 
-@names_itself
 def det(x: Array, /) -> Array:
     """Determinants of square matrices.
 
@@ -216,7 +210,6 @@ def det(x: Array, /) -> Array:
     return apply("det", (square_matrices("det", x),), {})
 
 
-@names_itself
 def slogdet(x: Array, /) -> SlogdetResult:
     """Signs and logarithms of the magnitudes of determinants, which neither overflow nor underflow.
 
@@ -245,7 +238,6 @@ def slogdet(x: Array, /) -> SlogdetResult:
     return SlogdetResult(*apply_all("slogdet", (square_matrices("slogdet", x),), {}))
 
 
-@names_itself
 def matrix_power(x: Array, n: SupportsIndex, /) -> Array:
     """Powers of square matrices, by repeated squaring.
 
@@ -278,6 +270,8 @@ def matrix_power(x: Array, n: SupportsIndex, /) -> Array:
         raise InvalidArgumentError(f"matrix_power: needs square matrices: {x.shape}")
     if exponent == 0:
         return broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape)
+    if exponent == 1:
+        return x._another("matrix_power()")
     if exponent < 0:
         x, exponent = inv(x), -exponent
     result: Array | None = None

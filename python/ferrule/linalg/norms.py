@@ -10,7 +10,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axes_of, flag, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import apply
 from ferrule.dtypes.classification import is_complex
 from ferrule.errors import InvalidArgumentError
@@ -26,7 +25,6 @@ __all__ = ["matrix_norm", "vector_norm"]
 MatrixOrder = Literal["fro", "nuc"] | float | None
 
 
-@names_itself
 def vector_norm(
     x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool = False, ord: float = 2
 ) -> Array:
@@ -116,7 +114,6 @@ def _norm(x: Array, axes: Sequence[int] | None, keepdims: bool, order: float) ->
     return apply("multiply", (root, reshape(unit, root.shape)), {})
 
 
-@names_itself
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro") -> Array:
     """Norms of matrices.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import axis_of, one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_companion
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError
@@ -17,7 +16,6 @@ from ferrule.functions.movement import expand_dims, moveaxis, stack
 __all__ = ["cross", "outer"]
 
 
-@names_itself
 def cross(x1: Array, x2: Array, /, *, axis: SupportsIndex = -1) -> Array:
     """Cross products of vectors of 3 elements.
 
@@ -71,7 +69,6 @@ def cross(x1: Array, x2: Array, /, *, axis: SupportsIndex = -1) -> Array:
     return moveaxis(result, -1, place)
 
 
-@names_itself
 def outer(x1: Array, x2: Array, /) -> Array:
     """Outer product of two vectors: all products of their elements.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
+from ferrule import _ferrule
 from ferrule.random import distributions, keys, selections
 from ferrule.random.distributions import *
 from ferrule.random.keys import *
@@ -17,6 +18,9 @@ __all__: list[str] = []
 __all__ += distributions.__all__
 __all__ += keys.__all__
 __all__ += selections.__all__
+
+for _name in __all__:
+    globals()[_name] = _ferrule.public(globals()[_name], __name__)
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

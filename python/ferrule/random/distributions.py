@@ -14,7 +14,6 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, one_real
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_operand, number_like, number_of
 from ferrule.dtypes.classification import as_dtype, is_floating
@@ -36,7 +35,6 @@ _DIGITS = {  # of a significand, by dtype
 }
 
 
-@names_itself
 def integers(
     key: Array, shape: Shape, low: SupportsIndex, high: SupportsIndex | None = None, dtype: Any = "int64"
 ) -> Array:
@@ -119,7 +117,6 @@ def _scale(words: list[Array], count: int) -> Array:
     return scaled
 
 
-@names_itself
 def uniform(
     key: Array, shape: Shape = (), low: float | Array = 0.0, high: float | Array = 1.0, dtype: Any = None
 ) -> Array:
@@ -195,7 +192,6 @@ def _between_numbers(unit: Array, low: float | Array, high: float | Array) -> Ar
     return minimum(scaled, nextafter(end, start))  # where rounding gives `high`
 
 
-@names_itself
 def normal(
     key: Array, shape: Shape = (), mean: float | Array = 0.0, std: float | Array = 1.0, dtype: Any = None
 ) -> Array:
@@ -250,7 +246,6 @@ def normal(
     return _shift("normal", x, ("mean", mean), ("std", _check("std of normal", std)))
 
 
-@names_itself
 def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype: Any = None) -> Array:
     """Random numbers of an exponential distribution.
 
@@ -289,7 +284,6 @@ def exponential(key: Array, shape: Shape = (), scale: float | Array = 1.0, dtype
     return _shift("exponential", x, ("location", 0.0), ("scale", _check("scale of exponential", scale)))
 
 
-@names_itself
 def gumbel(
     key: Array, shape: Shape = (), location: float | Array = 0.0, scale: float | Array = 1.0, dtype: Any = None
 ) -> Array:
@@ -330,7 +324,6 @@ def gumbel(
     return _shift("gumbel", x, ("location", location), ("scale", _check("scale of gumbel", scale)))
 
 
-@names_itself
 def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) -> Array:
     """Random truth values.
 

@@ -10,7 +10,6 @@ import numpy as np
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, one_integer, sizes
-from ferrule.array.caller_names import names_itself
 from ferrule.array.numbers import perform, shown
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype
@@ -30,7 +29,6 @@ _WORD = np.dtype("uint32")
 _LONG = np.dtype("uint64")
 
 
-@names_itself
 def key(seed: SupportsIndex | Array, /, *, device: Device | str | None = None) -> Array:
     """Make a key from a seed.
 
@@ -68,7 +66,6 @@ def key(seed: SupportsIndex | Array, /, *, device: Device | str | None = None) -
     return asarray(words, device=device)
 
 
-@names_itself
 def split(key: Array, n: SupportsIndex = 2, /) -> Array:
     """Make new keys from a key.
 
@@ -103,7 +100,6 @@ def split(key: Array, n: SupportsIndex = 2, /) -> Array:
     return reshape(words_of("split", key, 2 * count, _KEYS), (count, 2))
 
 
-@names_itself
 def bits(key: Array, shape: Shape = (), dtype: Any = "uint32") -> Array:
     """Random integers whose bits are all independent.
 

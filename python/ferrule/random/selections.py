@@ -9,7 +9,6 @@ import numpy as np
 
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import Shape, axis_of, flag, one_integer
-from ferrule.array.caller_names import names_itself
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_floating
@@ -27,7 +26,6 @@ from ferrule.random.keys import bits_for, sizes_of
 __all__ = ["categorical", "choice", "permutation"]
 
 
-@names_itself
 def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shape | None = None) -> Array:
     """Random indices with the probabilities softmax(logits).
 
@@ -77,7 +75,6 @@ def categorical(key: Array, logits: Array, axis: SupportsIndex = -1, shape: Shap
     return argmax(noise + cast(logits, wide), axis=len(more) + place)
 
 
-@names_itself
 def permutation(key: Array, x: Array | SupportsIndex, axis: SupportsIndex = 0) -> Array:
     """A random order of the elements along an axis.
 
@@ -112,7 +109,6 @@ def permutation(key: Array, x: Array | SupportsIndex, axis: SupportsIndex = 0) -
     return take(x, _order("permutation", key, x.shape[place], x.shape[place]), axis=place)
 
 
-@names_itself
 def choice(
     key: Array,
     a: Array | SupportsIndex,

@@ -89,6 +89,26 @@ TEST(Ops, WeakScalarDoesNotPromoteWithinItsKind) {
   EXPECT_EQ(input_dtypes(op_named("add"), mixed, weak), (std::vector{DType::float64, DType::float64}));
 }
 
+TEST(Ops, TruthValuesAreCastToBool) {
+  const TensorType inputs[] = {float32({2}), {DType::uint64, {}}};
+  EXPECT_EQ(input_dtypes(op_named("logical_or"), inputs, {}), (std::vector{DType::boolean, DType::boolean}));
+  const TensorType block[] = {{DType::q8_0, {32}}};
+  EXPECT_EQ(input_dtypes(op_named("logical_not"), block, {}), std::vector{DType::q8_0});
+  EXPECT_EQ(error_of("logical_not", {block[0]}), "logical_not: x is q8_0(32,), but needs a bool dtype");
+}
+
+TEST(Ops, IntegersAreDividedInTheDefaultDtypeOrInThatOfTheOtherInput) {
+  const auto dtypes = [](DType x1, DType x2, const std::vector<bool>& weak = {}) {
+    const TensorType inputs[] = {{x1, {2}}, {x2, {2}}};
+    return input_dtypes(op_named("divide"), inputs, weak);
+  };
+  EXPECT_EQ(dtypes(DType::int64, DType::uint64), (std::vector{DType::float32, DType::float32}));
+  EXPECT_EQ(dtypes(DType::boolean, DType::int8), (std::vector{DType::float32, DType::float32}));
+  EXPECT_EQ(dtypes(DType::float16, DType::int32), (std::vector{DType::float16, DType::float16}));
+  EXPECT_EQ(dtypes(DType::int32, DType::float64, {false, true}), (std::vector{DType::float32, DType::float32}));
+  EXPECT_EQ(dtypes(DType::int32, DType::complex64), (std::vector{DType::complex64, DType::complex64}));
+}
+
 TEST(Ops, MatmulShapesBroadcastAndErrorsNameBothShapes) {
   EXPECT_EQ(infer_named("matmul", {float32({5, 1, 3, 4}), float32({2, 4, 6})})[0], float32({5, 2, 3, 6}));
   EXPECT_EQ(error_of("matmul", {float32({3, 4}), float32({5, 6})}),
