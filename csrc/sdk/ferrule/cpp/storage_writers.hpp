@@ -1,5 +1,5 @@
-// Finds the nodes of a graph view that write its storages, and those that are needed: a plan may read the operands of an
-// earlier node in place of its result.
+// Finds the nodes of a graph view that write its storages, and those that are needed: a plan may read the operands of
+// an earlier node in place of its result.
 #ifndef FERRULE_CPP_STORAGE_WRITERS_HPP
 #define FERRULE_CPP_STORAGE_WRITERS_HPP
 

@@ -1,5 +1,6 @@
-// Chooses the products that read weights in blocks. Kernels exist for few rows of float32, whose product with more rows costs much
-// more than decoding, and for halves on GPUs with m16n8k16. The bits are those of the product with the decoded B.
+// Chooses the products that read weights in blocks. Kernels exist for few rows of float32, whose product with more rows
+// costs much more than decoding, and for halves on GPUs with m16n8k16. The bits are those of the product with the
+// decoded B.
 #include "kernels/linear_algebra/matmul_blocks.h"
 
 #include <ferrule/cpp/decoded_blocks.hpp>
