@@ -22,6 +22,7 @@ struct PublicFunction {
 };
 
 PyTypeObject* public_function_class = nullptr;
+PyObject* advise = nullptr;  // ferrule.text.argument_names.advice; kept until the process ends
 
 PublicFunction& public_function_of(PyObject* object) { return *reinterpret_cast<PublicFunction*>(object); }
 
@@ -29,11 +30,10 @@ PublicFunction& public_function_of(PyObject* object) { return *reinterpret_cast<
 [[noreturn]] void raise_with_advice(PyObject* function, PyObject* const* arguments, std::size_t count,
                                     PyObject* names) {
   py::error_already_set error;
-  if (error.trace()) throw error;
+  if (error.trace() || advise == nullptr) throw error;
   py::tuple positional(count);
   for (std::size_t i = 0; i < count; ++i) positional[i] = py::handle(arguments[i]);
-  const py::object advise = py::module_::import("ferrule.text.argument_names").attr("advice");
-  const py::object advice = call_python(advise, py::handle(function), positional,
+  const py::object advice = call_python(py::handle(advise), py::handle(function), positional,
                                         names == nullptr ? py::tuple() : py::reinterpret_borrow<py::tuple>(names));
   raise_type_error((py::cast<std::string>(py::str(error.value())) + py::cast<std::string>(advice)).c_str());
 }
@@ -135,9 +135,8 @@ void bind_public_functions(py::module_& module) {
   module.attr("PublicFunction") = made.release();  // kept until the process ends
   module.def("public", &public_object, argument_or_none("object"), argument("module"),
              "The public function that calls a function written in Python; any other object unchanged.");
-  // pickle and copy find it by its name.
-  py::module_::import("copyreg").attr("pickle")(
-      module.attr("PublicFunction"), py::cpp_function([](const py::object& f) { return f.attr("__qualname__"); }));
+  module.def(
+      "set_call_advice", [](const py::object& function) { advise = function.inc_ref().ptr(); }, argument("function"));
 }
 
 }  // namespace ferrule::python
