@@ -3,8 +3,8 @@
     public_names.py public_names.py python/ferrule generated/python
 
 The names are those that __init__.py imports as themselves, those that it assigns, and the `__all__` of each module from
-which it imports *. Those of ferrule.fft and others are what their __init__.py imports from their files. A module that is
-generated is in the second folder.
+which it imports *. Those of ferrule.fft and others are what their __init__.py imports from their files. Generated
+modules are in the second folder.
 """
 
 from __future__ import annotations

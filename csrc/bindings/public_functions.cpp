@@ -76,15 +76,11 @@ int visit(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
-int clear(PyObject* self) {
-  Py_CLEAR(public_function_of(self).function);
-  return 0;
-}
-
+// There is no tp_clear: that of the function breaks cycles, and a call always finds a function.
 void end(PyObject* self) {
   PyObject_GC_UnTrack(self);
   PyObject_ClearWeakRefs(self);
-  clear(self);
+  Py_CLEAR(public_function_of(self).function);
   Py_CLEAR(public_function_of(self).module);
   free_object(self);
 }
@@ -106,7 +102,6 @@ py::object make_class() {
       {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
       {Py_tp_repr, reinterpret_cast<void*>(represent)},
       {Py_tp_traverse, reinterpret_cast<void*>(visit)},
-      {Py_tp_clear, reinterpret_cast<void*>(clear)},
       {Py_tp_dealloc, reinterpret_cast<void*>(end)},
       {Py_tp_members, members},
       {Py_tp_getset, properties},
@@ -117,13 +112,18 @@ py::object make_class() {
                    slots});
 }
 
+// A function that has several names for users has one object; the first name counts.
 py::object public_object(const py::object& object, const py::str& module) {
+  static py::handle known = py::dict().release();  // by function; kept until the process ends, as functions are
   if (!PyFunction_Check(object.ptr())) return object;
+  if (PyObject* const found = PyDict_GetItemWithError(known.ptr(), object.ptr()))
+    return py::reinterpret_borrow<py::object>(found);
   py::object made = new_object(public_function_class);
   PublicFunction& parts = public_function_of(made.ptr());
   parts.call = call_function;
   parts.function = py::object(object).release().ptr();
   parts.module = py::object(module).release().ptr();
+  if (PyDict_SetItem(known.ptr(), object.ptr(), made.ptr()) != 0) raise_python_error();
   return made;
 }
 

@@ -13,19 +13,25 @@ std::vector<bool> give_dtypes(const Row& op, std::span<const OperandNumber> numb
   others.reserve(types.size());
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!numbers[i].number && !numbers[i].is_weak) others.push_back(types[i].dtype);
-  const bool has_inexact =
-      std::ranges::any_of(others, [](DType dtype) { return is_floating(dtype) || is_complex(dtype); });
-  for (DType& dtype : others) dtype = promoted_as(op, dtype, has_inexact);
   std::vector<bool> weak(types.size());
   for (std::size_t i = 0; i < types.size(); ++i) {
-    if (numbers[i].number)
-      types[i].dtype = op.input_row(i).truth ? DType::boolean : dtype_of_number(op.name, *numbers[i].number, others);
+    if (numbers[i].number) types[i].dtype = dtype_of_number(op, i, *numbers[i].number, others);
     weak[i] = numbers[i].is_weak || (numbers[i].number && !others.empty());
   }
   return weak;
 }
 
 }  // namespace
+
+DType dtype_of_number(const Row& op, std::size_t input, const Number& number, std::span<const DType> others) {
+  if (op.input_row(input).truth) return DType::boolean;
+  if (!op.casts_integers) return dtype_of_number(op.name, number, others);
+  const bool has_inexact =
+      std::ranges::any_of(others, [](DType dtype) { return is_floating(dtype) || is_complex(dtype); });
+  std::vector<DType> cast(others.begin(), others.end());
+  for (DType& dtype : cast) dtype = promoted_as(op, dtype, has_inexact);
+  return dtype_of_number(op.name, number, cast);
+}
 
 RecordedCall record_call(const Row& op, Operands& operands, std::span<const OperandNumber> numbers,
                          const std::vector<NamedAttribute>& given) {

@@ -27,6 +27,9 @@ struct RecordedCall {
   std::vector<TensorType> results;  // of the outputs
 };
 
+// The dtype that a number takes as an input of a call of the op, beside arrays of the dtypes `others`.
+DType dtype_of_number(const Row& op, std::size_t input, const Number& number, std::span<const DType> others);
+
 // Promotes the dtypes of the operands, completes the attributes and infers the results. Throws Error for an
 // invalid call, of which nothing is recorded. Then places the numbers and casts tensors of other dtypes. `numbers`: one
 // per operand, or none if all are ordinary tensors.

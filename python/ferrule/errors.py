@@ -276,10 +276,14 @@ def _begins_with(name: str, message: str) -> bool:
     return message.startswith((f"{name}:", f"{name} "))
 
 
+# xarray looks up `transpose`, which is not among the public names.
+_PLACES = {**MODULES, "transpose": "ferrule.functions.joining"}
+
+
 def _public_name(frame: FrameType) -> str:
     """Return the name that users call the function of a frame by; "" if it is not a public function on arrays."""
     function, module = frame.f_code.co_qualname, str(frame.f_globals.get("__name__"))
-    if MODULES.get(function) == module:
+    if _PLACES.get(function) == module:
         return function if module.startswith(("ferrule.functions.", "ferrule.io.")) else ""
     name = f"{module.removeprefix('ferrule.').partition('.')[0]}.{function}"
     return name if IN_NAMESPACES.get(name) == module else ""

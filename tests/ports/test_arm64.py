@@ -70,7 +70,7 @@ def test_kit_at_brief(processor: str) -> None:
     assert " passed" in shown.splitlines()[-1]
 
 
-# Long inputs reach the vector loops and their ends, which differ by variant; all ops at this level take an hour in qemu.
+# Long inputs reach the vector loops and their ends, which differ by variant. All ops at this level take an hour.
 VECTORISED = ("exp", "sum")
 
 

@@ -5,6 +5,7 @@
 #include "core/lazy/from_host.h"
 #include "core/lazy/native_memory.h"
 #include "core/lazy/queued_releases.h"
+#include "ops/record_call.h"
 #include "ops/table.h"
 
 #include <array>
@@ -204,7 +205,10 @@ fe_error* fe_number_dtype(const char* op, const fe_number* number, const fe_dtyp
     std::vector<DType> dtypes;
     dtypes.reserve(count);
     for (size_t i = 0; i < count; ++i) dtypes.push_back(dtype_from("number_dtype", others[i]));
-    given(out, "number_dtype", "out") = static_cast<fe_dtype>(ops::dtype_of_number(name, *of, dtypes));
+    const ops::Row* const row = ops::find_op(name);
+    const DType dtype = row ? ops::dtype_of_number(*row, 0, *of, dtypes)  // all inputs are alike
+                            : ops::dtype_of_number(name, *of, dtypes);
+    given(out, "number_dtype", "out") = static_cast<fe_dtype>(dtype);
   });
 }
 

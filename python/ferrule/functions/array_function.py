@@ -109,6 +109,7 @@ def _namesake(function: Callable[..., Any]) -> _Namesake | None:
     if name not in namespace.__all__:
         return None
     own = getattr(namespace, name)
+    own = getattr(own, "__wrapped__", own)  # without the advice for wrong arguments
     if own.__module__.split(".")[1] not in ("functions", "fft", "linalg"):  # as `ferrule.trace`
         return None
     methods = inspect.unwrap(own).__globals__.get("ARRAY_METHODS", {})

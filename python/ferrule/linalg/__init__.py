@@ -20,6 +20,7 @@ from ferrule.linalg.products import *
 from ferrule.text import other_names
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+_SHARED = set(__all__)  # with `ferrule`
 __all__ += decompositions.__all__
 __all__ += diagonals.__all__
 __all__ += equations.__all__
@@ -27,7 +28,7 @@ __all__ += norms.__all__
 __all__ += products.__all__
 
 for _name in __all__:
-    globals()[_name] = _ferrule.public(globals()[_name], __name__)
+    globals()[_name] = _ferrule.public(globals()[_name], "ferrule" if _name in _SHARED else __name__)
 
 
 if not TYPE_CHECKING:  # a type checker would accept any name

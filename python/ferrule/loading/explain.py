@@ -47,8 +47,8 @@ def explain(name: str) -> str:
     --------
     >>> print(fe.explain("abacus"))
     abacus: no module of that name was found in ...
-    >>> print(fe.explain("logical_not"))
-    logical_not: an op. ... cpu:0 computes it in bool.
+    >>> print(fe.explain("conj"))
+    conj: an op. The complex conjugate of x. cpu:0 computes it in complex64, complex128.
     """
     if not isinstance(name, str) or not name.strip():
         raise InvalidArgumentError(f"explain: takes the name of a backend or op, not {name!r}")

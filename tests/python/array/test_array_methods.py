@@ -15,7 +15,7 @@ def test_methods_are_attributes_of_the_class() -> None:
     assert {"sum", "swapaxes", "clip", "T", "__getitem__"} <= functions.keys()
     for name, source in functions.items():
         member = vars(fe.Array)[name]
-        assert type(member) is type(source)
+        assert isinstance(member, type(source))
         function, written = (x.fget if isinstance(x, property) else x for x in (member, source))
         assert inspect.unwrap(function) is written
         assert written.__qualname__ == f"Array.{name}"

@@ -102,7 +102,7 @@ def test_an_op_is_explained_by_the_devices_that_compute_it(run_python: Run, null
     assert " computes it in int8, " in text
     assert text.endswith(", complex64, complex128.")
     assert "float8" not in text
-    assert explained(run_python, "logical_and").endswith(" cpu:0 computes it in bool.")
+    assert explained(run_python, "conj").endswith(" cpu:0 computes it in complex64, complex128.")
     assert "; null:0 computes it in " in explained(run_python, "where", FERRULE_BACKEND_PATH=null_module)
     assert explained(run_python, "take", FERRULE_DISABLE="cpu").endswith(" There is no device to compute it.")
 

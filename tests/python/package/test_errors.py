@@ -73,7 +73,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 
 def all_kinds() -> set[str]:
-    """The names of all subclasses of fe.Error in the package."""
+    """The public names of all subclasses of fe.Error in the package."""
     for module in pkgutil.walk_packages(fe.__path__, "ferrule."):
         if module.name.startswith(("ferrule.loading.", "ferrule.functions.", "ferrule.graphs.", "ferrule.io.")):
             importlib.import_module(module.name)
@@ -81,7 +81,8 @@ def all_kinds() -> set[str]:
     def below(kind: type) -> set[type]:
         return {kind}.union(*map(below, kind.__subclasses__()))
 
-    return {kind.__name__ for kind in below(fe.Error) if kind.__module__.startswith("ferrule.")}
+    kinds = {kind.__name__ for kind in below(fe.Error) if kind.__module__.startswith("ferrule.")}
+    return {name for name in kinds if not name.startswith("_")}
 
 
 def test_every_kind_of_error_is_tested() -> None:
