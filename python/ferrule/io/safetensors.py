@@ -1,36 +1,19 @@
-"""safetensors files as mappings from names to arrays.
-
-The whole file is one read-only mapping, which the device borrows once; arrays are views of it. A device with memory of
-its own copies each array when it is first looked up. Where the file system maps no files, arrays are read.
-"""
+"""safetensors files as mappings from names to arrays."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 from ferrule.array.array import Array
-from ferrule.array.host_memory import check_ndim, from_host
-from ferrule.array.mapped_files import map_read_only
-from ferrule.dtypes.classification import as_dtype
-from ferrule.errors import InvalidArgumentError, IoError, UnsupportedError
-from ferrule.io.host_buffers import map_file
-from ferrule.io.regular_files import open_regular, read_into
-from ferrule.io.safetensors_header import DTYPES, Tensor, read_header
+from ferrule.errors import InvalidArgumentError, UnsupportedError
+from ferrule.io.mapped_tensors import Place, TensorFile
+from ferrule.io.safetensors_header import DTYPES, read_header
 from ferrule.io.safetensors_index import read_index
-from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
 from ferrule.text.near_names import did_you_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ferrule import _ferrule
 
 
 class SafeTensors(Mapping[str, Array]):
@@ -86,7 +69,7 @@ class SafeTensors(Mapping[str, Array]):
         if file is None:
             meant = did_you_mean(name, self.tensors)
             raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
-        return file.array(name)
+        return file.tensor(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)
@@ -98,82 +81,21 @@ class SafeTensors(Mapping[str, Array]):
         return f"SafeTensors({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
 
 
-class _File:
-    """One file. It is closed; only its mapping stays."""
-
+class _File(TensorFile):
     def __init__(self, path: Path, device: Device | str | None) -> None:
-        self.path = path
-        self._absolute = Path(os.path.abspath(path))  # the working directory may change
-        self._device = handle_of(device)
-        self._copies: dict[str, Array] = {}
-        self._region: _ferrule.Array | None = None
-        self._raw: NDArray[np.uint8] | None = None
-        self._why_not_mapped = ""
-        with open_regular(path) as file:
-            self._identity = _identity(file)
-            self.size = os.fstat(file.fileno()).st_size
-            self.tensors, self.metadata = read_header(file, path, self.size)
-            try:
-                mapped = map_read_only(file.fileno(), self.size)
-            except OSError as error:
-                self._why_not_mapped = f"the file cannot be mapped ({error.strerror or error})"
-                return
-        self._region, self._raw = map_file(mapped, device)
+        super().__init__(path, device, "open_safetensors", self._read_header)
 
-    def array(self, name: str) -> Array:
-        tensor = self.tensors[name]
-        bits, dtype = DTYPES[tensor.dtype]
-        self._refuse_unreadable(name, tensor, dtype)
-        if name in self._copies:
-            return self._copies[name]._another("open_safetensors")
-        self._refuse_cut(name, tensor)
-        is_aligned = tensor.begin % (bits // 8) == 0
-        if self._region is not None and is_aligned:
-            return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
-        if self._raw is None:
-            raw, is_own = self._read(tensor), True
-        else:
-            raw, is_own = self._raw[tensor.begin : tensor.end], not is_aligned
-            raw = raw.copy() if is_own else raw
-        host = raw.view(as_dtype(dtype)).reshape(tensor.shape)
-        why = self._why_not_mapped or None
-        made = Array._of(from_host(host, self._device, None, "open_safetensors", owned=is_own, copied_because=why))
-        if self._region is not None:
-            return made
-        return self._copies.setdefault(name, made)._another("open_safetensors")
+    def _read_header(self, file: BinaryIO, size: int) -> None:
+        self.tensors, self.metadata = read_header(file, self.path, size)
 
-    def _refuse_unreadable(self, name: str, tensor: Tensor, dtype: str) -> None:
-        what = f"{self.path}: tensor {name!r}"
+    def tensor(self, name: str) -> Array:
+        found = self.tensors[name]
+        _, dtype = DTYPES[found.dtype]
         if not dtype:
-            raise UnsupportedError(f"{what} is {tensor.dtype}{tensor.shape}, and ferrule has no such dtype yet")
-        check_ndim(what, len(tensor.shape))
-        if math.prod(size or 1 for size in tensor.shape) * DTYPES[tensor.dtype][0] // 8 >= 1 << 63:
-            raise InvalidArgumentError(f"{what} has shape {tensor.shape}, which is larger than memory can be")
-
-    def _refuse_cut(self, name: str, tensor: Tensor) -> None:
-        """Raise an error if the file was cut since it was opened: reading the mapping there would end the process."""
-        try:
-            now = os.stat(self._absolute)
-        except OSError:
-            return  # the mapping is of the file that had the name
-        if (now.st_dev, now.st_ino) == self._identity and now.st_size < tensor.end:
-            raise IoError(
-                f"{self.path}: tensor {name!r} ends at byte {tensor.end}, but the file was cut from {self.size} to "
-                f"{now.st_size} bytes since it was opened"
+            raise UnsupportedError(
+                f"{self.path}: tensor {name!r} is {found.dtype}{found.shape}, and ferrule has no such dtype yet"
             )
-
-    def _read(self, tensor: Tensor) -> NDArray[np.uint8]:
-        raw = np.empty(tensor.end - tensor.begin, np.uint8)
-        with open_regular(self._absolute) as file:
-            if _identity(file) != self._identity:
-                raise IoError(f"{self.path} was replaced since it was opened")
-            read_into(file, self.path, tensor.begin, raw.data)
-        return raw
-
-
-def _identity(file: BinaryIO) -> tuple[int, int]:
-    status = os.fstat(file.fileno())
-    return status.st_dev, status.st_ino
+        return self.array(name, Place(dtype, found.shape, found.begin, found.end))
 
 
 def open_safetensors(path: str | os.PathLike[str], device: Device | str | None = None) -> SafeTensors:

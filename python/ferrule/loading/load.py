@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 # The functions that read files of arrays, by their suffixes.
 _READERS = {
-    b".gguf": "gguf.GGUFReader",
+    b".gguf": "ferrule.io.open_gguf",
     b".npy": "numpy.load",
     b".npz": "numpy.load",
     b".pt": "torch.load",

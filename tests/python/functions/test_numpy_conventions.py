@@ -191,7 +191,7 @@ def test_tanh_of_an_infinite_real_part_is_the_standards() -> None:
         (lambda: FE.random.normal(), r"normal\(\) missing .*; ferrule.random.key\(seed\) makes a key"),
         (lambda: FE.rand, r"it is ferrule.random.uniform\(key, shape\) here"),
         (lambda: FE.max_pool2d, "ferrule has no pooling"),
-        (lambda: fe.load("t.gguf"), "load is for modules, and gguf.GGUFReader reads arrays"),
+        (lambda: fe.load("t.gguf"), "load is for modules, and ferrule.io.open_gguf reads arrays"),
     ],
 )
 def test_what_is_missing_has_a_hint(call: Any, message: str) -> None:

@@ -274,7 +274,7 @@ def test_file_that_cannot_be_mapped_is_read(tmp_path: Path, monkeypatch: pytest.
     def map_nothing(*_: object) -> object:
         raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
 
-    monkeypatch.setattr("ferrule.io.safetensors.map_read_only", map_nothing)
+    monkeypatch.setattr("ferrule.io.mapped_tensors.map_read_only", map_nothing)
     path = write(tmp_path / "x.safetensors", TENSORS, padding=3)
     monkeypatch.chdir(tmp_path)
     file = fe.io.open_safetensors(path.name, device="cpu")

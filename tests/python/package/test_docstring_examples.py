@@ -25,7 +25,7 @@ BACKENDS = "cpu,another,copy"
 # Examples that need more than the CPU device: whether they can run here, and what they need.
 NEEDS = {"ferrule.graphs.graph.Graph.svg": (shutil.which("dot") is not None, "the program `dot` of Graphviz")}
 # Public classes that users only get from functions, and never name.
-RETURNED = ("ferrule.graphs.tracing.TracedFunction", "ferrule.io.safetensors.SafeTensors")
+RETURNED = ("ferrule.graphs.tracing.TracedFunction", "ferrule.io.gguf.Gguf", "ferrule.io.safetensors.SafeTensors")
 MEMBERS = (FunctionType, property, cached_property)
 # Public functions, classes and methods without examples. Nothing may be added; remove what gets some.
 WITHOUT_EXAMPLES: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""`ferrule inspect FILE...`: shows what is known about module files, without running them."""
+"""`ferrule inspect FILE...`: shows what is known about module files, without running them, and about GGUF files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import Any
 
 from ferrule.tools.abi_diff import abi_diff, is_compatible
 from ferrule.tools.cli.terminal import console
+from ferrule.tools.inspection.model_file import is_model, read_model, totals
 from ferrule.tools.inspection.read_in_child import read_modules
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    about = "what a module's file tells, for this system or another, without running any of it"
+    about = "what the file of a module tells, for this system or another, without running any of it; or a GGUF file"
     parser = verbs.add_parser("inspect", help=about, description=f"{about[0].upper()}{about[1:]}.")
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="an ELF, PE or Mach-O file")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="an ELF, PE, Mach-O or GGUF file")
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.add_argument(
         "--abi-diff",
@@ -40,10 +41,12 @@ def run(options: argparse.Namespace) -> int:
     if not options.files:
         print("inspect: name one file or several", file=sys.stderr)
         return 2
-    if find_spec("lief") is None:
+    models = [path for path in options.files if is_model(path)]
+    modules = [path for path in options.files if path not in models]
+    if modules and find_spec("lief") is None:
         print("inspect: needs lief to take files apart; pip install 'ferrule[inspect]'", file=sys.stderr)
         return 2
-    found = list(read_modules(options.files))
+    found = [*map(read_model, models), *(read_modules(modules) if modules else ())]
     if options.json:
         print(json.dumps(found, indent=2))
     else:
@@ -75,7 +78,7 @@ def _print(modules: list[dict[str, Any]]) -> None:
             table = Table.grid(padding=(0, 2, 0, 0))
             table.add_column(no_wrap=True, style="dim")
             table.add_column(overflow="fold")
-            for label, text, style in _rows(module):
+            for label, text, style in _rows_of_model(module) if "tensors" in module else _rows(module):
                 table.add_row(label, Text(text, style=style))
             out.print(Text(module["path"], style="bold"))
             out.print(Padding(table, (0, 0, 0 if module is modules[-1] else 1, 2)))
@@ -83,10 +86,10 @@ def _print(modules: list[dict[str, Any]]) -> None:
 
 def _rows(module: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the label, text and style of each line."""
-    if "size" in module:
+    if "sha256" in module:
         yield "size", f"{module['size']} bytes", ""
         yield "sha256", module["sha256"] + _is_manifests(module), ""
-    for image in module["images"]:
+    for image in module.get("images", ()):
         yield "image", f"{image['format']} for {image['system']}, {image['architecture']}", ""
         abi = image["abi"]
         if abi is not None:
@@ -97,13 +100,32 @@ def _rows(module: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "run paths", _list_names(image["run_paths"]), ""
         mapped = sum(segment["size"] for segment in image["segments"])
         yield "segments", f"{len(image['segments'])}, {mapped} bytes of the file", ""
-    if module["manifest"] is not None:
+    if module.get("manifest") is not None:
         for number, (key, value) in enumerate(module["manifest"].items()):
             yield "" if number else "manifest", f"{key}: {_value(value)}", ""
-    for note in module["notes"]:
+    for note in module.get("notes", ()):
         yield "note", note, "yellow"
     for problem in module["problems"]:
         yield "problem", problem, "red"
+
+
+def _rows_of_model(model: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    yield "format", model["format"], ""
+    yield "size", f"{model['size']} bytes", ""
+    for number, (key, value) in enumerate(model["metadata"].items()):
+        yield "" if number else "metadata", f"{key}: {_short(value, model['types'][key])}", ""
+    for number, (kind, (count, size)) in enumerate(totals(model).items()):
+        yield "" if number else "types", f"{kind}: {count} tensors, {size} bytes", ""
+    for number, tensor in enumerate(model["tensors"]):
+        shape = " x ".join(map(str, tensor["shape"])) or "scalar"
+        yield "" if number else "tensors", f"{tensor['name']}: {tensor['type']}, {shape}", ""
+
+
+def _short(value: Any, kind: str) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} {kind}{'' if len(value) == 1 else 's'}"
+    line = " ".join(str(value).split()) if isinstance(value, str) else str(value)
+    return line if len(line) <= 80 else f"{line[:77]}..."
 
 
 def _is_manifests(module: dict[str, Any]) -> str:

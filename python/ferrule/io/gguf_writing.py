@@ -1,0 +1,171 @@
+"""Writing GGUF files."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ferrule.array.array import Array
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import DTypeError, InvalidArgumentError
+from ferrule.functions.asarray import to_packed
+from ferrule.io.gguf_header import ALIGNMENT, ARRAY, MAGIC, SCALARS, STRING
+from ferrule.io.gguf_types import TYPES
+from ferrule.io.regular_files import replacing
+
+_CODES = {one.dtype: one.code for one in TYPES if one.dtype}
+_FORMS = {name: (code, form) for code, (name, form) in SCALARS.items()}
+_LIMITS = {"int32": (-(1 << 31), 1 << 31), "int64": (-(1 << 63), 1 << 63), "uint64": (0, 1 << 64)}
+
+
+def save_gguf(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, Array | NDArray[Any]],
+    metadata: Mapping[str, object] | None = None,
+) -> None:
+    """Write arrays and metadata to a GGUF file of version 3.
+
+    The file is written beside `path` under another name, and then renamed: after an error, a file that was there is
+    unchanged, and arrays of that file can be written to it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    arrays : dict of str to Array or numpy.ndarray
+        The arrays, by name: float32, float64, float16, bfloat16, signed integers, and block dtypes.
+    metadata : dict of str to object, optional
+        str, bool, int, float, NumPy's scalars, and lists of one of them. A Python int becomes the first of int32, int64
+        and uint64 that holds it, a float float32 if that loses nothing, else float64; `np.uint32(1)` becomes uint32.
+        `general.alignment`, 32 by default, is heeded.
+
+    Raises
+    ------
+    DTypeError
+        The format has no such dtype: bool, unsigned integers, complex dtypes and float8.
+    InvalidArgumentError
+        A value is not an array, a name is empty or no text, or the metadata have a value that the format lacks.
+    OSError
+        The file cannot be written.
+
+    See Also
+    --------
+    open_gguf : The inverse.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.gguf")
+    ...     fe.io.save_gguf(path, {"w": np.float32([[1, 2]])}, {"tokens": ["a", "b"], "count": 2})
+    ...     file = fe.io.open_gguf(path)
+    ...     file["w"].tolist(), file.metadata
+    ([[1.0, 2.0]], {'tokens': ['a', 'b'], 'count': 2})
+    """
+    metadata = {} if metadata is None else metadata
+    alignment = metadata.get("general.alignment", ALIGNMENT)
+    if not isinstance(alignment, (int, np.integer)) or alignment <= 0 or int(alignment) & (int(alignment) - 1):
+        raise InvalidArgumentError(f"save_gguf: general.alignment is {alignment!r}, which is no power of two")
+    header = bytearray(MAGIC + struct.pack("<IQQ", 3, len(arrays), len(metadata)))
+    for key, value in metadata.items():
+        header += _text(key, "a key of the metadata")
+        header += _typed(key, np.uint32(alignment) if key == "general.alignment" else value)
+    offset = 0
+    for name, array in arrays.items():
+        _refuse_unwritable(name, array)
+        shape = array.shape[::-1]
+        header += _text(name, "the name of a tensor")
+        header += struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, _CODES[array.dtype.name], offset)
+        offset += -(-array.nbytes // int(alignment)) * int(alignment)
+    header += bytes(-len(header) % int(alignment))
+    with replacing(Path(path)) as file:
+        file.write(header)
+        for array in arrays.values():
+            file.write(_bytes_of(array))
+            file.write(bytes(-array.nbytes % int(alignment)))
+
+
+def _text(text: object, what: str) -> bytes:
+    if not isinstance(text, str) or (not text and what):
+        raise InvalidArgumentError(f"save_gguf: {what} is {text!r}")
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"save_gguf: {text!r} is not Unicode: {error}") from error
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def _typed(key: str, value: object) -> bytes:
+    """The type and the value."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = [*value]
+    if isinstance(value, (list, tuple)):
+        return struct.pack("<I", ARRAY) + _elements(key, value)
+    code, form = _form_of(key, [value])
+    raw = _text(value, "") if code == STRING else struct.pack(form, value)
+    return struct.pack("<I", code) + raw
+
+
+def _elements(key: str, values: list[Any] | tuple[Any, ...]) -> bytes:
+    if values and all(isinstance(one, (list, tuple)) for one in values):
+        return struct.pack("<IQ", ARRAY, len(values)) + b"".join(_elements(key, one) for one in values)
+    code, form = _form_of(key, values)
+    start = struct.pack("<IQ", code, len(values))
+    if code == STRING:
+        return start + b"".join(_text(one, "") for one in values)
+    return start + struct.pack(f"<{len(values)}{form[1]}", *values)
+
+
+def _form_of(key: str, values: Iterable[object]) -> tuple[int, str]:
+    """The code and the format of the type that holds all values."""
+    kinds = {_kind_of(one) for one in values}
+    if kinds <= {"str"}:
+        return STRING, ""
+    if kinds <= {"int"}:
+        name = next((name for name, (low, end) in _LIMITS.items() if all(low <= one < end for one in values)), "")  # type: ignore[operator]
+    elif kinds <= {"int", "float"}:
+        numbers = np.array([*values], np.float64)
+        with np.errstate(over="ignore"):
+            is_short = np.array_equal(numbers.astype(np.float32), numbers, equal_nan=True)
+        name = "float32" if is_short else "float64"
+    else:
+        name = next(iter(kinds)) if len(kinds) == 1 else ""
+    if name not in _FORMS:
+        raise InvalidArgumentError(
+            f"save_gguf: {key!r} has {', '.join(sorted(kinds)) if not name else name}; the format has str, bool, and "
+            "integers and floats of up to 64 bits, alone or in lists of one kind"
+        )
+    return _FORMS[name]
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, str):
+        return "str"
+    return value.dtype.name if isinstance(value, np.generic) else type(value).__name__
+
+
+def _refuse_unwritable(name: object, array: Any) -> None:
+    if not isinstance(array, (Array, np.ndarray)):
+        raise InvalidArgumentError(
+            f"save_gguf: tensor {name!r} is a {type(array).__name__}, not an array of ferrule or NumPy"
+        )
+    if array.dtype.name not in _CODES:
+        raise DTypeError(
+            f"save_gguf: tensor {name!r} is {array.dtype}{array.shape}, and the format has no such dtype; it has "
+            f"{', '.join(_CODES)}"
+        )
+    if isinstance(array, Array):
+        array._concrete("save_gguf()")
+
+
+def _bytes_of(array: Array | NDArray[Any]) -> memoryview:
+    host: NDArray[Any] = np.asarray(to_packed(array) if is_block(array.dtype) else array)
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
+    return np.ascontiguousarray(host).reshape(-1).view(np.uint8).data

@@ -1,0 +1,144 @@
+"""Tensors in a file: one read-only mapping, which the device borrows once, and arrays that are views of it.
+
+A device with memory of its own copies each array when it is first looked up. Where the file system maps no files,
+arrays are read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array.array import Array
+from ferrule.array.host_memory import check_ndim, from_host
+from ferrule.array.mapped_files import map_read_only
+from ferrule.dtypes.blocks import BlockDType
+from ferrule.dtypes.classification import as_dtype
+from ferrule.errors import InvalidArgumentError, IoError
+from ferrule.io.host_buffers import map_file
+from ferrule.io.regular_files import open_regular, read_into
+from ferrule.loading.device_lookup import handle_of
+from ferrule.loading.devices import Device
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Place(NamedTuple):
+    """A dtype of ferrule, a shape, and offsets in the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+class TensorFile:
+    """One file. It is closed; only its mapping stays.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    device : Device or str, optional
+        The device; by default the default device.
+    caller : str
+        The public function, for messages.
+    read_header : callable
+        `read_header(file, size)` reads and checks the open file before it is mapped.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        device: Device | str | None,
+        caller: str,
+        read_header: Callable[[BinaryIO, int], None],
+    ) -> None:
+        self.path = path
+        self._caller = caller
+        self._absolute = Path(os.path.abspath(path))  # the working directory may change
+        self._device = handle_of(device)
+        self._copies: dict[str, Array] = {}
+        self._region: _ferrule.Array | None = None
+        self._raw: NDArray[np.uint8] | None = None
+        self._why_not_mapped = ""
+        with open_regular(path) as file:
+            self._identity = _identity(file)
+            self.size = os.fstat(file.fileno()).st_size
+            read_header(file, self.size)
+            try:
+                mapped = map_read_only(file.fileno(), self.size)
+            except OSError as error:
+                self._why_not_mapped = f"the file cannot be mapped ({error.strerror or error})"
+                return
+        self._region, self._raw = map_file(mapped, device)
+
+    def array(self, name: str, place: Place) -> Array:
+        """Return the tensor `name` as a new array."""
+        dtype = as_dtype(place.dtype)
+        self._refuse_unreadable(name, place, dtype)
+        if name in self._copies:
+            return self._copies[name]._another(self._caller)
+        self._refuse_cut(name, place)
+        is_aligned = place.begin % (2 if isinstance(dtype, BlockDType) else dtype.itemsize) == 0  # scales are halves
+        if self._region is not None and is_aligned:
+            return Array._of(self._region.cut(place.begin, place.dtype, place.shape))
+        if self._raw is None:
+            raw, is_own = self._read(place), True
+        else:
+            raw, is_own = self._raw[place.begin : place.end], not is_aligned
+            raw = raw.copy() if is_own else raw
+        made = Array._of(self._of_bytes(raw, dtype, place.shape, is_own))
+        if self._region is not None:
+            return made
+        return self._copies.setdefault(name, made)._another(self._caller)
+
+    def _of_bytes(
+        self, raw: NDArray[np.uint8], dtype: np.dtype[np.generic] | BlockDType, shape: tuple[int, ...], is_own: bool
+    ) -> _ferrule.Array:
+        why = self._why_not_mapped or None
+        if isinstance(dtype, BlockDType):
+            packed = raw.reshape(*shape[:-1], dtype.bytes_of(shape[-1]))
+            return _ferrule.from_packed(self._device, packed, dtype, False, 2)
+        host = raw.view(dtype).reshape(shape)
+        return from_host(host, self._device, None, self._caller, owned=is_own, copied_because=why)
+
+    def _refuse_unreadable(self, name: str, place: Place, dtype: np.dtype[np.generic] | BlockDType) -> None:
+        what = f"{self.path}: tensor {name!r}"
+        check_ndim(what, len(place.shape))
+        elements = math.prod(size or 1 for size in place.shape)
+        size = dtype.bytes_of(elements) if isinstance(dtype, BlockDType) else elements * dtype.itemsize
+        if size >= 1 << 63:
+            raise InvalidArgumentError(f"{what} has shape {place.shape}, which is larger than memory can be")
+
+    def _refuse_cut(self, name: str, place: Place) -> None:
+        """Raise an error if the file was cut since it was opened: reading the mapping there would end the process."""
+        try:
+            now = os.stat(self._absolute)
+        except OSError:
+            return  # the mapping is of the file that had the name
+        if (now.st_dev, now.st_ino) == self._identity and now.st_size < place.end:
+            raise IoError(
+                f"{self.path}: tensor {name!r} ends at byte {place.end}, but the file was cut from {self.size} to "
+                f"{now.st_size} bytes since it was opened"
+            )
+
+    def _read(self, place: Place) -> NDArray[np.uint8]:
+        raw = np.empty(place.end - place.begin, np.uint8)
+        with open_regular(self._absolute) as file:
+            if _identity(file) != self._identity:
+                raise IoError(f"{self.path} was replaced since it was opened")
+            read_into(file, self.path, place.begin, raw.data)
+        return raw
+
+
+def _identity(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino

@@ -1,0 +1,52 @@
+"""What a GGUF file contains, without loading a backend."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ferrule.errors import InvalidArgumentError
+from ferrule.io.gguf_header import MAGIC, SCALARS, read_header
+from ferrule.io.regular_files import open_regular
+
+
+def is_model(path: Path) -> bool:
+    try:
+        with open_regular(path) as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False  # whoever reads it whole says why
+
+
+def read_model(path: Path) -> dict[str, Any]:
+    """Return the version, metadata and tensors of a file; `problems` are sentences."""
+    try:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            header = read_header(file, path, size)
+    except (InvalidArgumentError, OSError) as error:
+        return {"path": str(path), "problems": [str(error)]}
+    return {
+        "path": str(path),
+        "size": size,
+        "format": f"GGUF {header.version}",
+        "alignment": header.alignment,
+        "metadata": header.metadata,
+        "types": {key: SCALARS[code][0] if code in SCALARS else "string" for key, code in header.types.items()},
+        "tensors": [
+            {"name": name, "type": one.type.name, "shape": one.shape, "offset": one.begin, "bytes": one.end - one.begin}
+            for name, one in header.tensors.items()
+        ],
+        "problems": [],
+    }
+
+
+def totals(model: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """The number of tensors and bytes by type, the largest first."""
+    counts, sizes = Counter[str](), Counter[str]()
+    for tensor in model["tensors"]:
+        counts[tensor["type"]] += 1
+        sizes[tensor["type"]] += max(tensor["bytes"], 0)
+    return {kind: (counts[kind], size) for kind, size in sizes.most_common()}
