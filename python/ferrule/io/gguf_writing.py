@@ -19,7 +19,7 @@ from ferrule.io.gguf_header import ALIGNMENT, ARRAY, MAGIC, SCALARS, STRING
 from ferrule.io.gguf_types import TYPES
 from ferrule.io.regular_files import replacing
 
-_CODES = {one.dtype: one.code for one in TYPES if one.dtype}
+_CODES = {one.dtype: one.code for one in TYPES}
 _FORMS = {name: (code, form) for code, (name, form) in SCALARS.items()}
 _LIMITS = {"int32": (-(1 << 31), 1 << 31), "int64": (-(1 << 63), 1 << 63), "uint64": (0, 1 << 64)}
 
