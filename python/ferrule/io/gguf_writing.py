@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ferrule.array.array import Array
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.functions.asarray import to_packed
 from ferrule.io.gguf_header import ALIGNMENT, ARRAY, MAGIC, SCALARS, STRING
 from ferrule.io.gguf_types import TYPES
 from ferrule.io.regular_files import replacing
@@ -165,7 +164,11 @@ def _refuse_unwritable(name: object, array: Any) -> None:
 
 
 def _bytes_of(array: Array | NDArray[Any]) -> memoryview:
-    host: NDArray[Any] = np.asarray(to_packed(array) if is_block(array.dtype) else array)
+    if isinstance(array, Array) and is_block(array.dtype):
+        packed = np.empty(array.nbytes, np.uint8)
+        array._computed("save_gguf()").read_into(packed)
+        return packed.data
+    host: NDArray[Any] = np.asarray(array)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
     return np.ascontiguousarray(host).reshape(-1).view(np.uint8).data
