@@ -137,7 +137,7 @@ def _form_of(key: str, values: Iterable[object]) -> tuple[int, str]:
         name = next(iter(kinds)) if len(kinds) == 1 else ""
     if name not in _FORMS:
         raise InvalidArgumentError(
-            f"save_gguf: {key!r} has {', '.join(sorted(kinds)) if not name else name}; the format has str, bool, and "
+            f"save_gguf: {key!r} has {name if name else ', '.join(sorted(kinds))}; the format has str, bool, and "
             "integers and floats of up to 64 bits, alone or in lists of one kind"
         )
     return _FORMS[name]
