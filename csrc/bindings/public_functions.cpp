@@ -49,6 +49,7 @@ PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t 
 
 PyObject* get_attribute(PyObject* self, PyObject* name) {
   const PublicFunction& called = public_function_of(self);
+  if (PyUnicode_Check(name) == 0) return PyObject_GetAttr(called.function, name);  // it raises the error
   if (PyUnicode_CompareWithASCIIString(name, "__module__") == 0) return Py_NewRef(called.module);
   if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(called.function);
   return PyObject_GetAttr(called.function, name);

@@ -28,7 +28,7 @@ static void look_at(const fe_load_report *report) {
   }
   EXPECT(loaded == 1);
   EXPECT(strcmp(fe_load_state_name(FE_LOAD_PROBE_FAILED), "probe_failed") == 0);
-  EXPECT(fe_load_state_name((fe_load_state)77) == NULL);
+  EXPECT(fe_load_state_name((fe_load_state)77) == NULL && fe_load_state_name((fe_load_state)-1) == NULL);
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_info_get(NULL, &info));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_info_get(report, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_root(report, info.root_count, &root));

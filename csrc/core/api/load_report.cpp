@@ -54,7 +54,7 @@ extern "C" {
 void fe_load_report_release(fe_load_report* report) { delete report; }
 
 const char* fe_load_state_name(fe_load_state state) {
-  return state <= FE_LOAD_ERROR ? name_of(static_cast<LoadState>(state)) : nullptr;
+  return state >= 0 && state <= FE_LOAD_ERROR ? name_of(static_cast<LoadState>(state)) : nullptr;
 }
 
 fe_error* fe_load_report_info_get(const fe_load_report* handle, fe_load_report_info* out) {

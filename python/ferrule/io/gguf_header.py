@@ -10,6 +10,7 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
+from ferrule.array.host_memory import MAX_DIMENSIONS
 from ferrule.errors import InvalidArgumentError
 from ferrule.io.gguf_types import TensorType, type_of
 from ferrule.io.regular_files import read_into
@@ -108,6 +109,8 @@ def _read_entries(reader: _Reader, count: int) -> dict[str, _Entry]:
         if name in entries:
             reader.refuse(f"there are two tensors {name!r}", place)
         rank = reader.count(f"axes of tensor {name!r}", 8, form="<I")
+        if rank > MAX_DIMENSIONS:
+            reader.refuse(f"tensor {name!r} has {rank} axes; an array has at most {MAX_DIMENSIONS}", place)
         sizes = struct.unpack(f"<{rank}Q", reader.bytes(8 * rank, f"the shape of tensor {name!r}"))
         code = reader.number("<I", f"the type of tensor {name!r}")
         offset = reader.number("<Q", f"the offset of tensor {name!r}")
@@ -219,6 +222,8 @@ class _Reader:
         if depth == DEEPEST:
             self.refuse(f"{key!r} has arrays in more than {DEEPEST} arrays")
         inner = self.number("<I", f"the type of the elements of {key!r}")
+        if inner not in SCALARS and inner not in (STRING, ARRAY):
+            self.refuse(f"the type of the elements of {key!r} is {inner}, which does not exist", self.place - 4)
         if inner in SCALARS:
             size = struct.calcsize(SCALARS[inner][1])
             return self._scalars(inner, self.count(f"elements of {key!r}", size), key), inner
@@ -244,7 +249,7 @@ class _Reader:
             begin = end
             if end <= len(data):
                 end += int.from_bytes(data[place:end], "little")
-            if end > len(data) or begin > len(data):
+            if end > len(data):
                 self.place = place
                 length = self.number("<Q", f"the length of string {number + 1} of {key!r}")
                 self._require(length, f"string {number + 1} of {key!r}")

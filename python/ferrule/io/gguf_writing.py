@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ferrule.array.array import Array
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.io.gguf_header import ALIGNMENT, ARRAY, MAGIC, SCALARS, STRING
+from ferrule.io.gguf_header import ALIGNMENT, ARRAY, DEEPEST, MAGIC, SCALARS, STRING
 from ferrule.io.gguf_types import TYPES
 from ferrule.io.regular_files import replacing
 
@@ -69,8 +69,11 @@ def save_gguf(
     """
     metadata = {} if metadata is None else metadata
     alignment = metadata.get("general.alignment", ALIGNMENT)
-    if not isinstance(alignment, (int, np.integer)) or alignment <= 0 or int(alignment) & (int(alignment) - 1):
-        raise InvalidArgumentError(f"save_gguf: general.alignment is {alignment!r}, which is no power of two")
+    is_integer = isinstance(alignment, (int, np.integer)) and not isinstance(alignment, bool)
+    if not is_integer or not 0 < alignment < 1 << 32 or int(alignment) & (int(alignment) - 1):
+        raise InvalidArgumentError(
+            f"save_gguf: general.alignment is {alignment!r}, which is no power of two below 2^32"
+        )
     header = bytearray(MAGIC + struct.pack("<IQQ", 3, len(arrays), len(metadata)))
     for key, value in metadata.items():
         header += _text(key, "a key of the metadata")
@@ -101,19 +104,21 @@ def _text(text: object, what: str) -> bytes:
 
 
 def _typed(key: str, value: object) -> bytes:
-    """The type and the value."""
+    """The type of the value, and the value."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = [*value]
     if isinstance(value, (list, tuple)):
-        return struct.pack("<I", ARRAY) + _elements(key, value)
+        return struct.pack("<I", ARRAY) + _elements(key, value, 1)
     code, form = _form_of(key, [value])
     raw = _text(value, "") if code == STRING else struct.pack(form, value)
     return struct.pack("<I", code) + raw
 
 
-def _elements(key: str, values: list[Any] | tuple[Any, ...]) -> bytes:
+def _elements(key: str, values: list[Any] | tuple[Any, ...], depth: int) -> bytes:
+    if depth > DEEPEST:
+        raise InvalidArgumentError(f"save_gguf: {key!r} has lists in more than {DEEPEST} lists")
     if values and all(isinstance(one, (list, tuple)) for one in values):
-        return struct.pack("<IQ", ARRAY, len(values)) + b"".join(_elements(key, one) for one in values)
+        return struct.pack("<IQ", ARRAY, len(values)) + b"".join(_elements(key, one, depth + 1) for one in values)
     code, form = _form_of(key, values)
     start = struct.pack("<IQ", code, len(values))
     if code == STRING:
@@ -129,7 +134,12 @@ def _form_of(key: str, values: Iterable[object]) -> tuple[int, str]:
     if kinds <= {"int"}:
         name = next((name for name, (low, end) in _LIMITS.items() if all(low <= one < end for one in values)), "")  # type: ignore[operator]
     elif kinds <= {"int", "float"}:
-        numbers = np.array([*values], np.float64)
+        try:
+            numbers = np.array([*values], np.float64)
+        except OverflowError:
+            numbers = np.array([np.nan])
+        if any(type(one) is int and number != one for one, number in zip(values, numbers.tolist(), strict=False)):
+            raise InvalidArgumentError(f"save_gguf: {key!r} has an integer among floats that float64 cannot hold")
         with np.errstate(over="ignore"):
             is_short = np.array_equal(numbers.astype(np.float32), numbers, equal_nan=True)
         name = "float32" if is_short else "float64"

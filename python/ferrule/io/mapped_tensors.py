@@ -78,7 +78,7 @@ class TensorFile:
             except OSError as error:
                 self._why_not_mapped = f"the file cannot be mapped ({error.strerror or error})"
                 return
-        self._region, self._raw = map_file(mapped, device)
+        self._region, self._raw = map_file(mapped, Device(self._device))
 
     def array(self, name: str, place: Place) -> Array:
         """Return the tensor `name` as a new array."""

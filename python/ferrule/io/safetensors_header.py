@@ -89,13 +89,18 @@ def _tensor(path: Path, name: str, entry: Any, data: int) -> Tensor:
     for size in shape:
         elements *= size
         most = max(most, elements)
+        if most >= 1 << 64:  # the reference multiplies in 64 bits, from the left
+            _refuse(path, f"tensor {name!r}: the product of its shape {_short(shape)} exceeds 64 bits")
     needed = -(-elements * DTYPES[dtype][0] // 8)  # elements below 8 bits are packed, and the last byte is filled up
     begin, end = offsets
     if end - begin != needed:
         _refuse(path, f"tensor {name!r}: {dtype}{tuple(shape)} has {needed} bytes, but data_offsets {end - begin}")
-    if most >= 1 << 64:  # the reference multiplies in 64 bits, from the left
-        _refuse(path, f"tensor {name!r}: the product of its shape {tuple(shape)} exceeds 64 bits")
     return Tensor(dtype, tuple(shape), data + begin, data + end)
+
+
+def _short(shape: list[int]) -> str:
+    sizes = ", ".join(map(str, shape[:8]))
+    return f"({sizes}, ...)" if len(shape) > 8 else f"({sizes})"
 
 
 def _check_layout(path: Path, tensors: dict[str, Tensor], begin: int, end: int) -> None:

@@ -160,6 +160,9 @@ def test_what_cannot_be_saved_leaves_the_file(tmp_path: Path) -> None:
         ({}, {"x": None}, fe.InvalidArgumentError, "'x' has NoneType"),
         ({}, {"x": [1, "a"]}, fe.InvalidArgumentError, "'x' has int, str"),
         ({}, {"x": 1 << 64}, fe.InvalidArgumentError, "'x' has int"),
+        ({}, {"x": [0.5, (1 << 53) + 1]}, fe.InvalidArgumentError, "integer among floats that float64 cannot hold"),
+        ({}, {"x": [0.5, 10**400]}, fe.InvalidArgumentError, "integer among floats that float64 cannot hold"),
+        ({}, {"general.alignment": 1 << 32}, fe.InvalidArgumentError, "no power of two below 2\\^32"),
         ({}, {"x": "\ud800"}, fe.InvalidArgumentError, "is not Unicode"),
         ({}, {"general.alignment": 24}, fe.InvalidArgumentError, "no power of two"),
     ):
@@ -205,6 +208,8 @@ FALSE_FILES = {
     "tensor without a name": (content([], [tensor("", (2,))], bytes(32)), "name of tensor 1 of 1 is empty"),
     "name not UTF-8": (content([], [tensor(b"\xff", (2,))], bytes(32)), "not UTF-8"),
     "rank": (content([], [text("w") + struct.pack("<I", 1 << 31)], bytes(64)), "axes of tensor 'w' cannot be in"),
+    "axes": (content([], [tensor("w", (2,) * 9)], bytes(2048)), "tensor 'w' has 9 axes; an array has at most 8"),
+    "type of elements": (content([pair("a", 9, struct.pack("<IQ", 77, 0))]), "the elements of 'a' is 77, which does"),
     "shape": (content([], [tensor("w", (HUGE,))], bytes(32)), "larger than memory can be"),
     "product": (content([], [tensor("w", (1 << 32, 1 << 32, 0))], bytes(32)), "larger than memory can be"),
     "offset": (content([], [tensor("w", (2,), offset=HUGE)], bytes(32)), "bytes behind the end"),
@@ -322,10 +327,10 @@ def test_a_file_that_is_cut_after_it_was_opened_raises(tmp_path: Path) -> None:
 
 def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
-    fe.io.save_gguf(path, {"w": np.zeros((2, 3), "float32")}, {"general.name": "mine", "tokens": ["a"] * 5000})
+    fe.io.save_gguf(path, {"w": np.zeros((2, 3), "float32")}, {"general.name": "mi\x1bne", "tokens": ["a"] * 5000})
     command = [sys.executable, "-m", "ferrule", "inspect", path]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert "general.name" in shown
+    assert "general.name: mi\ufffdne" in shown
     assert "5000 strings" in shown
     assert "F32" in shown
     path.write_bytes(path.read_bytes()[:100])

@@ -5,7 +5,11 @@
 #include <ferrule/cpp/check_op.hpp>
 #include <ferrule/cpp/graph.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <type_traits>
 #include <vector>
 

@@ -113,19 +113,24 @@ def _rows_of_model(model: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield "format", model["format"], ""
     yield "size", f"{model['size']} bytes", ""
     for number, (key, value) in enumerate(model["metadata"].items()):
-        yield "" if number else "metadata", f"{key}: {_short(value, model['types'][key])}", ""
+        yield "" if number else "metadata", f"{_printable(key)}: {_short(value, model['types'][key])}", ""
     for number, (kind, (count, size)) in enumerate(totals(model).items()):
         yield "" if number else "types", f"{kind}: {count} tensors, {size} bytes", ""
     for number, tensor in enumerate(model["tensors"]):
         shape = " x ".join(map(str, tensor["shape"])) or "scalar"
-        yield "" if number else "tensors", f"{tensor['name']}: {tensor['type']}, {shape}", ""
+        yield "" if number else "tensors", f"{_printable(tensor['name'])}: {tensor['type']}, {shape}", ""
 
 
 def _short(value: Any, kind: str) -> str:
     if isinstance(value, list):
         return f"{len(value)} {kind}{'' if len(value) == 1 else 's'}"
-    line = " ".join(str(value).split()) if isinstance(value, str) else str(value)
+    line = _printable(" ".join(str(value).split()))
     return line if len(line) <= 80 else f"{line[:77]}..."
+
+
+def _printable(text: str) -> str:
+    """The text of a file without what would control a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _is_manifests(module: dict[str, Any]) -> str:

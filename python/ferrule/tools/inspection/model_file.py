@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ferrule.errors import InvalidArgumentError
-from ferrule.io.gguf_header import MAGIC, SCALARS, read_header
+from ferrule.io.gguf_header import ARRAY, MAGIC, SCALARS, read_header
 from ferrule.io.regular_files import open_regular
 
 
@@ -34,13 +34,17 @@ def read_model(path: Path) -> dict[str, Any]:
         "format": f"GGUF {header.version}",
         "alignment": header.alignment,
         "metadata": header.metadata,
-        "types": {key: SCALARS[code][0] if code in SCALARS else "string" for key, code in header.types.items()},
+        "types": {key: _type_name(code) for key, code in header.types.items()},
         "tensors": [
-            {"name": name, "type": one.type.name, "shape": one.shape, "offset": one.begin, "bytes": one.end - one.begin}
+            {"name": name, "type": one.type.name, "shape": one.shape, "offset": one.begin, "bytes": max(one.end - one.begin, 0)}
             for name, one in header.tensors.items()
         ],
         "problems": [],
     }
+
+
+def _type_name(code: int) -> str:
+    return SCALARS[code][0] if code in SCALARS else "list" if code == ARRAY else "string"
 
 
 def totals(model: dict[str, Any]) -> dict[str, tuple[int, int]]:
@@ -48,5 +52,5 @@ def totals(model: dict[str, Any]) -> dict[str, tuple[int, int]]:
     counts, sizes = Counter[str](), Counter[str]()
     for tensor in model["tensors"]:
         counts[tensor["type"]] += 1
-        sizes[tensor["type"]] += max(tensor["bytes"], 0)
+        sizes[tensor["type"]] += tensor["bytes"]
     return {kind: (counts[kind], size) for kind, size in sizes.most_common()}
