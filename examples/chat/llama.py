@@ -1,0 +1,145 @@
+"""A language model of the architecture `llama` with ferrule's ops: token ids in, the scores of the next token out.
+
+Layers of attention with rotary positions and grouped heads, and of a gated product (Touvron et al. 2023). Shapes in
+the comments: B conversations, T tokens, W the width, H heads that ask, G heads that answer, D the size of a head, R the
+room of the caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Sizes:
+    layers: int
+    width: int
+    heads: int
+    groups: int
+    head: int
+    context: int
+    base: float
+    epsilon: float
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any]) -> Sizes:
+        architecture = metadata.get("general.architecture")
+        if architecture != "llama":
+            raise ValueError(f"this example runs models of the architecture llama, not {architecture!r}")
+        width, heads = metadata["llama.embedding_length"], metadata["llama.attention.head_count"]
+        return cls(
+            layers=metadata["llama.block_count"],
+            width=width,
+            heads=heads,
+            groups=metadata.get("llama.attention.head_count_kv", heads),
+            head=metadata.get("llama.attention.key_length", width // heads),
+            context=metadata["llama.context_length"],
+            base=metadata.get("llama.rope.freq_base", 10000.0),
+            epsilon=metadata["llama.attention.layer_norm_rms_epsilon"],
+        )
+
+
+class Layer:
+    """The weights of a layer. Matrices are (out, in), as in the file."""
+
+    def __init__(self, weights: Mapping[str, fe.Array], number: int) -> None:
+        name = f"blk.{number}"
+        self.attention_norm, self.feed_norm = weights[f"{name}.attn_norm.weight"], weights[f"{name}.ffn_norm.weight"]
+        self.query, self.key, self.value = (weights[f"{name}.attn_{part}.weight"] for part in "qkv")
+        self.mix = weights[f"{name}.attn_output.weight"]
+        self.gate, self.up, self.down = (weights[f"{name}.ffn_{part}.weight"] for part in ("gate", "up", "down"))
+
+
+class Llama:
+    """The weights, and `read`, one graph for each number of tokens that are read at once."""
+
+    def __init__(
+        self, weights: Mapping[str, fe.Array], sizes: Sizes, room: int, device: fe.Device | None = None
+    ) -> None:
+        self.sizes, self.room, self.device = sizes, room, device
+        self.words = weights["token_embd.weight"]  # (tokens, W)
+        self.scores = weights.get("output.weight", self.words)
+        self.norm = weights["output_norm.weight"]
+        self.layers = [Layer(weights, number) for number in range(sizes.layers)]
+        self.cosines, self.sines = (fe.asarray(table, device=device) for table in rotations(sizes, room))  # (R, D / 2)
+        self.read = fe.graph(self._read, donate=(1, 2), device=device)
+
+    def caches(self, conversations: int) -> tuple[fe.Array, fe.Array]:
+        """Empty caches of keys and values: (layers, B, G, R, D)."""
+        sizes = self.sizes
+        shape = (sizes.layers, conversations, sizes.groups, self.room, sizes.head)
+        return fe.zeros(shape, dtype="float32", device=self.device), fe.zeros(
+            shape, dtype="float32", device=self.device
+        )
+
+    def _read(
+        self, ids: fe.Array, keys: fe.Array, values: fe.Array, position: int, last: int, empty: fe.Array
+    ) -> tuple[fe.Array, fe.Array, fe.Array]:
+        """Read ids (B, T) from `position` on; return the scores (B, tokens) after token `last` of them, and the caches.
+
+        `empty` (B) is how many places at the start of each conversation have no token.
+        """
+        conversations, count = ids.shape
+        sizes = self.sizes
+        x = fe.take(self.words, fe.reshape(ids, (conversations * count,)), axis=0)
+        x = fe.reshape(fe.astype(x, "float32"), (conversations, count, sizes.width))
+        rotation = tuple(
+            fe.dynamic_slice(table, (position, 0), (count, sizes.head // 2)) for table in (self.cosines, self.sines)
+        )
+        seen = self._seen(count, position, empty)
+        for number, layer in enumerate(self.layers):
+            unit = fe.rms_norm(x, layer.attention_norm, epsilon=sizes.epsilon)
+            query = rotated(self._heads(unit @ layer.query.T, sizes.heads), rotation)  # (B, H, T, D)
+            key = rotated(self._heads(unit @ layer.key.T, sizes.groups), rotation)
+            value = self._heads(unit @ layer.value.T, sizes.groups)
+            keys = fe.update_slice(keys, fe.expand_dims(key, axis=0), (number, 0, 0, position, 0))
+            values = fe.update_slice(values, fe.expand_dims(value, axis=0), (number, 0, 0, position, 0))
+            # The heads of a group share its keys, so they are rows of one product: (B, G, H / G * T, D).
+            rows = fe.reshape(query, (conversations, sizes.groups, sizes.heads // sizes.groups * count, sizes.head))
+            found = fe.scaled_dot_product_attention(
+                rows, keys[number], values[number], mask=seen, kv_length=position + count
+            )
+            found = fe.reshape(found, (conversations, sizes.heads, count, sizes.head))
+            found = fe.reshape(fe.permute_dims(found, (0, 2, 1, 3)), (conversations, count, sizes.heads * sizes.head))
+            x = x + found @ layer.mix.T
+            unit = fe.rms_norm(x, layer.feed_norm, epsilon=sizes.epsilon)
+            x = x + (fe.silu(unit @ layer.gate.T) * (unit @ layer.up.T)) @ layer.down.T
+        x = fe.dynamic_slice(x, (0, last, 0), (conversations, 1, sizes.width))
+        x = fe.reshape(fe.rms_norm(x, self.norm, epsilon=sizes.epsilon), (conversations, sizes.width))
+        return x @ self.scores.T, keys, values
+
+    def _heads(self, x: fe.Array, heads: int) -> fe.Array:
+        """(B, T, heads * D) -> (B, heads, T, D)"""
+        conversations, count, _ = x.shape
+        return fe.permute_dims(fe.reshape(x, (conversations, count, heads, self.sizes.head)), (0, 2, 1, 3))
+
+    def _seen(self, count: int, position: int, empty: fe.Array) -> fe.Array:
+        """Which keys each row of attention sees, (B, 1, H / G * T, R): its own, and those before it from `empty` on."""
+        places = fe.arange(self.room, device=self.device)
+        rows = fe.reshape(fe.arange(count, device=self.device) + position, (count, 1))
+        seen = (places <= rows) & (places >= fe.reshape(empty, (-1, 1, 1, 1)))
+        return fe.tile(seen, (1, 1, self.sizes.heads // self.sizes.groups, 1))
+
+
+def rotations(sizes: Sizes, room: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The cosines and sines of rotary positions, (R, D / 2) (Su et al. 2021)."""
+    angles = np.arange(room)[:, None] * sizes.base ** (-np.arange(0, sizes.head, 2) / sizes.head)
+    tables = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    for table in tables:
+        table.flags.writeable = False  # so that ferrule borrows it
+    return tables
+
+
+def rotated(x: fe.Array, rotation: tuple[fe.Array, ...]) -> fe.Array:
+    """Turn each pair of neighbours of x (B, heads, T, D) by the angle of its position."""
+    cosine, sine = rotation
+    pairs = fe.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
+    left, right = pairs[..., 0], pairs[..., 1]
+    turned = fe.stack([left * cosine - right * sine, left * sine + right * cosine], axis=-1)
+    return fe.reshape(turned, x.shape)
