@@ -30,7 +30,8 @@ def parser() -> argparse.ArgumentParser:
             PASSED_ON[name] = function
         return added
 
-    verb("demo", applications.demo, "search Python's documentation with a real model, or `./dev demo chat`", "examples/search_docs.py")
+    demo = "search Python's documentation with a real model; `./dev demo chat` asks a language model"
+    verb("demo", applications.demo, demo, "the program in examples/")
     verb("build", builds.install, "build ferrule in build/dev and install it in .venv")
     test = verb("test", all_tests.test, "all tests of the core and of the CPU: C++, Python, kit, hostile modules, lint")
     test.add_argument("--all", action="store_true", help="then every stage of `verify` (some hours)")

@@ -68,12 +68,7 @@ def save_gguf(
     ([[1.0, 2.0]], {'tokens': ['a', 'b'], 'count': 2})
     """
     metadata = {} if metadata is None else metadata
-    alignment = metadata.get("general.alignment", ALIGNMENT)
-    is_integer = isinstance(alignment, (int, np.integer)) and not isinstance(alignment, bool)
-    if not is_integer or not 0 < alignment < 1 << 32 or int(alignment) & (int(alignment) - 1):
-        raise InvalidArgumentError(
-            f"save_gguf: general.alignment is {alignment!r}, which is no power of two below 2^32"
-        )
+    alignment = _alignment(metadata.get("general.alignment", ALIGNMENT))
     header = bytearray(MAGIC + struct.pack("<IQQ", 3, len(arrays), len(metadata)))
     for key, value in metadata.items():
         header += _text(key, "a key of the metadata")
@@ -84,13 +79,20 @@ def save_gguf(
         shape = array.shape[::-1]
         header += _text(name, "the name of a tensor")
         header += struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, _CODES[array.dtype.name], offset)
-        offset += -(-array.nbytes // int(alignment)) * int(alignment)
-    header += bytes(-len(header) % int(alignment))
+        offset += -(-array.nbytes // alignment) * alignment
+    header += bytes(-len(header) % alignment)
     with replacing(Path(path)) as file:
         file.write(header)
         for array in arrays.values():
             file.write(_bytes_of(array))
-            file.write(bytes(-array.nbytes % int(alignment)))
+            file.write(bytes(-array.nbytes % alignment))
+
+
+def _alignment(given: object) -> int:
+    number = int(given) if isinstance(given, (int, np.integer)) and not isinstance(given, bool) else 0
+    if not 0 < number < 1 << 32 or number & (number - 1):
+        raise InvalidArgumentError(f"save_gguf: general.alignment is {given!r}, which is no power of two below 2^32")
+    return number
 
 
 def _text(text: object, what: str) -> bytes:
@@ -134,12 +136,7 @@ def _form_of(key: str, values: Iterable[object]) -> tuple[int, str]:
     if kinds <= {"int"}:
         name = next((name for name, (low, end) in _LIMITS.items() if all(low <= one < end for one in values)), "")  # type: ignore[operator]
     elif kinds <= {"int", "float"}:
-        try:
-            numbers = np.array([*values], np.float64)
-        except OverflowError:
-            numbers = np.array([np.nan])
-        if any(type(one) is int and number != one for one, number in zip(values, numbers.tolist(), strict=False)):
-            raise InvalidArgumentError(f"save_gguf: {key!r} has an integer among floats that float64 cannot hold")
+        numbers = _as_float64(key, values)
         with np.errstate(over="ignore"):
             is_short = np.array_equal(numbers.astype(np.float32), numbers, equal_nan=True)
         name = "float32" if is_short else "float64"
@@ -151,6 +148,18 @@ def _form_of(key: str, values: Iterable[object]) -> tuple[int, str]:
             "integers and floats of up to 64 bits, alone or in lists of one kind"
         )
     return _FORMS[name]
+
+
+def _as_float64(key: str, values: Iterable[Any]) -> NDArray[np.float64]:
+    try:
+        numbers = np.array([*values], np.float64)
+        pairs = zip(values, numbers.tolist(), strict=True)
+        is_exact = all(type(one) is float or one == number for one, number in pairs)
+    except OverflowError:
+        is_exact = False
+    if not is_exact:
+        raise InvalidArgumentError(f"save_gguf: {key!r} has an integer among floats that float64 cannot hold")
+    return numbers
 
 
 def _kind_of(value: object) -> str:

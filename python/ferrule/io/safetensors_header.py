@@ -13,6 +13,7 @@ from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
 from ferrule.io.regular_files import read_into
 
+MOST_AXES = 64  # as NumPy has; the product of very many would take long
 LONGEST_HEADER = 100_000_000  # bytes, as in the reference implementation
 # Bits per element, and the dtype here. "" is an unsupported dtype: the file opens, but such a tensor cannot be read.
 DTYPES = {
@@ -85,22 +86,19 @@ def _tensor(path: Path, name: str, entry: Any, data: int) -> Tensor:
         _refuse(path, f"tensor {name!r} has shape {shape!r}")
     if not _are_sizes(offsets) or len(offsets) != 2:
         _refuse(path, f"tensor {name!r} has data_offsets {offsets!r}")
+    if len(shape) > MOST_AXES:
+        _refuse(path, f"tensor {name!r} has {len(shape)} axes")
     elements = most = 1
     for size in shape:
         elements *= size
         most = max(most, elements)
-        if most >= 1 << 64:  # the reference multiplies in 64 bits, from the left
-            _refuse(path, f"tensor {name!r}: the product of its shape {_short(shape)} exceeds 64 bits")
     needed = -(-elements * DTYPES[dtype][0] // 8)  # elements below 8 bits are packed, and the last byte is filled up
     begin, end = offsets
     if end - begin != needed:
         _refuse(path, f"tensor {name!r}: {dtype}{tuple(shape)} has {needed} bytes, but data_offsets {end - begin}")
+    if most >= 1 << 64:  # the reference multiplies in 64 bits, from the left
+        _refuse(path, f"tensor {name!r}: the product of its shape {tuple(shape)} exceeds 64 bits")
     return Tensor(dtype, tuple(shape), data + begin, data + end)
-
-
-def _short(shape: list[int]) -> str:
-    sizes = ", ".join(map(str, shape[:8]))
-    return f"({sizes}, ...)" if len(shape) > 8 else f"({sizes})"
 
 
 def _check_layout(path: Path, tensors: dict[str, Tensor], begin: int, end: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ferrule.errors import InvalidArgumentError
-from ferrule.io.gguf_header import ARRAY, MAGIC, SCALARS, read_header
+from ferrule.io.gguf_header import ARRAY, MAGIC, SCALARS, Tensor, read_header
 from ferrule.io.regular_files import open_regular
 
 
@@ -35,12 +35,14 @@ def read_model(path: Path) -> dict[str, Any]:
         "alignment": header.alignment,
         "metadata": header.metadata,
         "types": {key: _type_name(code) for key, code in header.types.items()},
-        "tensors": [
-            {"name": name, "type": one.type.name, "shape": one.shape, "offset": one.begin, "bytes": max(one.end - one.begin, 0)}
-            for name, one in header.tensors.items()
-        ],
+        "tensors": [_tensor(name, one) for name, one in header.tensors.items()],
         "problems": [],
     }
+
+
+def _tensor(name: str, tensor: Tensor) -> dict[str, Any]:
+    size = max(tensor.end - tensor.begin, 0)  # 0 of a type that is not known
+    return {"name": name, "type": tensor.type.name, "shape": tensor.shape, "offset": tensor.begin, "bytes": size}
 
 
 def _type_name(code: int) -> str:
