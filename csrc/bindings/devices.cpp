@@ -129,6 +129,7 @@ void open(const Device& device, const py::dict& options) {
   std::vector<std::pair<Text, Text>> texts;
   for (const auto& [key, value] : options) texts.emplace_back(text_of(key), text_of(value));
   std::vector<fe_option> list;
+  list.reserve(texts.size());
   for (const auto& [key, value] : texts) list.push_back({sizeof(fe_option), key.c_str(), value.c_str()});
   check(without_gil_reading_environment([&] { return fe_device_open(device.get(), list.data(), list.size()); }));
 }

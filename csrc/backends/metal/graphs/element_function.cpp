@@ -55,6 +55,7 @@ void ElementFunction::finish(Dispatch& dispatch) const {
 
 ElementFunction element_function(const ElementCode& code, std::span<const int64_t> shape, uint32_t first_buffer) {
   std::vector<sdk::Strides> all_strides;
+  all_strides.reserve(code.operands.size());
   for (const ElementCode::Operand& operand : code.operands) all_strides.push_back(operand.strides);
   const sdk::MergedAxes axes(shape, all_strides);
   const size_t axis_count = std::max<size_t>(axes.rank(), 1), count = code.operands.size();

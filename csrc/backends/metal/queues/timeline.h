@@ -49,9 +49,9 @@ class Timeline final : public sdk::Timeline<Submissions> {
 
   // For tests: the next work ends with this error, like a command buffer that fails: its event is not signaled.
   void fail_next(sdk::Error error) { failure_ = std::move(error); }
-  std::shared_ptr<const EventSpan> record();
+  std::shared_ptr<const EventSpan> record() override;
   // Also waits for the work of a lost device, which may still access memory.
-  void reset();
+  void reset() override;
 
   // ---- thread-safe
 

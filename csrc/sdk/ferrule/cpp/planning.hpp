@@ -48,7 +48,7 @@ Plan plan_by_table(const PlannedNode& node, const Capabilities& capabilities,
     return info != nullptr && info->kind == OpKind::elementwise;
   };
   Plan plan;
-  const auto refuse = [&](std::string reason) { plan.support = {.supported = false, .reason = std::move(reason)}; };
+  const auto refuse = [&](const std::string& reason) { plan.support = {.supported = false, .reason = reason}; };
   try {
     const PlannedKernel<Plan, Capabilities>* kernel = find_kernel(node.op());
     if (kernel == nullptr && is_elementwise()) kernel = find_kernel("fused");

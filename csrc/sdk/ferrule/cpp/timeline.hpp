@@ -97,7 +97,7 @@ class Timeline : public std::enable_shared_from_this<Timeline<Device>> {
     awaited_.push_back({other.signal_, span.end, other.weak_from_this()});
   }
   // Ends the open span, and begins the next.
-  std::shared_ptr<const Span> record() {
+  virtual std::shared_ptr<const Span> record() {
     submit_waits();
     auto next = std::make_shared<Span>();
     next->number = open_->number + 1;
@@ -132,7 +132,7 @@ class Timeline : public std::enable_shared_from_this<Timeline<Device>> {
     return loss_ != nullptr;
   }
   // Waits for all work, and opens a span. Throws, and changes nothing, if the device is lost or it cannot wait.
-  void reset() {
+  virtual void reset() {
     auto next = std::make_shared<Span>();
     pass(last(), -1);
     const std::lock_guard lock(mutex_);
