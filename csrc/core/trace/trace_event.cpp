@@ -3,6 +3,7 @@
 #include "core/sync/fork_generation.h"
 
 #include <chrono>
+#include <utility>
 
 #if defined(_WIN32)
 #include <windows.h>
