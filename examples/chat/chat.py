@@ -120,7 +120,7 @@ def show(conversations: Conversations, sampling: Sampling, options: argparse.Nam
     """Print answers: one as it is written, several when all are. Ctrl-C keeps what was written."""
     alone = len(questions) == 1
     if alone:
-        console.print(f"[bold]{questions[0]}[/]")
+        console.print(questions[0], style="bold", markup=False)
     try:
         for added in conversations.answer(sampling, options.most, options.stop):
             if alone:
@@ -130,7 +130,7 @@ def show(conversations: Conversations, sampling: Sampling, options: argparse.Nam
     console.print()
     if not alone:
         for question, answer in zip(questions, conversations.answers, strict=True):
-            console.print(f"[bold]{question}[/]")
+            console.print(question, style="bold", markup=False)
             console.print(answer.text, markup=False)
 
 

@@ -18,7 +18,7 @@ PARTS = (16, 64, 256)  # how many tokens of a prompt are read at once: one graph
 
 @dataclass
 class Answer:
-    """What one conversation has got so far."""
+    """The tokens and the text of an answer so far."""
 
     ids: list[int] = field(default_factory=list)
     text: str = ""
@@ -115,8 +115,9 @@ class Conversations:
             return ""
         answer.ids.append(token)
         whole = self._tokens.decode(answer.ids)
-        if place := min((at for stop in stops if (at := whole.find(stop)) >= 0), default=-1) + 1:
-            whole, answer.reason = whole[: place - 1], "stop"
+        places = [whole.find(stop) for stop in stops if stop in whole]
+        if places:
+            whole, answer.reason = whole[: min(places)], "stop"
         elif whole.endswith("\ufffd"):
             return ""  # the rest of the character is in the next token
         added = whole[len(answer.text) :]

@@ -128,13 +128,13 @@ def _elements(key: str, values: list[Any] | tuple[Any, ...], depth: int) -> byte
     return start + struct.pack(f"<{len(values)}{form[1]}", *values)
 
 
-def _form_of(key: str, values: Iterable[object]) -> tuple[int, str]:
+def _form_of(key: str, values: Iterable[Any]) -> tuple[int, str]:
     """The code and the format of the type that holds all values."""
     kinds = {_kind_of(one) for one in values}
     if kinds <= {"str"}:
         return STRING, ""
     if kinds <= {"int"}:
-        name = next((name for name, (low, end) in _LIMITS.items() if all(low <= one < end for one in values)), "")  # type: ignore[operator]
+        name = next((name for name, (low, end) in _LIMITS.items() if all(low <= one < end for one in values)), "")
     elif kinds <= {"int", "float"}:
         numbers = _as_float64(key, values)
         with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""What a GGUF file contains, without loading a backend."""
+"""Reads the metadata and the list of tensors of a GGUF file, without loading a backend."""
 
 from __future__ import annotations
 
