@@ -1,4 +1,4 @@
-"""What the page of functions says of each: how it is called, and its summary line."""
+"""Collects the signature and the summary line of each function for the page of functions."""
 
 from __future__ import annotations
 

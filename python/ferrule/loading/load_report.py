@@ -19,7 +19,7 @@ else:
 
 
 class _SavedReport:
-    """What the core's handle gives of a report, which a pickle of the report contains."""
+    """The data and texts of a report that was pickled, in place of the core's handle."""
 
     def __init__(self, data: dict[str, Any], formats: dict[str, str]) -> None:
         self._data, self._formats = data, formats

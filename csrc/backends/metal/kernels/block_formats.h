@@ -20,7 +20,7 @@ inline bool has_block_file(fe_dtype dtype) {
   return std::ranges::any_of(embedded_texts(),
                              [name = block_file(dtype)](const auto& row) { return row.name == name; });
 }
-// What the file of a block dtype needs, and the line that includes it.
+// The definitions that the file of a block dtype needs, and the line that includes it.
 inline std::string block_format(fe_dtype dtype) {
   return definition("BLOCK_ELEMENTS", sdk::host->dtype_info(dtype)->block_elements) +
          definition("BLOCK_WORDS", static_cast<uint64_t>(block_words(dtype))) + "#include \"" + block_file(dtype) +

@@ -1,4 +1,4 @@
-// What a queue submits to the device, and what other queues wait for.
+// The submissions of a queue to its device, and the semaphores for which other queues wait.
 #pragma once
 
 #include <ferrule/cpp/timeline.hpp>

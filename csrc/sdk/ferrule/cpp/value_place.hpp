@@ -1,4 +1,4 @@
-// Where the values of a graph view are in an execution.
+// The places of the values of a graph view in an execution: a buffer and an offset in bytes.
 #ifndef FERRULE_CPP_VALUE_PLACE_HPP
 #define FERRULE_CPP_VALUE_PLACE_HPP
 
