@@ -82,7 +82,7 @@ foreach(template IN LISTS templates)
 endforeach()
 set(package ${PROJECT_SOURCE_DIR}/python/ferrule)
 file(GLOB function_files CONFIGURE_DEPENDS
-  ${package}/functions/*.py ${package}/linalg/*.py ${package}/fft/*.py ${package}/random/*.py)
+  ${package}/functions/*.py ${package}/linalg/*.py ${package}/fft/*.py ${package}/io/*.py ${package}/random/*.py)
 file(GLOB generator_files CONFIGURE_DEPENDS ${generate}/*.py ${generate}/*.toml ${generate}/templates/*)
 ferrule_generate(description ${FERRULE_GENERATED}/ops.json)
 add_custom_command(

@@ -22,7 +22,7 @@ from __future__ import annotations
 '''
 
 
-NAMESPACES = ("fft", "linalg", "random")
+NAMESPACES = ("fft", "io", "linalg", "random")
 
 
 def imported(statements: list[ast.stmt], package: Path, generated: Path) -> Iterator[tuple[str, str]]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from ferrule.io.gguf import Gguf, open_gguf
-from ferrule.io.gguf_writing import save_gguf
-from ferrule.io.safetensors import SafeTensors, open_safetensors
-from ferrule.io.safetensors_writing import save_safetensors
+from ferrule import _ferrule
+from ferrule.io import gguf, gguf_writing, safetensors, safetensors_writing
+from ferrule.io.gguf import *
+from ferrule.io.gguf_writing import *
+from ferrule.io.safetensors import *
+from ferrule.io.safetensors_writing import *
 
-__all__ = ["Gguf", "SafeTensors", "open_gguf", "open_safetensors", "save_gguf", "save_safetensors"]
+__all__: list[str] = []
+__all__ += gguf.__all__
+__all__ += gguf_writing.__all__
+__all__ += safetensors.__all__
+__all__ += safetensors_writing.__all__
+
+for _name in __all__:
+    globals()[_name] = _ferrule.public(globals()[_name], __name__)
 
 
 def __dir__() -> list[str]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ferrule.array.array import Array
 from ferrule.errors import InvalidArgumentError, UnsupportedError
 from ferrule.io.gguf_header import Header, Tensor, read_header
-from ferrule.io.mapped_tensors import Place, TensorFile
+from ferrule.io.mapped_tensors import Place, TensorFile, TensorMapping
 from ferrule.loading.devices import Device
-from ferrule.text.near_names import did_you_mean
+
+__all__ = ["Gguf", "open_gguf"]
 
 _SPLIT = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 
 
-class Gguf(Mapping[str, Array]):
+class Gguf(TensorMapping):
     """The arrays of a GGUF file, or of a model in several files, by name; made by `open_gguf`.
 
     Attributes
@@ -52,31 +52,16 @@ class Gguf(Mapping[str, Array]):
         first = _File(self.path, device)
         self.version, self.metadata = first.header.version, first.header.metadata
         files = [first, *(_File(part, device) for part in _other_parts(self.path, self.metadata))]
-        self._files: dict[str, _File] = {}
+        owners: dict[str, _File] = {}
         self.tensors: dict[str, Tensor] = {}
         for file in files:
-            if twice := next((name for name in file.header.tensors if name in self._files), None):
-                raise InvalidArgumentError(f"{file.path}: tensor {twice!r} is in {self._files[twice].path}, too")
-            self._files.update(dict.fromkeys(file.header.tensors, file))
+            if twice := next((name for name in file.header.tensors if name in owners), None):
+                raise InvalidArgumentError(f"{file.path}: tensor {twice!r} is in {owners[twice].path}, too")
+            owners.update(dict.fromkeys(file.header.tensors, file))
             self.tensors.update(file.header.tensors)
         _check_parts(files)
+        self._files = owners
         self.nbytes = sum(file.size for file in files)
-
-    def __getitem__(self, name: str) -> Array:
-        file = self._files.get(name)
-        if file is None:
-            meant = did_you_mean(name, self.tensors)
-            raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
-        return file.tensor(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tensors)
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def __repr__(self) -> str:
-        return f"Gguf({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
 
 
 class _File(TensorFile):

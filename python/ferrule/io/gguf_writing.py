@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule.array.array import Array
-from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.io.gguf_header import ALIGNMENT, ARRAY, DEEPEST, MAGIC, SCALARS, STRING
 from ferrule.io.gguf_types import TYPES
+from ferrule.io.host_buffers import bytes_of
 from ferrule.io.regular_files import replacing
+
+__all__ = ["save_gguf"]
 
 _CODES = {one.dtype: one.code for one in TYPES}
 _FORMS = {name: (code, form) for code, (name, form) in SCALARS.items()}
@@ -84,7 +86,7 @@ def save_gguf(
     with replacing(Path(path)) as file:
         file.write(header)
         for array in arrays.values():
-            file.write(_bytes_of(array))
+            file.write(bytes_of(array, "save_gguf()"))
             file.write(bytes(-array.nbytes % alignment))
 
 
@@ -180,14 +182,3 @@ def _refuse_unwritable(name: object, array: Any) -> None:
         )
     if isinstance(array, Array):
         array._concrete("save_gguf()")
-
-
-def _bytes_of(array: Array | NDArray[Any]) -> memoryview:
-    if isinstance(array, Array) and is_block(array.dtype):
-        packed = np.empty(array.nbytes, np.uint8)
-        array._computed("save_gguf()").read_into(packed)
-        return packed.data
-    host: NDArray[Any] = np.asarray(array)
-    if not host.dtype.isnative:
-        host = host.astype(host.dtype.newbyteorder("="))
-    return np.ascontiguousarray(host).reshape(-1).view(np.uint8).data

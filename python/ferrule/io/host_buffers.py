@@ -1,4 +1,4 @@
-"""Host memory of other owners as arrays."""
+"""Host memory of other owners as arrays, and arrays as host memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.host_memory import from_host
 from ferrule.array.mapped_files import whole_pages
+from ferrule.dtypes.classification import is_block
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
@@ -108,3 +109,15 @@ def map_file(file: FileMapping, device: Device | str | None) -> tuple[_ferrule.A
     if "borrows" not in Device(handle).info["capabilities"]:
         return None, raw
     return _ferrule.from_address(handle, raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw
+
+
+def bytes_of(array: Array | NDArray[Any], caller: str) -> memoryview:
+    """Return the elements in row-major and native order; of a block dtype the blocks."""
+    if isinstance(array, Array) and is_block(array.dtype):
+        packed = np.empty(array.nbytes, np.uint8)
+        array._computed(caller).read_into(packed)
+        return packed.data
+    host: NDArray[Any] = np.asarray(array)
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
+    return np.ascontiguousarray(host).reshape(-1).view(np.uint8).data

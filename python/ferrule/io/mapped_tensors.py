@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ferrule.io.host_buffers import map_file
 from ferrule.io.regular_files import open_regular, read_into
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
+from ferrule.text.near_names import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +41,7 @@ class Place(NamedTuple):
     end: int
 
 
-class TensorFile:
+class TensorFile(ABC):
     """One file. It is closed; only its mapping stays.
 
     Parameters
@@ -80,8 +82,12 @@ class TensorFile:
                 return
         self._region, self._raw = map_file(mapped, Device(self._device))
 
-    def array(self, name: str, place: Place) -> Array:
+    @abstractmethod
+    def tensor(self, name: str) -> Array:
         """Return the tensor `name` as a new array."""
+
+    def array(self, name: str, place: Place) -> Array:
+        """Return the tensor at a place of the file as a new array."""
         dtype = as_dtype(place.dtype)
         self._refuse_unreadable(name, place, dtype)
         if name in self._copies:
@@ -137,6 +143,31 @@ class TensorFile:
                 raise IoError(f"{self.path} was replaced since it was opened")
             read_into(file, self.path, place.begin, raw.data)
         return raw
+
+
+class TensorMapping(Mapping[str, Array]):
+    """Arrays by name, which are in one or several files. Subclasses set the attributes."""
+
+    path: Path
+    tensors: dict[str, Any]
+    nbytes: int
+    _files: Mapping[str, TensorFile]
+
+    def __getitem__(self, name: str) -> Array:
+        file = self._files.get(name)
+        if file is None:
+            meant = did_you_mean(name, self.tensors)
+            raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
+        return file.tensor(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
 
 
 def _identity(file: BinaryIO) -> tuple[int, int]:

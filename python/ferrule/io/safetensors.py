@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from ferrule.array.array import Array
 from ferrule.errors import InvalidArgumentError, UnsupportedError
-from ferrule.io.mapped_tensors import Place, TensorFile
+from ferrule.io.mapped_tensors import Place, TensorFile, TensorMapping
 from ferrule.io.safetensors_header import DTYPES, read_header
 from ferrule.io.safetensors_index import read_index
 from ferrule.loading.devices import Device
-from ferrule.text.near_names import did_you_mean
+
+__all__ = ["SafeTensors", "open_safetensors"]
 
 
-class SafeTensors(Mapping[str, Array]):
+class SafeTensors(TensorMapping):
     """The arrays of a safetensors file, or of several with an index, by name; made by `open_safetensors`.
 
     Attributes
@@ -53,32 +53,17 @@ class SafeTensors(Mapping[str, Array]):
     def _read_files_of_index(self, device: Device | str | None) -> None:
         index = read_index(self.path)
         opened = {path: _File(path, device) for path in dict.fromkeys(index.files.values())}
-        self._files = {name: opened[path] for name, path in index.files.items()}
-        for name, file in self._files.items():
+        owners = {name: opened[path] for name, path in index.files.items()}
+        for name, file in owners.items():
             if name not in file.tensors:
                 raise InvalidArgumentError(f"{self.path}: tensor {name!r} is said to be in {file.path}, which lacks it")
-        self.tensors = {name: file.tensors[name] for name, file in self._files.items()}
+        self._files = owners
+        self.tensors = {name: file.tensors[name] for name, file in owners.items()}
         self.metadata = {}
         for file in opened.values():
             self.metadata.update(file.metadata)
         self.metadata.update(index.metadata)
         self.nbytes = sum(file.size for file in opened.values())
-
-    def __getitem__(self, name: str) -> Array:
-        file = self._files.get(name)
-        if file is None:
-            meant = did_you_mean(name, self.tensors)
-            raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
-        return file.tensor(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tensors)
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def __repr__(self) -> str:
-        return f"SafeTensors({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
 
 
 class _File(TensorFile):

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from ferrule.array.array import Array
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
+from ferrule.io.host_buffers import bytes_of
 from ferrule.io.regular_files import replacing
 from ferrule.io.safetensors_header import DTYPES, LONGEST_HEADER
+
+__all__ = ["save_safetensors"]
 
 _NAMES = {name: (written, bits) for written, (bits, name) in DTYPES.items() if name}
 
@@ -70,7 +73,7 @@ def save_safetensors(
     with replacing(Path(path)) as file:
         file.write(header)
         for name in order:
-            file.write(_bytes_of(arrays[name]))
+            file.write(bytes_of(arrays[name], "save_safetensors()"))
 
 
 def _refuse_unwritable(name: object, array: Any) -> None:
@@ -117,10 +120,3 @@ def _header(arrays: Mapping[str, Array | NDArray[Any]], order: list[str], metada
             f"save_safetensors: the names and metadata make a header of {len(text)} bytes; {LONGEST_HEADER} are allowed"
         )
     return len(text).to_bytes(8, "little") + text
-
-
-def _bytes_of(array: Array | NDArray[Any]) -> memoryview:
-    host: NDArray[Any] = np.asarray(array)
-    if not host.dtype.isnative:
-        host = host.astype(host.dtype.newbyteorder("="))
-    return np.ascontiguousarray(host).reshape(-1).view(np.uint8).data
