@@ -267,11 +267,6 @@ void bind_device(py::module_& module) {
 void bind_devices(py::module_& module) {
   bind_backend(module);
   bind_device(module);
-  module.def("ops", [] {
-    fe_string* json = nullptr;
-    check(without_gil([&] { return fe_ops(&json); }));
-    return take_text(json);
-  });
   module.def("stats", &stats);
   module.def(
       "set_thread_count",
