@@ -106,4 +106,4 @@ add_custom_target(ferrule_python_files ALL DEPENDS ${python_files} ${public_name
 install(FILES ${functions} ${FERRULE_GENERATED}/python/array_methods.py DESTINATION ferrule/functions)
 install(FILES ${FERRULE_GENERATED}/python/transform_functions.py DESTINATION ferrule/fft)
 install(FILES ${FERRULE_GENERATED}/python/op_attributes.py DESTINATION ferrule/array)
-install(FILES ${public_names} DESTINATION ferrule)
+install(FILES ${public_names} ${FERRULE_GENERATED}/python/op_rows.py DESTINATION ferrule)

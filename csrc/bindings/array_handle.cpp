@@ -31,14 +31,8 @@ py::object strides_of(Array& self) {
 
 // Address of the bytes; None if the host cannot access them.
 py::object address_of(const Array& self) {
-  void* pointer = nullptr;
-  fe_error* const error = without_gil([&] { return fe_array_host_pointer(self.get(), &pointer); });
-  if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
-    fe_error_release(error);
-    return py::none();
-  }
-  check(error);
-  return py::int_(reinterpret_cast<uintptr_t>(pointer));
+  const std::optional<void*> pointer = self.host_pointer();
+  return pointer ? py::object(py::int_(reinterpret_cast<uintptr_t>(*pointer))) : py::object(py::none());
 }
 
 Device device_of(const Array& self) {
@@ -104,6 +98,17 @@ fe_array_info Array::info() const {
   info.struct_size = sizeof info;
   check(fe_array_info_get(handle_.get(), &info));
   return info;
+}
+
+std::optional<void*> Array::host_pointer() const {
+  void* pointer = nullptr;
+  fe_error* const error = without_gil([&] { return fe_array_host_pointer(get(), &pointer); });
+  if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
+    fe_error_release(error);
+    return std::nullopt;
+  }
+  check(error);
+  return pointer;
 }
 
 bool Array::is_computed() {

@@ -4,6 +4,7 @@
 
 #include "handles.h"
 
+#include <optional>
 #include <utility>
 
 namespace ferrule::python {
@@ -15,6 +16,8 @@ class Array {
   fe_array* get() const noexcept { return handle_.get(); }
   // dtype, rank and shape never change; strides are valid once it is computed.
   fe_array_info info() const;
+  // Address of the bytes of a computed array; empty if the host cannot access them. Waits for the last write.
+  std::optional<void*> host_pointer() const;
   // Once true it stays true, even if the array is donated.
   bool is_computed();
 

@@ -242,13 +242,8 @@ py::object host_view(const ArrayPointer& self) {
   if (const fe_dtype_info& dtype = *fe_dtype_info_get(info.dtype); dtype.dtype_class == FE_CLASS_BLOCK)
     raise(FE_INVALID_ARGUMENT, std::string("NumPy has no dtype ") + dtype.name +
                                    "; x.astype('float32') has the numbers, ferrule.to_packed(x) the bytes");
-  void* pointer = nullptr;
-  if (fe_error* const error = fe_array_host_pointer(array.get(), &pointer)) {
-    if (fe_error_code(error) != FE_UNSUPPORTED) check(error);
-    fe_error_release(error);
-    return py::none();
-  }
-  return view_of(self, info, pointer);
+  const std::optional<void*> pointer = array.host_pointer();
+  return pointer ? view_of(self, info, *pointer) : py::none();
 }
 
 // Copies a computed array to a C-contiguous NumPy array of the same size.

@@ -24,7 +24,8 @@ constexpr std::pair<uint32_t, const char*> capability_names[] = {{FE_CAPABILITY_
                                                                  {FE_CAPABILITY_HOST_BUFFERS, "host_buffers"},
                                                                  {FE_CAPABILITY_BORROWS, "borrows"}};
 
-// filled(), and the calls below, release the GIL: they may wait for a lock of the core, whose owner may need the GIL.
+// The functions below call the core without the GIL: it may wait for a lock whose holder calls a module, and a function
+// of the module or a callback that it calls may need the GIL. Listing devices also reads the environment.
 template <class Struct, class Get>
 Struct filled_without_gil(Get get) {
   return filled<Struct>([&](Struct* out) { return without_gil([&] { return get(out); }); });
@@ -51,12 +52,20 @@ template <class Handle, class Owner>
 std::vector<Owner> snapshot(auto list) {
   Handle** handles = nullptr;
   std::size_t count = 0;
-  check(list(&handles, &count));
+  check(without_gil_reading_environment([&] { return list(&handles, &count); }));
   std::vector<Owner> owners;
   owners.reserve(count);
   for (std::size_t i = 0; i < count; ++i) owners.emplace_back(handles[i]);
   fe_list_free(static_cast<void*>(handles));
   return owners;
+}
+
+// The device that `find(&device)` gives.
+template <class Find>
+Device found(Find find) {
+  fe_device* device = nullptr;
+  check(without_gil_reading_environment([&] { return find(&device); }));
+  return Device(device);
 }
 
 py::object bytes_or_none(uint64_t bytes) {
@@ -164,7 +173,7 @@ void bind_backend(py::module_& module) {
           "proc",
           [](const Backend& self, const Text& name) -> py::object {
             fe_proc function = nullptr;
-            check(fe_backend_get_proc(self.get(), name.c_str(), &function));
+            check(without_gil([&] { return fe_backend_get_proc(self.get(), name.c_str(), &function); }));
             if (function == nullptr) return py::none();
             return py::int_(reinterpret_cast<uintptr_t>(function));
           },
@@ -182,9 +191,7 @@ void bind_device(py::module_& module) {
       .def(
           "view",
           [](const Device& self, const Text& backend) {
-            fe_device* device = nullptr;
-            check(fe_device_view(self.get(), backend.c_str(), &device));
-            return Device(device);
+            return found([&](fe_device** out) { return fe_device_view(self.get(), backend.c_str(), out); });
           },
           argument("backend"))
       .def("backend",
@@ -247,18 +254,12 @@ void bind_device(py::module_& module) {
   module.def(
       "device_by_name",
       [](const Text& name, const py::object& backend) {
-        fe_device* device = nullptr;
         const Text given = backend.is_none() ? Text() : text_of(backend);
-        check(fe_device_by_name(name.c_str(), backend.is_none() ? nullptr : given.c_str(), &device));
-        return Device(device);
+        const char* const view = backend.is_none() ? nullptr : given.c_str();
+        return found([&](fe_device** out) { return fe_device_by_name(name.c_str(), view, out); });
       },
       argument("name"), argument_or_none("backend"));
-  module.def("best_device", [] {
-    fe_device* device = nullptr;
-    check(fe_device_best(&device));
-    if (device == nullptr) raise(FE_NOT_FOUND, "there is no device");
-    return Device(device);
-  });
+  module.def("best_device", [] { return found(fe_device_best); });
 }
 
 }  // namespace
@@ -266,11 +267,6 @@ void bind_device(py::module_& module) {
 void bind_devices(py::module_& module) {
   bind_backend(module);
   bind_device(module);
-  module.def("ops", [] {
-    fe_string* json = nullptr;
-    check(without_gil([&] { return fe_ops(&json); }));
-    return take_text(json);
-  });
   module.def("stats", &stats);
   module.def(
       "set_thread_count",

@@ -125,7 +125,7 @@ py::object to_dlpack(Array& array, bool versioned, bool copy) {
     for (std::size_t axis = context->shape.size(); axis-- > 0; stride *= context->shape[axis])
       context->strides[axis] = stride;
   } else {
-    check(fe_array_host_pointer(array.get(), &tensor.data));
+    check(without_gil([&] { return fe_array_host_pointer(array.get(), &tensor.data); }));
     context->strides.assign(info.strides, info.strides + info.rank);
     fe_array_retain(array.get());
     context->array = array.get();

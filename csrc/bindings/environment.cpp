@@ -1,5 +1,7 @@
 #include "environment.h"
 
+#include <cstddef>
+
 #if defined(__APPLE__)
 #include <crt_externs.h>
 #elif !defined(_WIN32)
@@ -45,9 +47,16 @@ void set_current(char* const* block) {
 }  // namespace
 
 EnvironmentSnapshot::EnvironmentSnapshot() : before_(current) {
-  for (char** place = system_block(); place != nullptr && *place != nullptr; ++place) variables_.emplace_back(*place);
-  block_.reserve(variables_.size() + 1);
-  for (std::string& variable : variables_) block_.push_back(variable.data());
+  // Few allocations: each search for a device makes a copy.
+  text_.reserve(4096);
+  std::vector<std::size_t> begins;
+  begins.reserve(64);
+  for (char** place = system_block(); place != nullptr && *place != nullptr; ++place) {
+    begins.push_back(text_.size());
+    text_.append(*place).push_back('\0');
+  }
+  block_.reserve(begins.size() + 1);
+  for (const std::size_t begin : begins) block_.push_back(text_.data() + begin);
   block_.push_back(nullptr);
   set_current(block_.data());
 }

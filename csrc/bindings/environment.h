@@ -17,7 +17,7 @@ class EnvironmentSnapshot {
   EnvironmentSnapshot& operator=(const EnvironmentSnapshot&) = delete;
 
  private:
-  std::vector<std::string> variables_;
+  std::string text_;
   std::vector<char*> block_;
   [[maybe_unused]] char* const*
       before_;  // of the outer call, if this one is made by a signal handler during a computation

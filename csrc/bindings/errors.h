@@ -83,8 +83,9 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Calls a function of the API without the GIL. Calls that may compute or wait for a queue need this: the thread that
-// they wait for may need the GIL to check for signals.
+// Calls a function of the API without the GIL. Calls that may compute, wait for a queue, or wait for a lock under which
+// the core calls a module need this: the thread that they wait for may need the GIL to check for signals, or to run a
+// callback. Releasing an object waits for such a lock only if it is the last use of a device that was retired.
 template <class Function>
 fe_error* without_gil(Function function) {
   const WithoutGil no_gil;

@@ -51,8 +51,9 @@ class Graph : public BoundClass {
   uint32_t constant(const Text& name, const ArrayPointer& array) {
     const ArrayPointer arrays[] = {array};
     make_computed(arrays);
+    fe_array* const handle = handles_of(arrays)[0];
     uint32_t value = 0;
-    check(fe_graph_constant(handle_.get(), name.c_str(), handles_of(arrays)[0], &value));
+    check(without_gil([&] { return fe_graph_constant(handle_.get(), name.c_str(), handle, &value); }));
     return value;
   }
 

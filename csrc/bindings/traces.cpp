@@ -49,8 +49,10 @@ class Trace : public BoundClass {
   }
 
  private:
+  // Waits for end() of another thread, which asks modules for the times of their work.
   fe_trace_info read_info() const {
-    return filled<fe_trace_info>([this](fe_trace_info* out) { return fe_trace_info_get(handle_.get(), out); });
+    return filled<fe_trace_info>(
+        [this](fe_trace_info* out) { return without_gil([&] { return fe_trace_info_get(handle_.get(), out); }); });
   }
 
   TraceHandle handle_;

@@ -24,14 +24,14 @@ static void wrong_values(void) {
   static const char *const names[] = {"cpu", NULL};
   fe_load_options options = defaults();
   options.probe = "sometimes";
-  REFUSED(options, "probe is 'sometimes', and must be one of: auto, always, never");
-  FILE_REFUSED(options, "probe is 'sometimes'");
+  REFUSED(options, "load_all: probe is 'sometimes', and must be one of: auto, always, never");
+  FILE_REFUSED(options, "load: probe is 'sometimes'");
   options = defaults();
   options.trust = "everyone";
-  REFUSED(options, "trust is 'everyone', and must be one of: owner, manifest-hash, any");
+  REFUSED(options, "load_all: trust is 'everyone', and must be one of: owner, manifest-hash, any");
   options = defaults();
   options.select = "best";
-  REFUSED(options, "select is 'best', and must be one of: manifest, score");
+  REFUSED(options, "load_all: select is 'best', and must be one of: manifest, score");
   options = defaults();
   options.only = names;
   options.only_count = 2;
@@ -84,7 +84,7 @@ static void other_sizes(void) {
   longer.options = defaults();
   longer.options.struct_size = sizeof longer;
   longer.options.probe = "sometimes";
-  REFUSED(longer.options, "probe is 'sometimes'");
+  REFUSED(longer.options, "load_all: probe is 'sometimes'");
 }
 
 static size_t candidates(const fe_load_report *report) {

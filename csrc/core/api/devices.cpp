@@ -17,9 +17,12 @@ namespace {
 // A block of `count` handles, for fe_list_free.
 template <class Handle, class Item>
 void give_list(const std::vector<std::shared_ptr<Item>>& items, Handle*** out, std::size_t* count) {
+  std::vector<std::unique_ptr<Handle>> handles;
+  handles.reserve(items.size());
+  for (const auto& item : items) handles.emplace_back(new Handle{item});
   auto** const block = static_cast<Handle**>(std::calloc(items.size() + 1, sizeof(Handle*)));
   if (!block) throw std::bad_alloc();
-  for (std::size_t i = 0; i < items.size(); ++i) block[i] = new Handle{items[i]};
+  for (std::size_t i = 0; i < items.size(); ++i) block[i] = handles[i].release();
   *out = block;
   *count = items.size();
 }

@@ -30,8 +30,8 @@ std::vector<std::filesystem::path> paths(const char* what, const char* const* li
 
 std::string word(const char* text) { return text ? text : ""; }
 
-Policy policy_from(const fe_load_options& given) {
-  return policy_of(word(given.select), word(given.probe), word(given.trust), given.reprobe != 0);
+Policy policy_from(const char* function, const fe_load_options& given) {
+  return policy_of(function, word(given.select), word(given.probe), word(given.trust), given.reprobe != 0);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ LoadOptions load_all_options(const fe_load_options* given) {
   options.extra_roots = paths("extra_roots", read.extra_roots, read.extra_root_count);
   options.only = strings("only", read.only, read.only_count);
   options.require = strings("require", read.require, read.require_count);
-  options.policy = policy_from(read);
+  options.policy = policy_from("load_all", read);
   return options;
 }
 
@@ -57,7 +57,7 @@ FileOptions load_options(const fe_load_options* given) {
                                                  {"select", read.select != nullptr}};
   for (const auto& [field, is_set] : others)
     if (is_set) fail_argument("load: {} is set, and only load_all has it", field);
-  return {policy_from(read), word(read.as_name)};
+  return {policy_from("load", read), word(read.as_name)};
 }
 
 }  // namespace ferrule

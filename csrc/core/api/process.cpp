@@ -1,4 +1,4 @@
-// Host API: the op set, threads, statistics, logging, deferred work.
+// Host API: ops and dtypes, threads, statistics, logging, deferred work.
 #include "core/api/handles.h"
 #include "core/environment.h"
 #include "core/executor/execution_counters.h"
@@ -6,7 +6,6 @@
 #include "core/log.h"
 #include "core/registry/module_calls.h"
 #include "core/threads/pool.h"
-#include "ops/describe.h"
 #include "ops/sample_call.h"
 #include "ops/table.h"
 
@@ -44,10 +43,6 @@ Graph graph_of_call(const ops::Row& row, std::span<const DType> inputs, DType dt
 }  // namespace
 
 extern "C" {
-
-fe_error* fe_ops(fe_string** json) {
-  return guarded([&] { give_text("ops", json, ops::describe_ops()); });
-}
 
 size_t fe_op_output_count(const char* op) {
   const ops::Row* const row = op ? ops::find_op(op) : nullptr;

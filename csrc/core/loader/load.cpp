@@ -99,7 +99,7 @@ std::vector<std::string> problems_of_variables(Backend& backend, const std::vect
   const auto devices = backend.devices();
   const auto options = devices.empty() ? std::vector<DeviceOptionInfo>() : devices.front()->known_options();
   for (VariableProblem& problem : problems_of_option_variables(variables, backend.name(), options)) {
-    if (problem.is_certain) warn_once("load: " + problem.sentence);
+    if (problem.is_certain) warn_once("load_all: " + problem.sentence);
     sentences.push_back(std::move(problem.sentence));
   }
   return sentences;
@@ -145,7 +145,7 @@ void warn_of_named(const LoadOptions& options, const LoadReport& report) {
   names.insert(names.end(), options.only.begin(), options.only.end());
   for (const std::string& name : names)
     if (!Registry::instance().find_backend(name)) problems.push_back("no backend named " + name + " was loaded");
-  if (!problems.empty()) log_warning("load: {}", joined(problems, "; "));
+  if (!problems.empty()) log_warning("load_all: {}", joined(problems, "; "));
 }
 
 // Stores the outcome of each name for the error messages of requests for missing devices.

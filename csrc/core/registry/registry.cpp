@@ -67,8 +67,8 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
     fail_argument("register: the module has no name, no abi or no init");
   ModuleSource source = source_of(*module);
   if (const std::string complaint = abi_complaint(module->abi, source.abi); !complaint.empty())
-    fail(FE_ABI_MISMATCH, "register: module {}: {}", source.name, complaint);
-  return add(std::move(source), module->score);
+    fail(FE_ABI_MISMATCH, "module {}: {}", source.name, complaint);
+  return add("register", std::move(source), module->score);
 }
 
 std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
@@ -85,13 +85,13 @@ std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
     fail_argument("register_backend: a backend's name consists of a-z, 0-9 and _, and '{}' does not", source.name);
   if (const std::string complaint = abi_complaint(read.abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register_backend: backend {}: {}", source.name, complaint);
-  return add(std::move(source), nullptr);
+  return add("register_backend", std::move(source), nullptr);
 }
 
-std::shared_ptr<Backend> Registry::add(ModuleSource source, fe_score_function score_of) {
+std::shared_ptr<Backend> Registry::add(const char* function, ModuleSource source, fe_score_function score_of) {
   if (const std::string reason = disabled_reason(source.name); !reason.empty())
-    fail(FE_UNSUPPORTED, "register: backend {} is switched off: {}", source.name, reason);
-  if (find_backend(source.name)) fail_argument("register: there is a backend named {} already", source.name);
+    fail(FE_UNSUPPORTED, "{}: backend {} is switched off: {}", function, source.name, reason);
+  if (find_backend(source.name)) fail_argument("{}: there is a backend named {} already", function, source.name);
   if (score_of != nullptr)
     if (const int score = score_of(); score <= 0)
       fail(FE_UNSUPPORTED, "module {} cannot run on this machine: its score is {}", source.name, score);

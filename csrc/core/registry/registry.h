@@ -93,7 +93,7 @@ class Registry {
  private:
   // Records that a module's backend has new devices. Modules may call it at any time, also during their init.
   static void announce_devices(const fe_module_backend* backend) noexcept;
-  std::shared_ptr<Backend> add(ModuleSource source, fe_score_function score_of);
+  std::shared_ptr<Backend> add(const char* function, ModuleSource source, fe_score_function score_of);
   void remove(const std::shared_ptr<Backend>& backend);
   LongMutex changes_;
   mutable BriefMutex mutex_;  // guards the members below

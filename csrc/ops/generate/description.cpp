@@ -1,6 +1,5 @@
 // The rows as JSON, for python_files.py.
 #include "base/json_text.h"
-#include "ops/describe.h"
 #include "ops/generate/generate.h"
 #include "ops/generate/result_words.h"
 #include "ops/table.h"
@@ -8,13 +7,37 @@
 namespace ferrule::ops {
 namespace {
 
+// The default of an attribute that is not required; an empty list or null of those without one.
+void write_default(const AttributeRow& attribute, JsonText& json) {
+  switch (attribute.type) {
+    case AttributeType::integer:
+      json.value(attribute.integer_default);
+      break;
+    case AttributeType::real:
+      json.value(attribute.real_default);
+      break;
+    case AttributeType::boolean:
+      json.value(attribute.integer_default != 0);
+      break;
+    case AttributeType::string:
+      json.value(attribute.string_default);
+      break;
+    case AttributeType::integers:
+    case AttributeType::reals:
+      json.begin_array().end_array();
+      break;
+    case AttributeType::dtype:
+      json.value(nullptr);
+      break;
+  }
+}
+
 void write_inputs(const Row& row, JsonText& json) {
   json.key("inputs").begin_array();
   for (std::size_t i = 0; i < row.input_count; ++i)
     json.begin_object()
         .member("name", row.inputs[i].name)
         .member("accepts", name_of(row.inputs[i].accepts))
-        .member("promoted", row.inputs[i].promoted)
         .member("optional", row.inputs[i].optional)
         .member("variadic", row.inputs[i].variadic)
         .member("truth", row.inputs[i].truth)
@@ -54,6 +77,24 @@ void write_outputs(const Row& row, JsonText& json) {
 }
 
 }  // namespace
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::elementwise:
+      return "elementwise";
+    case Kind::view:
+      return "view";
+    case Kind::primitive:
+      return "primitive";
+    case Kind::composite:
+      return "composite";
+    case Kind::host:
+      return "host";
+    case Kind::internal:
+      return "internal";
+  }
+  return "?";
+}
 
 std::string description() {
   JsonText json;

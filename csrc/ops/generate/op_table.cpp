@@ -1,5 +1,4 @@
 // ferrule/op_table.hpp: the rows as constants, with which every module built on the SDK checks nodes.
-#include "ops/describe.h"
 #include "ops/generate/generate.h"
 #include "ops/generate/result_words.h"
 #include "ops/table.h"

@@ -152,6 +152,16 @@ def docstring_of(row: Row) -> str:
     return docstring(summary(row), parameters(row), result, raises(row), row["example"])
 
 
+def facts(row: Row) -> Row:
+    """The row as the package has it: see python/ferrule/op_rows.pyi."""
+    return {
+        **{key: row[key] for key in ("name", "text", "kind")},
+        "inputs": [{key: x[key] for key in ("name", "accepts", "optional")} for x in row["inputs"]],
+        "attributes": [{key: a[key] for key in ("name", "type", "required")} for a in row["attributes"]],
+        "outputs": [x["name"] for x in row["outputs"]],
+    }
+
+
 def main() -> None:
     rows = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     modules, folder = Path(sys.argv[2]), Path(sys.argv[3])
@@ -164,6 +174,7 @@ def main() -> None:
         "docstring": docstring_of,
         "arguments": arguments,
         "is_plain": is_plain,
+        "facts": facts,
         "op_page": op_page,
     }
     composed = composed_functions.read(Path(__file__).with_name("reduction_functions.toml"))

@@ -738,8 +738,6 @@ FE_API fe_error *fe_trace_event_get(const fe_trace *trace, size_t index, fe_trac
 
 /* ---- the process --------------------------------------------------------------------------------------------- */
 
-/* JSON: the op set; name, doc, inputs, attributes and kind of each op. */
-FE_API fe_error *fe_ops(fe_string **json);
 FE_API fe_dtype fe_dtype_by_name(const char *name); /* 0 if unknown */
 FE_API const char *fe_dtype_name(fe_dtype dtype);   /* static; NULL if unknown */
 /* Memory layout of a dtype; static. NULL if there is no dtype with that id. */

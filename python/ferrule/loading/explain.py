@@ -15,9 +15,10 @@ from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading import load
 from ferrule.loading.devices import DEVICE_KINDS
-from ferrule.loading.explain_op import explain_op, op_names, row_of
+from ferrule.loading.explain_op import explain_op
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
+from ferrule.op_rows import OP_ROWS
 
 TOOLS = {"inspect", "testing"}  # extras that are not backends
 
@@ -60,7 +61,7 @@ def explain(name: str) -> str:
     sentence = report._handle.explain(wanted, [_version(row) for row in rows])
     if wanted in names or wanted in DEVICE_KINDS:
         return sentence
-    if op := row_of(wanted):
+    if op := OP_ROWS.get(wanted):
         return explain_op(op)
     return sentence + _offer(wanted, names)
 
@@ -100,7 +101,7 @@ def _offer(name: str, names: set[str]) -> str:
         if installed(name):
             return f" ferrule-{name} is installed, but its module is not there. {again(name)}"
         return f" Install it: pip install 'ferrule[{name}]'"
-    close = difflib.get_close_matches(name, sorted({*names, *extras, *DEVICE_KINDS, *op_names()}), 1, 0.7)
+    close = difflib.get_close_matches(name, sorted({*names, *extras, *DEVICE_KINDS, *OP_ROWS}), 1, 0.7)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import applies, checks_of, is_by_item_size, runs_alone
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import numpy_dtype, op_rows
+from ferrule.testing.model.dtypes import numpy_dtype
 from ferrule.testing.report import Record
 from ferrule.testing.running.check_attempt import NotApplicable
 from ferrule.testing.running.child import Child
@@ -57,7 +58,7 @@ class Subject:
         Processes that ask at the same time begin at different ops, so that each finds in the driver's cache what the
         others have compiled.
         """
-        ops = list(op_rows() if self.ops is None else self.ops)
+        ops = list(OP_ROWS if self.ops is None else self.ops)
         begin = int(self.first * len(ops))
         found: dict[str, dict[str, Support]] = {}
         for op in ops[begin:] + ops[:begin]:
@@ -221,7 +222,7 @@ def sampled(names: Iterable[str]) -> set[str]:
     chosen: dict[tuple[object, ...], str] = {}
     for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
         case = all_cases()[name]
-        is_elementwise = op_rows()[case.op]["kind"] == "elementwise"
+        is_elementwise = OP_ROWS[case.op]["kind"] == "elementwise"
         what = len(case.dtypes) if is_elementwise else (case.op, case.variant, case.output)
         sizes = tuple(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result))
         chosen.setdefault((what, sizes), name)

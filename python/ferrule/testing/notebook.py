@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.checks import all_checks
 from ferrule.testing.kit import Item, items_of, subjects_of, unsupported_records
-from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.report import Record, Report, as_text, notebook_html, save
 from ferrule.testing.running.check_attempt import LEVELS, NotApplicable
 from ferrule.testing.running.target import Target
@@ -135,8 +135,8 @@ def check(
     for package in ("hypothesis", "mpmath"):
         if find_spec(package) is None:
             raise ImportError(f"check: needs {package}; pip install 'ferrule[testing]'")
-    ops = set(op_rows()) if op is None else {op} if isinstance(op, str) else set(op)
-    _all_known("op", ops, op_rows(), LookupError)
+    ops = set(OP_ROWS) if op is None else {op} if isinstance(op, str) else set(op)
+    _all_known("op", ops, OP_ROWS, LookupError)
     _all_known("check", checks or (), all_checks(), ValueError)
     _all_known("level", [level], LEVELS, ValueError)
     if backend is not None:

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing import module_slots
 from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import runs_alone
 from ferrule.testing.exclusive_runs import Turns
 from ferrule.testing.expected_failures import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
-from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.program_parts import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
@@ -47,7 +47,7 @@ class Kit:
         self.sample = bool(config.getoption("ferrule_sample"))
         self.ops: list[str] | None = config.getoption("ferrule_op")
         for op in self.ops or ():
-            if op not in op_rows():
+            if op not in OP_ROWS:
                 raise pytest.UsageError(f"--ferrule-op: there is no op {op}")
         self.records: list[Record] = []
         self._reports = [self._path(name) for name in config.getoption("ferrule_report") or ()]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrule.testing.model.dtypes import op_rows
+from ferrule.op_rows import OP_ROWS
 
 if TYPE_CHECKING:
     from ferrule.testing.kit import Item, Subject
@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             (subject, op)
             for subject in kit.subjects
             if subject.error is None
-            for op in subject.ops or op_rows()
+            for op in subject.ops or OP_ROWS
             if op in subject.declared or not subject.supported(op, whole=True)
         ]
         metafunc.parametrize(("subject", "op"), pairs, ids=[f"{subject.name}-{op}" for subject, op in pairs])

@@ -154,7 +154,6 @@ TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
       {"report as JSON", [&](Process&) { return text_of(fe_load_report_format, report, "json"); }},
       {"explain", [&](Process&) { return text_of(fe_load_report_explain, report, "cpu", nullptr); }},
       {"explain a kind", [&](Process&) { return text_of(fe_load_report_explain, report, "gpu", nullptr); }},
-      {"ops", [](Process&) { return text_of(fe_ops); }},
       {"stats",
        [](Process&) {
          fe_stats stats{};

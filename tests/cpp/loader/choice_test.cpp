@@ -126,12 +126,12 @@ TEST_F(Loader, SelectScoreReportsAScoreForEveryCandidate) {
 }
 
 TEST_F(Loader, UnknownPolicyIsRefusedWithTheListOfPolicies) {
-  EXPECT_EQ(policy_of("score", "always", "any", true).probe, ProbePolicy::always);
-  const Error select = error_of([] { policy_of("beauty", "", "", false); });
+  EXPECT_EQ(policy_of("load", "score", "always", "any", true).probe, ProbePolicy::always);
+  const Error select = error_of([] { policy_of("load", "beauty", "", "", false); });
   EXPECT_EQ(select.code(), FE_INVALID_ARGUMENT);
   EXPECT_STREQ(select.what(), "load: select is 'beauty', and must be one of: manifest, score");
-  EXPECT_EQ(error_of([] { policy_of("manifest", "sometimes", "", false); }).code(), FE_INVALID_ARGUMENT);
-  EXPECT_EQ(error_of([] { policy_of("manifest", "", "everybody", false); }).code(), FE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([] { policy_of("load", "manifest", "sometimes", "", false); }).code(), FE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([] { policy_of("load", "manifest", "", "everybody", false); }).code(), FE_INVALID_ARGUMENT);
 }
 
 TEST_F(Loader, ScoreOfZeroVetoesAManifest) {

@@ -37,7 +37,7 @@ class LoaderIntegrity : public LoaderTest {
     return candidate;
   }
   static bool opens(Candidate& candidate) {
-    const Prober prober(policy_of("manifest", "never", "owner", false));
+    const Prober prober(policy_of("load_all", "manifest", "never", "owner", false));
     return open_module(candidate, prober).has_value();
   }
   void expect_replaced(Candidate& candidate) {
@@ -235,7 +235,7 @@ class LoaderOwnLibraries : public LoaderTest {
     write_manifest(module_, {{"libraries", libraries}});
     LoadOptions options;
     options.dirs = {{root()}};
-    options.policy = policy_of("manifest", "never", trust, false);
+    options.policy = policy_of("load_all", "manifest", "never", trust, false);
     return row(load_all(options), "t_needy");
   }
   nlohmann::json right() const {
@@ -280,7 +280,7 @@ TEST_F(LoaderOwnLibraries, ManifestHashPolicyRequiresAHashForEach) {
     EXPECT_EQ(loaded_row("owner", without(name)).state, LoadState::loaded);
     EXPECT_EQ(error_of([&] {
                 loaded_row("manifest-hash", without(name));
-                load(module_, policy_of("manifest", "never", "manifest-hash", false));
+                load(module_, policy_of("load_all", "manifest", "never", "manifest-hash", false));
               }).code(),
               FE_UNSUPPORTED);
   }
@@ -304,7 +304,7 @@ TEST_F(LoaderOwnLibraries, LibraryChangedDuringTheProbeIsNotOpened) {
   write_manifest(module_, {{"libraries", right()}});
   LoadOptions options;
   options.dirs = {{root()}};
-  options.policy = policy_of("manifest", "always", "owner", false);
+  options.policy = policy_of("load_all", "manifest", "always", "owner", false);
   {
     const Variable touches("FERRULE_TEST_TOUCHES", (root_ / "libt_inner.so").c_str());
     const LoadRow refused = row(load_all(options), "t_needy");
@@ -364,7 +364,7 @@ TEST_F(LoaderIntegrity, RelativeRunPathIsUnsafe) {
   EXPECT_EQ(refused.state, LoadState::unsafe);
   EXPECT_CONTAINS(refused.reason, "its run path 'lib:$ORIGIN' names 'lib'");
   EXPECT_FALSE(noted("opened t_relative"));
-  const Policy any = policy_of("manifest", "never", "any", false);
+  const Policy any = policy_of("load_all", "manifest", "never", "any", false);
   EXPECT_EQ(load(module, any)->name(), "t_relative");
 }
 

@@ -181,7 +181,7 @@ TEST_F(LoaderGivenNames, VariablesThatNameNoOptionOrHaveAWrongValueAreNotes) {
   EXPECT_EQ(row(load_from({root()}), "t_two").notes, notes) << "of a backend that is loaded already, too";
   // One warning, of what is certainly wrong.
   for (const std::string& certain : {notes[1], notes[2]}) {
-    EXPECT_CONTAINS(log.text, "load: " + certain);
+    EXPECT_CONTAINS(log.text, "load_all: " + certain);
     EXPECT_EQ(log.text.find(certain), log.text.rfind(certain)) << log.text;
   }
   EXPECT_FALSE(contains(log.text, notes[0])) << log.text;

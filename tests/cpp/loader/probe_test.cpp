@@ -159,7 +159,7 @@ TEST_F(LoaderProbe, DriverVariablesArePartOfTheVerdictKey) {
 TEST_F(LoaderProbe, CachedVerdictAppliesToTheSameKeyOnly) {
   put(root(), "t_plain");
   EXPECT_EQ(probed("t_plain").probed, "yes");
-  const Prober prober(policy_of("manifest", "auto", "owner", false));
+  const Prober prober(policy_of("load_all", "manifest", "auto", "owner", false));
   Candidate candidate = candidate_at(root() / "libferrule-t_plain" MODULE_ENDING);
   TrustCheck trust(Trust::owner);
   read_candidate(candidate, trust);

@@ -26,7 +26,7 @@ class LoaderTrust : public LoaderTest {
   LoadReport load_with(const std::string& trust) {
     LoadOptions options;
     options.dirs = {{root()}};
-    options.policy = policy_of("manifest", "never", trust, false);
+    options.policy = policy_of("load_all", "manifest", "never", trust, false);
     return load_all(options);
   }
   // Opens the module in its current state; an earlier load is closed first.
@@ -191,7 +191,7 @@ TEST_F(LoaderTrust, ExplicitlyNamedFileOnlyGivesAWarning) {
   set_mode(module_, 0777);
   {
     Lines lines;
-    load(module_, policy_of("manifest", "never", "owner", false));
+    load(module_, policy_of("load_all", "manifest", "never", "owner", false));
     EXPECT_CONTAINS(lines.text, "can be written by everybody");
     Registry::instance().unload("t_plain");
   }
@@ -224,7 +224,7 @@ TEST_F(LoaderTrust, ManifestHashPolicyRefusesModulesWithoutManifest) {
   const LoadRow refused = loaded_row("manifest-hash");
   EXPECT_EQ(refused.state, LoadState::unsafe);
   EXPECT_CONTAINS(refused.reason, "it has no manifest libferrule-t_plain.json");
-  EXPECT_EQ(error_of([&] { load(module_, policy_of("manifest", "never", "manifest-hash", false)); }).code(),
+  EXPECT_EQ(error_of([&] { load(module_, policy_of("load_all", "manifest", "never", "manifest-hash", false)); }).code(),
             FE_UNSUPPORTED);
   EXPECT_EQ(loaded_row("owner").state, LoadState::loaded);
   write_manifest(module_, {});

@@ -13,7 +13,7 @@ import ferrule as fe
 import ml_dtypes
 import numpy as np
 import pytest
-from ferrule.testing.model.dtypes import op_rows
+from ferrule.op_rows import OP_ROWS
 from numpy.typing import NDArray
 
 from tests.python.each import each
@@ -191,7 +191,7 @@ def test_every_composite_has_a_test_here() -> None:
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
     tried |= {"sum_of_squares", "random_bits"}  # the second one is of integers
     tried |= set(ELEMENTWISE)
-    composite = {name for name, row in op_rows().items() if row["kind"] == "composite"}
+    composite = {name for name, row in OP_ROWS.items() if row["kind"] == "composite"}
     assert composite <= tried
 
 

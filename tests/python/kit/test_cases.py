@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.cases import activation, all_cases
 from ferrule.testing.model import error_function
 from ferrule.testing.model.case import Case
@@ -25,7 +26,6 @@ from ferrule.testing.model.dtypes import (
     TABLE,
     accumulator_roundoff,
     numpy_dtype,
-    op_rows,
     widen,
 )
 from ferrule.testing.model.problem import Problem
@@ -62,11 +62,11 @@ def truth(name: str, *inputs: Any, **attributes: Any) -> Any:
     return case.truth(Problem(tuple(a.shape for a in arrays), attributes), arrays)
 
 
-@each("op", sorted(op_rows()))
+@each("op", sorted(OP_ROWS))
 def test_each_input_of_an_op_has_cases_for_each_dtype_that_it_accepts(op: str) -> None:
     cases = [case for case in all_cases().values() if case.op == op]
     assert cases
-    for number, row in enumerate(op_rows()[op]["inputs"]):
+    for number, row in enumerate(OP_ROWS[op]["inputs"]):
         tried = {case.dtype(number) for case in cases if _takes(case, number)}
         assert tried >= set(ACCEPTED[row["accepts"]]) - _refused(op, row["name"])
 
@@ -86,7 +86,7 @@ def _refused(op: str, name: str) -> set[str]:
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()
 
 
-@each("op", [op for op, row in op_rows().items() if any(a["type"] == "dtype" for a in row["attributes"])])
+@each("op", [op for op, row in OP_ROWS.items() if any(a["type"] == "dtype" for a in row["attributes"])])
 def test_an_op_with_an_attribute_dtype_has_cases_for_each(op: str) -> None:
     made = {name for name in BLOCKS if TABLE[name].is_encoded}
     wanted = {*ALL, *made} if op == "astype" else set(NUMERIC)
@@ -96,7 +96,7 @@ def test_an_op_with_an_attribute_dtype_has_cases_for_each(op: str) -> None:
 @each("name", all_cases())
 def test_each_check_has_problems_and_each_problem_names_attributes_that_there_are(name: str) -> None:
     case = case_of(name)
-    family, row = case.family, op_rows()[case.op]
+    family, row = case.family, OP_ROWS[case.op]
     assert family.plain
     assert family.empty
     assert family.single

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ferrule.testing.model.dtypes import op_rows
+from ferrule.op_rows import OP_ROWS
 
 from tests.mutation.backends import BACKENDS, HOST
 from tests.mutation.core_faults import CORE_FAULTS
@@ -20,7 +20,7 @@ KERNELS = ROOT / HOST.kernels
 def test_faults_of_kernels_match_the_files() -> None:
     for fault in FAULTS:
         assert (KERNELS / fault.file).read_text().count(fault.before) == 1, fault
-        assert fault.kernel in op_rows(), fault
+        assert fault.kernel in OP_ROWS, fault
 
 
 def test_faults_of_the_core_match_the_files_and_their_tests_exist() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import ferrule as fe
 import pytest
-from ferrule.testing.model.dtypes import op_rows
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.programs.computation_ways import STEPS, WAYS
 from ferrule.testing.programs.compute import Places, compare, faults_of, see_steps
 from ferrule.testing.programs.draw import draw_program
@@ -90,7 +90,7 @@ def test_a_seed_gives_the_same_program_which_survives_json() -> None:
 
 
 def test_programs_contain_every_op_with_one_result() -> None:
-    ops = {name for name, row in op_rows().items() if len(row["outputs"]) == 1}
+    ops = {name for name, row in OP_ROWS.items() if len(row["outputs"]) == 1}
     assert ops - {*operations()} - WITHIN_OTHERS - OF_CERTAIN_VALUES - OF_COMPLEX_NUMBERS == set()
 
 

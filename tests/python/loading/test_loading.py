@@ -358,9 +358,9 @@ def test_the_dict_of_a_report_is_its_json(run_python: Run, null_module: Path, tm
 
 def test_wrong_options_of_a_load_are_errors_that_name_them() -> None:
     for option, value, message in [
-        ("probe", "sometimes", "probe is 'sometimes', and must be one of: auto, always, never"),
-        ("trust", "everyone", "trust is 'everyone', and must be one of: owner, manifest-hash, any"),
-        ("select", "best", "select is 'best', and must be one of: manifest, score"),
+        ("probe", "sometimes", "load_all: probe is 'sometimes', and must be one of: auto, always, never"),
+        ("trust", "everyone", "load_all: trust is 'everyone', and must be one of: owner, manifest-hash, any"),
+        ("select", "best", "load_all: select is 'best', and must be one of: manifest, score"),
         ("probe", 5, "load_all: probe is a word, not 5"),
         ("only", [5], r"load_all: only is a list of names, not \[5\]"),
     ]:
@@ -368,6 +368,8 @@ def test_wrong_options_of_a_load_are_errors_that_name_them() -> None:
             fe.load_all(**{option: value})
     with pytest.raises(fe.InvalidArgumentError, match="load: as_name is a word, not 5"):
         fe.load("x", as_name=5)  # type: ignore[arg-type]
+    with pytest.raises(fe.InvalidArgumentError, match="load: probe is 'sometimes'"):
+        fe.load("x", probe="sometimes")
 
 
 def test_loading_and_asking_need_no_json(run_python: Run) -> None:

@@ -96,10 +96,10 @@ def test_kernels_lie_in_the_files_of_their_ops_families() -> None:
 def test_cases_lie_in_the_files_of_their_ops_families() -> None:
     import importlib
 
-    from ferrule.testing.model.dtypes import op_rows
+    from ferrule.op_rows import OP_ROWS
 
     family_of = families_of_ops(ROOT)
-    assert set(family_of) - INTERNAL == set(op_rows())
+    assert set(family_of) - INTERNAL == set(OP_ROWS)
     found: defaultdict[str, set[str]] = defaultdict(set)
     for path in sorted((ROOT / CASES).glob("[!_]*.py")):
         for case in importlib.import_module(f"ferrule.testing.cases.{path.stem}").CASES:

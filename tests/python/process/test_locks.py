@@ -3,6 +3,7 @@ Each test runs in a process with a time limit, which prints the stacks of its th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,6 +77,36 @@ for thread in threads: thread.join()
 assert f(fe.ones(2))[1] == results[0] == results[1] and traces == [0, 1], (results, traces)
 info = f.cache_info()
 assert (info.hits, info.misses, info.currsize) == (1, 2, 1), info
+"""
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds libferrule by its name on Linux")
+def test_a_call_that_waits_for_a_callback_lets_it_run(run_python: Run) -> None:
+    """A Python callback runs while the core holds the lock of a backend, for which another thread waits."""
+    run_python(
+        LIMIT
+        + """
+import ctypes, sys, threading
+from pathlib import Path
+import ferrule as fe
+get_proc = ctypes.CDLL(Path(fe.__file__).parent / "libferrule.so").fe_get_proc
+get_proc.restype = ctypes.c_void_p
+Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+set_callback = ctypes.CFUNCTYPE(None, Callback, ctypes.c_void_p)(get_proc(b"fe_set_load_step_callback"))
+backend, lists, asked = fe.device("cpu").backend, threading.Event(), threading.Event()
+@Callback
+def callback(argument, step):
+    lists.set()
+    asked.wait()
+set_callback(callback, None)
+refreshing = threading.Thread(target=fe.refresh)
+refreshing.start()
+lists.wait()
+sys.setswitchinterval(1000)  # the callback runs only when this thread waits without the GIL
+asked.set()
+assert backend.proc("features_text")
+refreshing.join()
 """
     )
 

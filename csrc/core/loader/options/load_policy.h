@@ -25,8 +25,10 @@ struct Policy {
 };
 
 // The policy given by these words. An empty word is the default; that of probe and trust is FERRULE_PROBE or
-// FERRULE_TRUST, if it is set. Throws invalid_argument, which lists the valid words, for another word of the caller.
-Policy policy_of(const std::string& select, const std::string& probe, const std::string& trust, bool reprobe);
+// FERRULE_TRUST, if it is set. Throws invalid_argument, which names the caller's function and lists the valid words,
+// for another word.
+Policy policy_of(const char* function, const std::string& select, const std::string& probe, const std::string& trust,
+                 bool reprobe);
 // The policy when the caller gives none.
 Policy default_policy();
 const char* name_of(Select select) noexcept;

@@ -32,7 +32,7 @@ Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& p
 // The modules in libferrule's own package need no probe: they were tested when it was built. Their hashes are in
 // own-modules.json beside libferrule, which the installation writes. Its writers can write libferrule as well.
 void warn_of_damage(const std::exception& error) {
-  log_warning("load: own-modules.json beside libferrule is damaged: {}", error.what());
+  log_warning("own-modules.json beside libferrule is damaged: {}", error.what());
 }
 
 std::set<std::string> hashes_of_own_modules() {

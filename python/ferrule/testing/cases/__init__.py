@@ -6,8 +6,8 @@ import importlib
 import pkgutil
 from functools import cache
 
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import op_rows
 
 
 @cache
@@ -16,8 +16,8 @@ def all_cases() -> dict[str, Case]:
     found: dict[str, Case] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
         for case in importlib.import_module(f"{__name__}.{module}").CASES:
-            if case.op in op_rows():
+            if case.op in OP_ROWS:
                 assert case.name not in found, case.name
                 found[case.name] = case
-    order = list(op_rows())
+    order = list(OP_ROWS)
     return dict(sorted(found.items(), key=lambda item: order.index(item[1].op)))

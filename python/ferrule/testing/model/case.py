@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.model.dtypes import PARTS, Values, is_floating, name_of, numpy_dtype, op_rows, widen
+from ferrule.op_rows import OP_ROWS
+from ferrule.testing.model.dtypes import PARTS, Values, is_floating, name_of, numpy_dtype, widen
 from ferrule.testing.model.exactness import EXACT, Tolerance, Verdict, compare
 from ferrule.testing.model.problem import Family, Problem
 from ferrule.testing.model.values import ANY, Domain, Shape
@@ -98,7 +99,7 @@ class Case:
     @property
     def output_number(self) -> int:
         """The index of the output under test among the op's outputs."""
-        return op_rows()[self.op]["outputs"].index(self.output) if self.output else 0
+        return OP_ROWS[self.op]["outputs"].index(self.output) if self.output else 0
 
     @property
     def floating(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
@@ -120,9 +119,3 @@ def widen(values: Values) -> Values:
     if name in PARTS:
         return values.astype(np.clongdouble if name == "complex128" else np.complex128)
     return values.astype(wide_of(name)) if is_floating(name) else values
-
-
-@cache
-def op_rows() -> dict[str, dict[str, Any]]:
-    """The op rows of this version of ferrule, by name."""
-    return {row["name"]: row for row in json.loads(_ferrule.ops())}

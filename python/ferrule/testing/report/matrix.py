@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ferrule.testing.model.dtypes import REALS, op_rows
+from ferrule.op_rows import OP_ROWS
+from ferrule.testing.model.dtypes import REALS
 from ferrule.testing.report.record import Record, plain
 from ferrule.testing.report.state import State, cell_state, state_of
 
@@ -144,7 +145,7 @@ class Matrix:
 
 def op_kinds() -> dict[str, str]:
     """The kind of each op of this version of ferrule."""
-    return {name: str(row.get("kind", OTHER_KIND)) for name, row in op_rows().items()}
+    return {name: str(row.get("kind", OTHER_KIND)) for name, row in OP_ROWS.items()}
 
 
 def _order(found: Collection[str], order: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.cases import all_cases
-from ferrule.testing.model.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS, op_rows
+from ferrule.testing.model.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case
 from ferrule.testing.programs.model.promotion import promoted
@@ -167,7 +168,7 @@ def of_rows(named: Iterable[Operation]) -> list[Operation]:
     cases."""
     names = {one.name for one in named}
     found: list[Operation] = []
-    for op, row in op_rows().items():
+    for op, row in OP_ROWS.items():
         count = len(row["inputs"])
         is_plain = row["kind"] == "elementwise" and not row["attributes"] and len(row["outputs"]) == 1
         if op in names or not is_plain or count not in (1, 2):

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ferrule.op_rows import OP_ROWS
 from ferrule.testing.cases import all_cases
-from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values, is_floating, op_rows
+from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values, is_floating
 from ferrule.testing.model.exactness import Tolerance, spacing
 from ferrule.testing.programs.model.inputs import Given
 from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case, keywords
@@ -168,11 +169,11 @@ def of_rows(named: Iterable[Operation]) -> list[Operation]:
     """The other reductions, over axes alone, for the real dtypes of their cases."""
     names = {one.name for one in named}
     found: list[Operation] = []
-    for op, row in op_rows().items():
-        attributes = {one["name"]: one for one in row["attributes"]}
+    for op, row in OP_ROWS.items():
+        types = {one["name"]: one["type"] for one in row["attributes"]}
         one_result = len(row["inputs"]) == len(row["outputs"]) == 1
-        over_axes = "keepdims" in attributes and attributes.get("axis", {}).get("type") == "integers"
-        if op in names or not one_result or not over_axes or any(one["required"] for one in attributes.values()):
+        over_axes = types == {"axis": "list of int", "keepdims": "bool"}
+        if op in names or not one_result or not over_axes:
             continue
         taken = {case.dtypes[0] for case in all_cases().values() if case.op == op}
         if dtypes := [dtype for dtype in REALS if dtype in taken]:
