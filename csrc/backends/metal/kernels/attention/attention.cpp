@@ -124,7 +124,7 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   const uint64_t scratch = p.chunks * p.batches * p.queries * (p.value_head + 2) * 4;
   const bool is_split = p.chunks > 1 && units < busy && scratch <= max_scratch;
 
-  const Format& format = format_of(q.dtype());
+  const Format& format = formats().of(q.dtype());
   const std::string stored(format.stored);
   const auto definitions = [&](uint32_t length_place) {
     return "#include \"elementwise/elements.metal\"\n" + type_definition("Stored", stored) + element_access(format) +

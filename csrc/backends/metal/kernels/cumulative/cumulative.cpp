@@ -43,7 +43,7 @@ Plan plan_cumulative(const PlannedNode& node, bool is_product) {
                         .segment = static_cast<uint64_t>(segment),
                         .initial = static_cast<uint64_t>(initial),
                         .stride = x.strides()[at]};
-  const Format& format = format_of(x.dtype());
+  const Format& format = formats().of(x.dtype());
   const bool has_totals = p.segments > 1;
   const std::string definitions = "#include \"elementwise/arithmetic.metal\"\n" +
                                   type_definition("Stored", format.stored) + type_definition("Value", format.computed) +

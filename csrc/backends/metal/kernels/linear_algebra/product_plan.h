@@ -31,7 +31,7 @@ struct Types {
   uint64_t value_bytes;
 };
 inline Types types_of(const sdk::Operand& a) {
-  const Format& format = format_of(a.dtype());
+  const Format& format = formats().of(a.dtype());
   const bool is_wide = a.item_size() == 8;
   const std::string value = computes_in_float(a) ? "float" : is_wide ? "ulong" : "uint";
   std::string definitions = "typedef " + std::string(format.stored) + " Stored;\ntypedef " +

@@ -7,7 +7,7 @@ namespace ferrule::metal {
 
 // The definition of `Item` for elements of this size. Throws FE_UNSUPPORTED for other sizes than 1, 2, 4 and 8 bytes.
 inline std::string item_definition(const sdk::Operand& operand) {
-  return "typedef " + std::string(bits_of(operand.item_size()).stored) + " Item;\n";
+  return "typedef " + std::string(formats().of_bits(operand).stored) + " Item;\n";
 }
 // The definition of `Item` for words of blocks (kernels/block_formats.h).
 inline std::string word_definition() { return "typedef ushort Item;\n"; }

@@ -38,12 +38,12 @@ Plan plan_sorting(const PlannedNode& node, bool gives_indices) {
 
 Plan plan_sort(const PlannedNode& node, const Capabilities&) {
   if (node.input(0).dtype() != node.output(0).dtype()) return refusal("the operands differ in dtype");
-  format_of(node.input(0).dtype());  // refuses others
+  formats().of(node.input(0).dtype());  // refuses others
   return plan_sorting(node, false);
 }
 Plan plan_argsort(const PlannedNode& node, const Capabilities&) {
   if (!node.output(0).is("int64")) return refusal("the indices are not int64");
-  format_of(node.input(0).dtype());
+  formats().of(node.input(0).dtype());
   return plan_sorting(node, true);
 }
 
