@@ -50,7 +50,7 @@ Plan plan_cumulative(const PlannedNode& node, bool is_product) {
                                   element_access(format) + element_store(format) +
                                   definition("IS_PRODUCT", is_product) + definition("HAS_TOTALS", has_totals);
   const auto add = [&](const std::string& function, uint64_t count, std::vector<uint32_t> reads, uint32_t writes) {
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         kernel_dispatch("cumulative/cumulative", function, definitions, p, std::move(reads), {writes}, count));
   };
   const uint32_t value = node.input_value(0), to = node.output_value(0);

@@ -37,7 +37,7 @@ inline void add_copy(Plan& plan, const PlannedNode& node, const std::string& ite
   const sdk::Operand x = node.input(0), out = node.output(0);
   const CopyParameters p = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
   if (p.count > 0)
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         movement_dispatch("copy", "copy_items", item, p, {node.input_value(0)}, {node.output_value(0)}, p.count));
 }
 

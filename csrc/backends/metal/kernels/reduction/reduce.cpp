@@ -71,7 +71,7 @@ class Reduction {
                            "#include \"reduction/reduce.metal\"\n" + dispatch.kernel.text;
     dispatch.shuffles = kernel == "reduce_rows";
     set_grid(dispatch, groups * threads, threads);
-    plan_.dispatches.push_back(std::move(dispatch));
+    plan_.launches.push_back(std::move(dispatch));
     if (!is_whole) plan_.scratch += parts * results_ * family_.value_bytes;
   }
   Elements elements(uint64_t parts) const { return {kept_, reduced_, results_, length_, parts}; }

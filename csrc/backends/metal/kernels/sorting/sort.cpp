@@ -18,8 +18,8 @@ static_assert(sizeof(fe_sort_attributes) == sizeof(fe_argsort_attributes));
 void add(Plan& plan, Sorted& sorted, const char* function, uint64_t count, std::vector<uint32_t> reads,
          uint32_t writes) {
   sorted.parameters.count = count;
-  plan.dispatches.push_back(kernel_dispatch("sorting/sort", function, sorted.definitions, sorted.parameters,
-                                            std::move(reads), {writes}, count));
+  plan.launches.push_back(kernel_dispatch("sorting/sort", function, sorted.definitions, sorted.parameters,
+                                          std::move(reads), {writes}, count));
 }
 
 Plan plan_sorting(const PlannedNode& node, bool gives_indices) {
