@@ -12,16 +12,6 @@ DType signed_of_size(int64_t bytes) {
   return DType::none;
 }
 
-constexpr auto infos = [] {
-  std::array<fe_dtype_info, dtype_rows.size()> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const DTypeRow& row = dtype_rows[i];
-    table[i] = {sizeof(fe_dtype_info), row.name, static_cast<uint32_t>(row.dtype_class), row.block_elements,
-                row.block_bytes};
-  }
-  return table;
-}();
-
 }  // namespace
 
 int rank_of_kind(DType dtype) {
@@ -37,8 +27,6 @@ int rank_of_kind(DType dtype) {
       return 3;
   }
 }
-
-const fe_dtype_info* info_of(fe_dtype id) { return find_dtype(id) ? &infos[id - 1] : nullptr; }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;

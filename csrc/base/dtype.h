@@ -20,17 +20,13 @@ enum class DType : fe_dtype {
 
 struct DTypeRow : sdk::DTypeInfo {
   DType dtype;
-  DType computed_in;  // none if ops only move, compare and cast the dtype
 };
 
-inline constexpr std::array<DTypeRow, sdk::dtype_count> dtype_rows = {{
-#define FERRULE_ROW(id, abbreviation, name, kind, stored, computed, ...) \
-  {sdk::dtype_table[static_cast<std::size_t>(DType::id) - 1], DType::id, DType::computed},
-#define FERRULE_BLOCK_ROW(id, ...) {sdk::dtype_table[static_cast<std::size_t>(DType::id) - 1], DType::id, DType::none},
-    FE_DTYPES(FERRULE_ROW, FERRULE_BLOCK_ROW)
-#undef FERRULE_ROW
-#undef FERRULE_BLOCK_ROW
-}};
+inline constexpr auto dtype_rows = [] {
+  std::array<DTypeRow, sdk::dtype_count> rows{};
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {sdk::dtype_table[i], static_cast<DType>(i + 1)};
+  return rows;
+}();
 
 // The row of a dtype; nullptr for an unknown id.
 constexpr const DTypeRow* find_dtype(fe_dtype id) {
@@ -43,7 +39,7 @@ constexpr const DTypeRow* find_dtype(std::string_view name) {
 }
 constexpr const DTypeRow& row_of(DType dtype) { return dtype_rows[static_cast<fe_dtype>(dtype) - 1]; }
 constexpr const char* name_of(DType dtype) { return row_of(dtype).name; }
-constexpr fe_dtype_class class_of(DType dtype) { return row_of(dtype).dtype_class; }
+constexpr fe_dtype_class class_of(DType dtype) { return static_cast<fe_dtype_class>(row_of(dtype).dtype_class); }
 constexpr bool is_floating(DType dtype) { return row_of(dtype).is_floating(); }
 // 16-bit floats, which are computed in float32.
 constexpr bool is_half(DType dtype) { return row_of(dtype).is_half(); }
@@ -87,7 +83,7 @@ constexpr DType complex_dtype_of(DType dtype) {
 int rank_of_kind(DType dtype);
 
 // The row as the public struct; nullptr for an unknown id.
-const fe_dtype_info* info_of(fe_dtype id);
+constexpr const fe_dtype_info* info_of(fe_dtype id) { return find_dtype(id); }
 
 // The common dtype of two arrays. Within a kind, and for floating with complex dtypes, it is that of the Python array
 // API standard (2024.12). For other mixed kinds, which the standard leaves open, it is the dtype of the higher kind

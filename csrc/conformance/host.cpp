@@ -102,22 +102,10 @@ fe_dtype dtype_id(const char* name) {
     if (std::strcmp(sdk::dtype_table[i].name, name) == 0) return first_dtype + static_cast<fe_dtype>(i);
   return 0;
 }
-const char* dtype_name(fe_dtype dtype) {
-  return dtype >= first_dtype && dtype - first_dtype < std::size(sdk::dtype_table)
-             ? sdk::dtype_table[dtype - first_dtype].name
-             : nullptr;
-}
+const char* dtype_name(fe_dtype dtype) { return dtype_info(dtype) ? dtype_info(dtype)->name : nullptr; }
 const fe_dtype_info* dtype_info(fe_dtype dtype) {
-  static const auto infos = [] {
-    std::array<fe_dtype_info, std::size(sdk::dtype_table)> table{};
-    for (size_t i = 0; i < table.size(); ++i) {
-      const sdk::DTypeInfo& row = sdk::dtype_table[i];
-      table[i] = {sizeof(fe_dtype_info), row.name, static_cast<uint32_t>(row.dtype_class), row.block_elements,
-                  row.block_bytes};
-    }
-    return table;
-  }();
-  return dtype_name(dtype) ? &infos[dtype - first_dtype] : nullptr;
+  return dtype >= first_dtype && dtype - first_dtype < sdk::dtype_count ? &sdk::dtype_table[dtype - first_dtype]
+                                                                        : nullptr;
 }
 
 const fe_host& host() {

@@ -33,9 +33,9 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
   std::vector<Operand> inputs;
   for (uint32_t i = 0; i < node.input_count; ++i) {
     inputs.push_back(operand_of(view, node.inputs[i]));
-    step->inputs.push_back(address_of(view, node.inputs[i]));
+    step->inputs.emplace_back(view, node.inputs[i]);
   }
-  for (uint32_t i = 0; i < node.output_count; ++i) step->outputs.push_back(address_of(view, node.outputs[i]));
+  for (uint32_t i = 0; i < node.output_count; ++i) step->outputs.emplace_back(view, node.outputs[i]);
   const Operand output = operand_of(view, node.outputs[0]);
   if (node.body != nullptr) {
     const DType first = node.body->input_count > 0 ? dtype_from(node.body->input_dtypes[0]) : DType::count;

@@ -34,9 +34,7 @@ bool widen(KernelStep& step) {
   uint64_t bytes = 0;
   // Addresses are relative to the end of the other scratch memory; shift_scratch adds that when it is known.
   const auto scratch_for = [&](const Operand& operand) {
-    Address at;
-    at.kind = Address::in_scratch;
-    at.bytes = static_cast<int64_t>(bytes);
+    const Address at{.scratch = bytes};
     bytes += aligned(static_cast<uint64_t>(element_count(operand)) * 4);
     return at;
   };
@@ -77,9 +75,8 @@ void plan_local(KernelStep& step, const Call& call) {
 }
 
 void shift_scratch(KernelStep& step) {
-  const auto base = static_cast<int64_t>(step.before_conversions());
-  const auto shift = [base](Address& address) {
-    if (address.kind == Address::in_scratch) address.bytes += base;
+  const auto shift = [base = step.before_conversions()](Address& address) {
+    if (!address.value) address.scratch += base;
   };
   for (Address& address : step.input_addresses) shift(address);
   for (Address& address : step.output_addresses) shift(address);
@@ -118,11 +115,11 @@ std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& no
   const uint32_t own = node.input_count - body_inputs;
   for (uint32_t i = 0; i < own; ++i) {
     step->inputs.push_back(operand_of(view, node.inputs[i]));
-    step->input_addresses.push_back(address_of(view, node.inputs[i]));
+    step->input_addresses.push_back({sdk::ValuePlace(view, node.inputs[i])});
   }
   for (uint32_t i = 0; i < node.output_count; ++i) {
     step->outputs.push_back(operand_of(view, node.outputs[i]));
-    step->output_addresses.push_back(address_of(view, node.outputs[i]));
+    step->output_addresses.push_back({sdk::ValuePlace(view, node.outputs[i])});
   }
   step->own_attributes = node.attributes;  // in the view, until the kernel is known
   if (node.body != nullptr) {
@@ -134,7 +131,7 @@ std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& no
     std::vector<Operand> operands(1);
     for (uint32_t i = own; i < node.input_count; ++i) {
       operands.push_back(operand_of(view, node.inputs[i]));
-      step->epilogue_inputs.push_back(address_of(view, node.inputs[i]));
+      step->epilogue_inputs.emplace_back(view, node.inputs[i]);
     }
     step->epilogue->finish(shape_of(step->outputs[0]), operands, true);
   }

@@ -4,6 +4,7 @@
 #include <ferrule/backend.hpp>
 #include <ferrule/cpp/dtypes.hpp>
 
+#include <optional>
 #include <span>
 
 #include "kernel.h"
@@ -23,38 +24,30 @@ inline bool is_half(DType dtype) { return dtype != DType::count && row_of(dtype)
 inline bool is_narrow(DType dtype) { return dtype != DType::count && (is_half(dtype) || row_of(dtype)->is_float8()); }
 inline bool is_block(DType dtype) { return dtype != DType::count && row_of(dtype)->is_block(); }
 
-// The place of an operand's first element, relative to the memory that an execution binds.
+// The place of an operand's first element.
 struct Address {
-  uint32_t kind = FE_STORAGE_TEMPORARY;  // fe_storage_kind, or in_scratch
-  uint32_t binding = 0;
-  int32_t offset_slot = -1;
-  const fe_dtype_info* dtype = nullptr;
-  int64_t bytes = 0;  // from the start of the storage
-
-  static constexpr uint32_t in_scratch = 100;
+  std::optional<sdk::ValuePlace> value = {};  // none if it is in the step's scratch memory
+  uint64_t scratch = 0;                       // bytes from the start of that
 };
 
 // The memory of one execution.
 class Memory {
  public:
   explicit Memory(const fe_execution& execution);
-  char* operator()(const Address& address) const;  // the address must not be in scratch memory
-  char* scratch() const { return scratch_; }
-  const fe_execution& execution() const { return *execution_; }
+  char* operator()(const sdk::ValuePlace& value) const { return launch_.pointer(value); }
+  char* scratch() const;
+  const fe_execution& execution() const { return launch_.execution(); }
   uint32_t thread_limit() const { return thread_limit_; }  // for parallel_for; 0 = all
 
  private:
-  const fe_execution* execution_;
-  uint32_t thread_limit_ = 0;
-  char* workspace_ = nullptr;
-  char* scratch_ = nullptr;
+  sdk::Launch launch_;
+  uint32_t thread_limit_;
 };
 
-char* pointer_of(const fe_binding& binding);
+char* pointer_of(fe_module_buffer* buffer, uint64_t offset);
 
-// The operand of a value, without its data pointer; and its address.
+// The operand of a value, without its data pointer.
 Operand operand_of(const fe_graph_view& view, uint32_t value);
-Address address_of(const fe_graph_view& view, uint32_t value);
 
 inline std::span<const int64_t> shape_of(const Operand& operand) {
   return {operand.shape, static_cast<size_t>(operand.rank)};

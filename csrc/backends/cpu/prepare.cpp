@@ -33,7 +33,7 @@ void prepare(const fe_graph_view& view, uint32_t index, uint32_t input, const fe
   const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step);
   if (kernel == nullptr || kernel->prepare == nullptr)
     throw sdk::Error(FE_INTERNAL, "prepare: this node has no prepared form");
-  char* data = pointer_of(from) + address_of(view, node.inputs[input]).bytes;
+  char* data = pointer_of(from.buffer, from.offset + sdk::ValuePlace(view, node.inputs[input]).bytes());
   std::vector<float> wide;
   if (step->inputs[input].dtype != original.dtype) {
     original = widening(original).from;
@@ -46,7 +46,7 @@ void prepare(const fe_graph_view& view, uint32_t index, uint32_t input, const fe
     data = converted;
   }
   step->inputs[input].data = data;
-  kernel->prepare(step->call(), input, pointer_of(to));
+  kernel->prepare(step->call(), input, pointer_of(to.buffer, to.offset));
 }
 
 }  // namespace ferrule::cpu

@@ -7,14 +7,14 @@ namespace ferrule::cpu {
 namespace {
 
 // The addresses in this execution, in `local` or, if they are more, in `many`.
-char* const* pointers_to(const Memory& memory, const std::vector<Address>& addresses, std::array<char*, 80>& local,
+char* const* pointers_to(const Memory& memory, const std::vector<sdk::ValuePlace>& values, std::array<char*, 80>& local,
                          std::vector<char*>& many) {
   char** pointers = local.data();
-  if (addresses.size() > local.size()) {
-    many.resize(addresses.size());
+  if (values.size() > local.size()) {
+    many.resize(values.size());
     pointers = many.data();
   }
-  for (size_t i = 0; i < addresses.size(); ++i) pointers[i] = memory(addresses[i]);
+  for (size_t i = 0; i < values.size(); ++i) pointers[i] = memory(values[i]);
   return pointers;
 }
 
@@ -54,7 +54,7 @@ Call KernelStep::call() const {
 void KernelStep::run(const Memory& memory, char* scratch) const {
   char* const local_data = scratch + aligned(kernel_scratch);
   const auto resolve = [&](const Address& address) {
-    return address.kind == Address::in_scratch ? scratch + address.bytes : memory(address);
+    return address.value ? memory(*address.value) : scratch + address.scratch;
   };
   const auto convert = [&](const Conversion& conversion) {
     char *const in = resolve(conversion.from), *const out = resolve(conversion.to);
@@ -90,7 +90,7 @@ void KernelStep::run(const Memory& memory, char* scratch) const {
   std::vector<char*> epilogue_in, epilogue_out;
   if (epilogue) {
     epilogue_in.push_back(nullptr);
-    for (const Address& address : epilogue_inputs) epilogue_in.push_back(resolve(address));
+    for (const sdk::ValuePlace& value : epilogue_inputs) epilogue_in.push_back(memory(value));
     for (size_t i = 0; i < outputs.size(); ++i) epilogue_out.push_back(out[i].data);
     with_epilogue.apply = apply_epilogue;
     with_epilogue.own_dtype = own_dtype;

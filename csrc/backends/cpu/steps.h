@@ -32,7 +32,7 @@ class BodyStep : public Step {
  public:
   Body body;
   Attributes attributes;
-  std::vector<Address> inputs, outputs;
+  std::vector<sdk::ValuePlace> inputs, outputs;
   LocalMemory local;
 
   uint64_t scratch_size() const override { return size_of(local); }
@@ -54,9 +54,9 @@ class KernelStep : public Step {
   LocalMemory local;          // of the kernel; each part is followed by that of the epilogue
   uint64_t kernel_local = 0;  // bytes of a part that the kernel uses
   uint64_t local_size = 0;    // of all parts: of the kernel or a conversion, which run one after the other
-  // The body of an epilogue, whose input 0 is the kernel's result, and the addresses of its other inputs.
+  // The body of an epilogue, whose input 0 is the kernel's result, and its other inputs.
   std::optional<Body> epilogue;
-  std::vector<Address> epilogue_inputs;
+  std::vector<sdk::ValuePlace> epilogue_inputs;
   DType own_dtype = DType::count;
 
   uint64_t before_conversions() const { return aligned(kernel_scratch) + local_size; }

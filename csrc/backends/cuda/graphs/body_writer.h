@@ -2,7 +2,7 @@
 // take. Only elementwise_body.cpp includes it.
 #pragma once
 
-#include <ferrule/cpp/body.hpp>
+#include <ferrule/cpp/formats.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -32,50 +32,31 @@ constexpr Format format_named(std::string_view abbreviation) {
 }
 // The formats in which elements of a dtype are stored and computed.
 struct DtypeRow {
-  constexpr DtypeRow(std::string_view name, Format stored, std::string_view conversion)
-      : dtype(name),
-        format(stored),
-        type(row_of(stored).type),
-        suffix(sdk::find_dtype(name)->abbreviation),
-        cast(conversion) {}
   std::string_view dtype;
   Format format;
   Type type;
   std::string_view suffix;  // of functions for it alone
-  std::string_view cast;    // the function that converts to it
+  std::string cast;         // the function that converts to it
 };
-constexpr DtypeRow dtypes[] = {
-#define FERRULE_DTYPE(id, abbreviation, name, ...) {name, format_named(#abbreviation), "to_" #abbreviation},
-    FE_DTYPES(FERRULE_DTYPE, FE_NO_DTYPE)
-#undef FERRULE_DTYPE
-};
+inline std::optional<DtypeRow> row_for(const sdk::DTypeInfo& row) {
+  if (row.is_complex() || row.is_block()) return std::nullopt;
+  const std::string_view id = row.dtype_class == FE_CLASS_BOOL ? "boolean" : row.abbreviation;
+  const Format format = format_named(id);
+  return DtypeRow{row.name, format, row_of(format).type, row.abbreviation, "to_" + std::string(id)};
+}
+inline const sdk::Formats<DtypeRow>& dtypes() {
+  static const sdk::Formats<DtypeRow> all(row_for);
+  return all;
+}
 
 [[noreturn]] inline void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
-inline const DtypeRow& row_named(std::string_view dtype) {
-  for (const DtypeRow& row : dtypes)
-    if (row.dtype == dtype && !sdk::find_dtype(dtype)->is_complex()) return row;
-  refuse("no elements of " + std::string(dtype));
-}
-inline const DtypeRow& row_of(fe_dtype dtype) {
-  const char* const name = sdk::host->dtype_name(dtype);
-  return row_named(name != nullptr ? name : "an unknown dtype");
-}
 // The format of the parts of complex numbers; null for other dtypes.
 inline const DtypeRow* part_of(const sdk::Operand& operand) {
   const sdk::DTypeInfo* const row = operand.dtype_row();
   const sdk::DTypeInfo* const part = row ? sdk::part_of(*row) : nullptr;
-  return part ? &row_named(part->name) : nullptr;
+  return part ? &dtypes().named(part->name) : nullptr;
 }
-// The format for copies, which move bits.
-inline const DtypeRow& bits_of(const sdk::Operand& operand) {
-  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
-  if (operand.dtype_info().block_elements == 1)
-    for (size_t i = 0; i < std::size(names); ++i)
-      if (operand.item_size() == size_t{1} << i) return row_named(names[i]);
-  refuse("no elements of " + std::string(sdk::host->dtype_name(operand.dtype())));
-}
-
 inline bool is_float8(const DtypeRow& row) { return sdk::find_dtype(row.dtype)->is_float8(); }
 
 inline std::optional<Function> find_function(std::string_view name) {
@@ -102,15 +83,14 @@ class Writer {
 
   // The result of the op that the body is fused to.
   Value own(fe_dtype dtype) {
-    const DtypeRow& format = row_of(dtype);
+    const DtypeRow& format = dtypes().of(dtype);
     body_.places.push_back({.value = 0, .is_written = false, .is_scalar = false, .is_computed = true});
     return {true, add_operand(shape_, format), note(format)};
   }
   Value load(uint32_t input) {
-    const sdk::Operand operand = node_.input(input);
-    const DtypeRow& format = sdk::moves_bits(node_.op()) ? bits_of(operand) : row_of(operand.dtype());
+    const DtypeRow& format = dtypes().of_input(node_, input);
     body_.places.push_back({node_.input_value(input), false, node_.is_scalar_input(input)});
-    return {true, add_operand(operand, format), note(format)};
+    return {true, add_operand(node_.input(input), format), note(format)};
   }
 
   // Part 0 or 1 of a complex operand: the real or the imaginary one.
@@ -122,14 +102,14 @@ class Writer {
 
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
-    const DtypeRow& format = *note(row_of(dtype));
+    const DtypeRow& format = *note(dtypes().of(dtype));
     if (sdk::moves_bits(op)) return in[0];
     if (op == "astype") return convert(in[0], format);
     // Functions of numbers take a float8 as a float32.
     std::vector<Value> arguments(in.begin(), in.end());
     for (Value& value : arguments)
-      if (op != "where" && is_float8(*value.format)) value = convert(value, row_named("float32"));
-    const DtypeRow& rounded = op != "where" && is_float8(format) ? row_named("float32") : format;
+      if (op != "where" && is_float8(*value.format)) value = convert(value, dtypes().named("float32"));
+    const DtypeRow& rounded = op != "where" && is_float8(format) ? dtypes().named("float32") : format;
     const DtypeRow& computed = *arguments.back().format;  // of `where` and `clip` too
     const std::string name = sdk::function_name(id, attributes, output);
     // Some functions exist for one format alone, such as nextafter_f16.
@@ -145,7 +125,7 @@ class Writer {
     if (value.format == &to) return value;
     if (is_float8(*value.format)) {
       const Function decoding = function_named("from_" + std::string(value.format->suffix));
-      value = add(decoding, {&value, 1}, value.format->type, row_named("float32"), 0);
+      value = add(decoding, {&value, 1}, value.format->type, dtypes().named("float32"), 0);
       if (value.format == &to) return value;
     }
     return add(function_named(to.cast), {&value, 1}, value.format->type, *note(to), 0);

@@ -10,18 +10,6 @@
 namespace ferrule::cuda {
 namespace {
 
-class Executable final : public sdk::Executable {
- public:
-  explicit Executable(std::shared_ptr<Program> program) : program_(std::move(program)) {}
-  uint64_t scratch_size() override { return program_->scratch_size(); }
-  void execute(sdk::Queue* queue, const fe_execution& execution) override {
-    program_->run(static_cast<Queue&>(*queue), execution);
-  }
-
- private:
-  std::shared_ptr<Program> program_;
-};
-
 // The device's error names neither the kernel nor the op; this adds them.
 LoadedKernel loaded(OpenDevice& device, std::string_view op, const Launch& launch) {
   try {
@@ -60,33 +48,22 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, GeneratedKernels& generated,
                                                LibraryProducts& products, const fe_graph_view& view) {
   const auto use = device->use();
-  const sdk::StorageWriters writers(view);
-  std::vector<Plan> plans;
-  plans.reserve(view.node_count);
-  for (uint32_t i = 0; i < view.node_count; ++i) {
-    const PlannedNode node(view, i, &writers);
-    const Plan& plan = plans.emplace_back(plan_of(node, device->capabilities()));
-    if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
-  }
-  const std::vector<bool> needed = sdk::needed_nodes(view, plans);
   std::vector<Step> steps;
   bool has_generated = false;
-  uint64_t scratch = 0;
-  for (uint32_t i = 0; i < view.node_count; ++i) {
-    if (!needed[i]) continue;
-    const PlannedNode node(view, i);
-    if (auto call = product_call_of(node, plans[i], products))
-      steps.push_back({.kernel = {}, .launch = std::move(*call), .node = i});
-    scratch = std::max(scratch, plans[i].scratch);
-    for (Launch& launch : plans[i].launches) {
+  const auto plan = [&](const PlannedNode& node) { return plan_of(node, device->capabilities()); };
+  const uint64_t scratch = sdk::plan_graph(view, plan, [&](const PlannedNode& node, Plan& plan) {
+    if (auto call = product_call_of(node, plan, products))
+      steps.push_back({.kernel = {}, .launch = std::move(*call), .node = node.index()});
+    for (Launch& launch : plan.launches) {
       std::optional<LoadedKernel> kernel = generated_kernel(*device, generated, launch);
       if (kernel) has_generated = true;
       if (!kernel) kernel = loaded(*device, node.op(), launch);
-      steps.push_back({.kernel = std::move(*kernel), .launch = std::move(launch), .node = i});
+      steps.push_back({.kernel = std::move(*kernel), .launch = std::move(launch), .node = node.index()});
     }
-  }
+  });
   if (has_generated) generated.save();
-  return std::make_unique<Executable>(std::make_shared<Program>(std::move(device), view, std::move(steps), scratch));
+  return std::make_unique<sdk::ProgramExecutable<Program, Queue>>(
+      std::make_shared<Program>(std::move(device), view, std::move(steps), scratch));
 }
 
 }  // namespace ferrule::cuda

@@ -59,7 +59,7 @@ Body complex_body_of(const PlannedNode& node) {
   if (node.body() != nullptr) refuse("it is not fused with complex numbers");
   Writer writer(node);
   const std::string_view op = node.op();
-  const DtypeRow& boolean = row_named("bool");
+  const DtypeRow& boolean = dtypes().named("bool");
   const DtypeRow* const to = part_of(node.output(0));
   const auto part = [&](uint32_t input, uint32_t number) {
     if (part_of(node.input(input)) == nullptr) refuse("one operand is complex and the other is real");

@@ -11,7 +11,7 @@ namespace ferrule::cuda {
 
 static_assert(max_rank == FE_MAX_RANK);
 
-inline uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+using sdk::quotient_up;
 
 inline Layout layout_of(const sdk::MergedAxes& axes) {
   Layout layout{};

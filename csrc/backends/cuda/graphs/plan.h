@@ -95,14 +95,7 @@ Launch launch_of(std::string kernel, const Parameters& parameters, uint64_t bloc
   return launch;
 }
 
-struct Plan {
-  sdk::Support support = {};
-  std::vector<Launch> launches = {};
-  uint64_t scratch = 0;  // bytes that the node's launches share; freed after the node
-  // Inputs, by number, that no launch reads: the launches read the operands of the nodes that write them. Such a node
-  // is left out if nothing else reads its results.
-  std::vector<uint32_t> unread = {};
-};
+using Plan = sdk::NodePlan<Launch>;
 
 inline Plan refusal(std::string reason) { return {.support = {.supported = false, .reason = std::move(reason)}}; }
 

@@ -19,11 +19,7 @@ inline std::string by_item_size(const std::string& kernel, const sdk::Operand& o
   return kernel + ".u" + std::to_string(8 * bytes);
 }
 
-// The reason why no kernel but those with an epilogue takes a node, whatever its op.
-inline std::optional<std::string> general_refusal(const sdk::Node& node) {
-  if (node.body() != nullptr) return "it does not run the ops that are fused to it";
-  return std::nullopt;
-}
+using sdk::general_refusal;
 
 // Whether the first `count` inputs, of 2 bytes an item, begin where tensor maps can: at a multiple of 16 bytes of their
 // storage. An offset that changes between executions may be anything.

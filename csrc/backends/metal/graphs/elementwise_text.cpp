@@ -1,47 +1,27 @@
 #include "graphs/elementwise_text.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <optional>
 
 #include "pipelines/embedded_texts.h"
 
 namespace ferrule::metal {
 namespace {
 
-// Real numbers of which Metal has the type, or which are computed in float.
-constexpr bool has_format(const sdk::DTypeInfo& row) {
-  return !row.is_complex() && !row.is_block() && !(row.is_floating() && row.block_bytes > 4);
-}
-constexpr Format format_for(const sdk::DTypeInfo& row) {
+std::optional<Format> format_for(const sdk::DTypeInfo& row) {
   constexpr std::string_view integers[2][4] = {{"uchar", "ushort", "uint", "ulong"}, {"char", "short", "int", "long"}};
+  // Metal has no type of these.
+  if (row.is_complex() || row.is_block() || (row.is_floating() && row.block_bytes > 4)) return std::nullopt;
   const bool is_half = row.is_floating() && row.block_bytes < 4;
+  if (is_half && file_of_function(joined({"load_", row.abbreviation})).empty()) return std::nullopt;
   const std::string_view integer = integers[row.dtype_class == FE_CLASS_SIGNED][std::countr_zero(row.block_bytes)];
   const std::string_view stored = row.is_floating() && !is_half ? "float" : integer;
   const std::string_view computed = row.dtype_class == FE_CLASS_BOOL ? "bool" : is_half ? "float" : stored;
-  return {row.name, row.abbreviation, stored, computed, is_half};
-}
-// By dtype_table; empty for dtypes without a format.
-const auto& formats() {
-  static const auto table = [] {
-    std::array<Format, sdk::dtype_count> all{};
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (!has_format(sdk::dtype_table[i])) continue;
-      const Format format = format_for(sdk::dtype_table[i]);
-      if (!format.is_half || !file_of_function("load_" + std::string(format.name)).empty()) all[i] = format;
-    }
-    return all;
-  }();
-  return table;
+  return Format{row.name, row.abbreviation, stored, computed, is_half};
 }
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
-
-const Format& format_named(std::string_view dtype) {
-  for (const Format& format : formats())
-    if (format.dtype == dtype) return format;
-  refuse("no elements of " + std::string(dtype));
-}
 
 class Writer {
  public:
@@ -53,9 +33,8 @@ class Writer {
   };
 
   Value load(uint32_t input) {
-    const sdk::Operand operand = node_.input(input);
-    const Format& format = sdk::moves_bits(node_.op()) ? bits_of(operand.item_size()) : format_of(operand.dtype());
-    const std::string number = std::to_string(add_operand(node_.input_value(input), operand, format, false));
+    const Format& format = formats().of_input(node_, input);
+    const std::string number = std::to_string(add_operand(node_.input_value(input), node_.input(input), format, false));
     const bool is_converted = format.is_half || format.name == "bool";
     return variable(format, is_converted ? joined({"load_", format.name, "(array", number, ", at", number, ")"})
                                          : joined({"array", number, "[at", number, "]"}));
@@ -72,7 +51,7 @@ class Writer {
 
   // The result that the kernel itself computes.
   Value own(fe_dtype dtype) {
-    const Format& format = format_of(dtype);
+    const Format& format = formats().of(dtype);
     code_.own_type = format.computed;
     return variable(format, rounded("own", format));
   }
@@ -80,7 +59,7 @@ class Writer {
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
     if (sdk::moves_bits(op)) return in[0];
-    const Format& format = format_of(dtype);
+    const Format& format = formats().of(dtype);
     if (op == "astype") return cast(in[0], format);
     std::string function = "op_" + sdk::function_name(id, attributes, output);
     const Format& computed = *in.back().format;
@@ -97,7 +76,7 @@ class Writer {
   }
 
   // The number of an element, in C order.
-  Value number() { return variable(format_named("uint64"), "element"); }
+  Value number() { return variable(formats().named("uint64"), "element"); }
   Value cast(const Value& value, const Format& to) {
     if (value.format == &to) return value;
     note("elementwise/conversion.metal");
@@ -149,16 +128,9 @@ class Writer {
 
 }  // namespace
 
-const Format& format_of(fe_dtype dtype) {
-  const char* const name = sdk::host->dtype_name(dtype);
-  return format_named(name != nullptr ? name : "an unknown dtype");
-}
-
-const Format& bits_of(size_t item_size) {
-  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
-  for (size_t i = 0; i < std::size(names); ++i)
-    if (item_size == size_t{1} << i) return format_named(names[i]);
-  refuse("no elements of " + std::to_string(item_size) + " bytes");
+const sdk::Formats<Format>& formats() {
+  static const sdk::Formats<Format> all(format_for);
+  return all;
 }
 
 ElementCode code_of(const PlannedNode& node) {
@@ -169,7 +141,7 @@ ElementCode code_of(const PlannedNode& node) {
 
 ElementCode counting_code_of(const PlannedNode& node) {
   Writer writer(node);
-  const Format& format = format_of(node.output(0).dtype());
+  const Format& format = formats().of(node.output(0).dtype());
   if (node.input_count() == 0) {
     writer.store(0, writer.cast(writer.number(), format));
     return writer.take();

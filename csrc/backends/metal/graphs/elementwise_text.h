@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ferrule/cpp/axes.hpp>
-#include <ferrule/cpp/body.hpp>
+#include <ferrule/cpp/formats.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -27,10 +27,7 @@ struct Format {
   // float16, bfloat16 and the float8: loaded and stored by functions, and rounded after each op.
   bool is_half = false;
 };
-// Throws FE_UNSUPPORTED for a dtype that kernels do not compute.
-const Format& format_of(fe_dtype dtype);
-// The format for copies, which move bits.
-const Format& bits_of(size_t item_size);
+const sdk::Formats<Format>& formats();
 
 // The code that computes one element of each output, and the operands that it accesses. The code reads the offsets
 // `at0`, `at1`, ... of the operands, and the pointers `array0`, `array1`, ...

@@ -16,16 +16,16 @@ constexpr Unsigned fault_index = 29, parameters_index = 30;
 
 }  // namespace
 
-Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
-                 const std::vector<std::byte>& parameters, std::vector<std::string> names)
+Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, sdk::DispatchedGraph<Step> graph)
     : device_(std::move(device)),
       places_(view),
       scalar_count_(view.scalar_count),
-      steps_(std::move(steps)),
-      names_(std::move(names)) {
-  if (parameters.empty()) return;
-  parameters_ = allocate(device_->physical(), parameters.size(), metal::Place::shared);
-  std::memcpy(parameters_->host, parameters.data(), parameters.size());
+      steps_(std::move(graph.steps)),
+      names_(std::move(graph.names)),
+      scratch_(graph.scratch) {
+  if (graph.parameters.empty()) return;
+  parameters_ = allocate(device_->physical(), graph.parameters.size(), metal::Place::shared);
+  std::memcpy(parameters_->host, graph.parameters.data(), graph.parameters.size());
 }
 
 MemoryPointer Program::take_frame() {

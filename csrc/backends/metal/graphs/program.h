@@ -12,25 +12,21 @@
 
 namespace ferrule::metal {
 
-struct Step {
+struct Step : sdk::DispatchStep {
   PipelinePointer pipeline;
-  uint32_t threads;  // in a threadgroup
-  std::array<uint32_t, 3> groups;
-  uint64_t parameters;           // offset in all parameters, in bytes
+  uint32_t threads;              // in a threadgroup
   std::vector<uint32_t> values;  // bound from [[buffer(0)]] on
-  bool barrier;                  // must wait for earlier steps
-  uint32_t node;                 // of the graph view
 };
 
 // The part of an executable that does not change between executions; it lives until the last of them is done.
 class Program : public std::enable_shared_from_this<Program> {
  public:
-  static constexpr uint64_t parameter_alignment = 256;  // of offsets in the constant address space, on every Mac
+  static constexpr size_t parameter_alignment = 256;  // of offsets in the constant address space, on every Mac
 
-  Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps,
-          const std::vector<std::byte>& parameters, std::vector<std::string> names);
+  Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, sdk::DispatchedGraph<Step> graph);
 
   void run(Queue& queue, const fe_execution& execution);
+  uint64_t scratch_size() const { return scratch_; }
 
  private:
   struct Place {
@@ -51,7 +47,8 @@ class Program : public std::enable_shared_from_this<Program> {
   uint32_t scalar_count_;
   std::vector<Step> steps_;
   std::vector<std::string> names_;  // of the ops, by the value that they write
-  MemoryPointer parameters_;        // null if there are none
+  uint64_t scratch_;
+  MemoryPointer parameters_;  // null if there are none
   std::mutex mutex_;
   std::vector<MemoryPointer> frames_;  // that no execution uses
 };

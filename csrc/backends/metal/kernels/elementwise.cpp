@@ -23,7 +23,7 @@ Plan plan_code(const PlannedNode& node, const ElementCode& code) {
   dispatch.set_parameters(count);
   function.finish(dispatch);
   set_grid(dispatch, quotient_up(count, uint64_t{items}));
-  plan.dispatches.push_back(std::move(dispatch));
+  plan.launches.push_back(std::move(dispatch));
   return plan;
 }
 

@@ -14,11 +14,7 @@ namespace ferrule::metal {
 
 inline bool computes_in_float(const sdk::Operand& x) { return is_half(x) || x.is("float32"); }
 
-// The reason why no kernel but those with an epilogue takes a node, whatever its op.
-inline std::optional<std::string> general_refusal(const sdk::Node& node) {
-  if (node.body() != nullptr) return "it does not run the ops that are fused to it";
-  return std::nullopt;
-}
+using sdk::general_refusal;
 
 inline Plan plan_named(std::string kernel) {
   Plan plan;

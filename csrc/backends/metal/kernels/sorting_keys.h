@@ -19,10 +19,10 @@ inline FloatBits float_bits(const sdk::Operand& x) {
 
 // The definitions that stand in front of sorting_keys.metal. Elements are `Stored` as unsigned integers.
 inline std::string key_definitions(const sdk::Operand& x) {
-  format_of(x.dtype());  // refuses dtypes that kernels do not compute
+  formats().of(x.dtype());  // refuses dtypes that kernels do not compute
   const auto kind = static_cast<fe_dtype_class>(x.dtype_info().dtype_class);
   std::string text = "typedef " + std::string(key_bytes(x) == 8 ? "ulong" : "uint") + " Key;\ntypedef " +
-                     std::string(bits_of(x.item_size()).stored) + " Stored;\n";
+                     std::string(formats().of_bits(x).stored) + " Stored;\n";
   if (kind == FE_CLASS_FLOAT) {
     const FloatBits bits = float_bits(x);
     return text + definition("KEYS_OF_FLOATS", 1) + definition("GREATEST_BITS", bits.greatest) +

@@ -1,8 +1,7 @@
 #include "graphs/elementwise_body.h"
 
-#include <ferrule/cpp/dtypes.hpp>
+#include <ferrule/cpp/formats.hpp>
 
-#include <array>
 #include <optional>
 #include <set>
 
@@ -18,21 +17,6 @@ struct Format {
   bool is_floating;
   bool is_narrow() const { return name != computed_in; }
 };
-// Integers narrower than 32 bits are computed in 32 bits.
-constexpr Format format_for(const sdk::DTypeInfo& row) {
-  std::string_view computed = row.abbreviation;
-  if (row.is_half()) computed = sdk::find_dtype(row.computed)->abbreviation;
-  if (row.is_integer() && row.block_bytes < 4) computed = row.dtype_class == FE_CLASS_SIGNED ? "i32" : "u32";
-  return {row.name, row.abbreviation, computed, row.is_floating()};
-}
-// By dtype_table; empty for dtypes without a format: complex numbers, and those that ops do not compute.
-constexpr auto formats = [] {
-  std::array<Format, sdk::dtype_count> all{};
-  for (size_t i = 0; i < all.size(); ++i)
-    if (const sdk::DTypeInfo& row = sdk::dtype_table[i]; row.is_computed() && !row.is_complex())
-      all[i] = format_for(row);
-  return all;
-}();
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
@@ -52,21 +36,17 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return name;
 }
 
-const Format& format_named(std::string_view dtype) {
-  for (const Format& format : formats)
-    if (format.dtype == dtype && has_function(joined({"load", dtype}), true)) return format;
-  refuse("no elements of " + std::string(dtype));
+// Integers narrower than 32 bits are computed in 32 bits.
+std::optional<Format> format_for(const sdk::DTypeInfo& row) {
+  if (!row.is_computed() || row.is_complex() || !has_function(joined({"load", row.name}), true)) return std::nullopt;
+  std::string_view computed = row.abbreviation;
+  if (row.is_half()) computed = sdk::find_dtype(row.computed)->abbreviation;
+  if (row.is_integer() && row.block_bytes < 4) computed = row.dtype_class == FE_CLASS_SIGNED ? "i32" : "u32";
+  return Format{row.name, row.abbreviation, computed, row.is_floating()};
 }
-const Format& format_of(fe_dtype dtype) {
-  const char* const name = sdk::host->dtype_name(dtype);
-  return format_named(name != nullptr ? name : "an unknown dtype");
-}
-// The format for copies, which move bits.
-const Format& bits_of(size_t item_size) {
-  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
-  for (size_t i = 0; i < std::size(names); ++i)
-    if (item_size == size_t{1} << i) return format_named(names[i]);
-  refuse("no elements of " + std::to_string(item_size) + " bytes");
+const sdk::Formats<Format>& formats() {
+  static const sdk::Formats<Format> all(format_for);
+  return all;
 }
 
 class Writer {
@@ -79,9 +59,8 @@ class Writer {
   };
 
   Value load(uint32_t input) {
-    const sdk::Operand operand = node_.input(input);
-    const Format& format = sdk::moves_bits(node_.op()) ? bits_of(operand.item_size()) : format_of(operand.dtype());
-    const auto slot = add_operand(node_.input_value(input), operand);
+    const Format& format = formats().of_input(node_, input);
+    const auto slot = add_operand(node_.input_value(input), node_.input(input));
     body_.reads.push_back(node_.input_value(input));
     return {call(joined({"load", format.dtype}), {literal(slot), place(slot)}), note(format)};
   }
@@ -93,7 +72,7 @@ class Writer {
   }
   // The result that the shader itself computes.
   Value own(fe_dtype dtype) {
-    const Format& format = format_of(dtype);
+    const Format& format = formats().of(dtype);
     const Value value{call(joined({"result", format.computed_in}), {}), note(format)};
     return format.is_narrow() ? narrow("as", value, format) : value;
   }
@@ -101,7 +80,7 @@ class Writer {
   Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
     const std::string_view op = sdk::host->op_name(id);
     if (sdk::moves_bits(op)) return in[0];
-    const Format& format = *note(format_of(dtype));
+    const Format& format = *note(formats().of(dtype));
     if (op == "astype") return cast(in[0], format);
     std::string function = sdk::function_name(id, attributes, output);
     const Format& computed = *in.back().format;
@@ -121,7 +100,7 @@ class Writer {
   // start + number * step, where the number is that of the element.
   Value evenly_spaced(Value start, Value step, const Format& to) {
     const Format& wide = *start.format;
-    const Value number = cast({flat().value, &format_named("int64")}, wide);
+    const Value number = cast({flat().value, &formats().named("int64")}, wide);
     const Value product = {call(joined({"multiply", wide.computed_in}), {of(number), of(step)}), &wide};
     const Value sum = {call(joined({"add", wide.computed_in}), {of(start), of(product)}), &wide};
     return cast(sum, *note(to));
@@ -210,7 +189,7 @@ Body body_of(const PlannedNode& node) {
 Body arange_body(const PlannedNode& node) {
   Writer writer(node, false);
   const Writer::Value start = writer.load(0), step = writer.load(1);
-  writer.store(0, writer.evenly_spaced(start, step, format_of(node.output(0).dtype())));
+  writer.store(0, writer.evenly_spaced(start, step, formats().of(node.output(0).dtype())));
   return writer.take();
 }
 

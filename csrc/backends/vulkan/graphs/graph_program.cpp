@@ -30,14 +30,14 @@ struct Program::Frame {
   std::atomic<bool> has_parameters{false};  // set once an execution that copied them is done
 };
 
-Program::Program(std::shared_ptr<OpenDevice> context, const fe_graph_view& view, std::vector<Step> steps,
-                 const std::vector<std::byte>& parameters, std::vector<std::string> names)
+Program::Program(std::shared_ptr<OpenDevice> context, const fe_graph_view& view, sdk::DispatchedGraph<Step> graph)
     : context_(std::move(context)),
       table_(view),
-      steps_(std::move(steps)),
-      names_(std::move(names)),
-      parameters_(context_->memory().allocate(std::max<uint64_t>(parameters.size(), 64), 64, Use::upload)) {
-  std::memcpy(parameters_.host, parameters.data(), parameters.size());
+      steps_(std::move(graph.steps)),
+      names_(std::move(graph.names)),
+      scratch_(graph.scratch),
+      parameters_(context_->memory().allocate(std::max<uint64_t>(graph.parameters.size(), 64), 64, Use::upload)) {
+  std::memcpy(parameters_.host, graph.parameters.data(), graph.parameters.size());
 }
 
 Program::~Program() = default;

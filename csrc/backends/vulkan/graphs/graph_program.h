@@ -14,22 +14,18 @@
 
 namespace ferrule::vulkan {
 
-struct Step {
+struct Step : sdk::DispatchStep {
   PipelinePointer pipeline;
-  std::array<uint32_t, 3> groups;
-  uint64_t parameters;  // offset in all parameters
-  bool barrier;         // must wait for earlier steps
-  uint32_t node;        // of the graph view
 };
 
 // The part of an executable that does not change between executions; it lives until the last of them is done.
 class Program : public std::enable_shared_from_this<Program> {
  public:
-  Program(std::shared_ptr<OpenDevice> context, const fe_graph_view& view, std::vector<Step> steps,
-          const std::vector<std::byte>& parameters, std::vector<std::string> names);
+  Program(std::shared_ptr<OpenDevice> context, const fe_graph_view& view, sdk::DispatchedGraph<Step> graph);
   ~Program();
 
   void run(Queue& queue, const fe_execution& execution);
+  uint64_t scratch_size() const { return scratch_; }
 
  private:
   // The memory that the shaders of one queue read. A queue runs its work in order, so one frame is enough.
@@ -48,7 +44,8 @@ class Program : public std::enable_shared_from_this<Program> {
   std::shared_ptr<OpenDevice> context_;
   AddressTable table_;
   std::vector<Step> steps_;
-  std::vector<std::string> names_;  // names of the ops, by the value that they write
+  std::vector<std::string> names_;  // of the ops, by the value that they write
+  uint64_t scratch_;
   Allocation parameters_;
   std::mutex mutex_;
   // The frame of each queue. When a queue is destroyed, its work is done; a new queue at the same address may use its

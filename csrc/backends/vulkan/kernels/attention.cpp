@@ -105,12 +105,12 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
     reads.push_back(p.key_count);
   }
   const uint32_t block = queries <= 4 ? 4 : shared_bytes(16, padded(head)) <= capabilities.shared_memory ? 16 : 8;
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       dispatch_of(plan.support.kernel, p, std::move(reads), p.to,
                   {block, padded(head), padded(value_head), masked ? (keeps ? 1u : 2u) : 0u, attributes.causal != 0,
                    counted ? static_cast<uint32_t>(last.item_size()) : 0u}));
   const uint64_t blocks = (p.queries + block - 1) / block;
-  set_grid(plan.dispatches.back(), p.batches * blocks * workgroup, capabilities, workgroup);
+  set_grid(plan.launches.back(), p.batches * blocks * workgroup, capabilities, workgroup);
   return plan;
 }
 

@@ -14,7 +14,7 @@ Plan plan_body(Body body, const PlannedNode& node, const Capabilities& capabilit
   set_grid(dispatch, count, capabilities);
   finish_with(std::move(body), dispatch);
   Plan plan;
-  plan.dispatches.push_back(std::move(dispatch));
+  plan.launches.push_back(std::move(dispatch));
   return plan;
 }
 

@@ -21,11 +21,7 @@ inline std::string by_item_size(const std::string& shader, const sdk::Operand& o
   return shader + ".u" + std::to_string(8 * operand.item_size());
 }
 
-// The reason why no kernel but those with an epilogue takes a node, whatever its op.
-inline std::optional<std::string> general_refusal(const sdk::Node& node) {
-  if (node.body() != nullptr) return "it does not run the ops that are fused to it";
-  return std::nullopt;
-}
+using sdk::general_refusal;
 
 inline Plan plan_named(std::string kernel) {
   Plan plan;

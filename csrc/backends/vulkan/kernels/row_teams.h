@@ -18,7 +18,7 @@ inline uint32_t team_of(int64_t width, const Capabilities& capabilities) {
 
 // Sets the grid of the plan's one dispatch, and chooses the shader with subgroups if the device has them.
 inline void set_team_grid(Plan& plan, int64_t rows, uint32_t team, const Capabilities& capabilities) {
-  Dispatch& dispatch = plan.dispatches.back();
+  Dispatch& dispatch = plan.launches.back();
   const uint32_t workgroup = std::max(team, std::min(128u, std::bit_floor(capabilities.max_workgroup)));
   if (team > 1 && capabilities.subgroup_size > 1 && workgroup % capabilities.subgroup_size == 0) {
     const auto dot = dispatch.shader.find('.');

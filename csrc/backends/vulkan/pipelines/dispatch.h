@@ -1,18 +1,16 @@
 // One dispatch of a compiled shader.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <ferrule/cpp/dispatches.hpp>
+
 #include <cstdint>
-#include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace ferrule::vulkan {
 
 // The memory that a dispatch accesses: values of the graph view by index, and the node's scratch.
-inline constexpr uint32_t scratch_value = UINT32_MAX;
+inline constexpr uint32_t scratch_value = sdk::Hazards::scratch;
 
 // One call of straight-line code that is spliced into a shader (splice.h): result = function(arguments...).
 // Arguments are results of earlier calls, or literals.
@@ -27,21 +25,11 @@ struct Call {
 
 // One shader and its grid. `parameters` is the shader's own struct in scalar layout, at the address `push.parameters`.
 // Operands in it are indices of the address table `push.addresses` (kernels/shader_interface.glsl).
-struct Dispatch {
+struct Dispatch : sdk::Dispatch {
   std::string shader = {};               // "take.u32": the variant u32 of kernels/movement/take.comp
   std::vector<uint32_t> constants = {};  // specialisation constants; 0, 1, 2 are the workgroup's size
   bool has_full_subgroups = false;       // the shader requires them
   std::vector<Call> calls = {};          // if not empty, replaces the body of the shader's function `spliced`
-  std::vector<std::byte> parameters = {};
-  std::array<uint32_t, 3> groups = {1, 1, 1};
-  std::vector<uint32_t> reads = {}, writes = {};  // values of the graph view, or scratch_value
-
-  template <class Struct>
-  void set_parameters(const Struct& from) {
-    static_assert(std::is_trivially_copyable_v<Struct>);
-    parameters.resize(sizeof(Struct));
-    std::memcpy(parameters.data(), &from, sizeof(Struct));
-  }
 };
 
 }  // namespace ferrule::vulkan

@@ -31,8 +31,8 @@ class VulkanCopy : public PlansNodes {
     view.output(to, shape, contiguous(shape));
     const Plan plan = vulkan::plan_of(view.planned(op, attributes), device);
     EXPECT_TRUE(plan.support.supported) << plan.support.reason;
-    EXPECT_EQ(plan.dispatches.size(), 1u);
-    return plan.dispatches.at(0);
+    EXPECT_EQ(plan.launches.size(), 1u);
+    return plan.launches.at(0);
   }
 };
 

@@ -61,8 +61,8 @@ class VulkanEpilogue : public PlansNodes {
 TEST_F(VulkanEpilogue, IsInTheDispatchOfItsProduct) {
   const Plan plan = product("float16", 17, 65, 130)->plan("matmul");
   ASSERT_TRUE(plan.support.supported) << plan.support.reason;
-  ASSERT_EQ(plan.dispatches.size(), 1u);
-  const Dispatch& dispatch = plan.dispatches[0];
+  ASSERT_EQ(plan.launches.size(), 1u);
+  const Dispatch& dispatch = plan.launches[0];
   EXPECT_EQ(dispatch.shader, "matmul.f16");
   // The product is rounded before the epilogue reads it: fused equals unfused.
   EXPECT_EQ(calls_of(dispatch),
@@ -73,14 +73,14 @@ TEST_F(VulkanEpilogue, IsInTheDispatchOfItsProduct) {
 
 TEST_F(VulkanEpilogue, IsInTheSegmentDispatchIfKIsSplit) {
   const Plan plan = product("bfloat16", 17, 65, 4096)->plan("matmul");
-  ASSERT_EQ(plan.dispatches.size(), 2u);
-  EXPECT_EQ(calls_of(plan.dispatches[0]), "leave_partial");
-  EXPECT_EQ(plan.dispatches[0].writes, std::vector<uint32_t>({vulkan::scratch_value}));
-  EXPECT_EQ(plan.dispatches[1].shader, "matmul_segments.f32");
-  EXPECT_EQ(calls_of(plan.dispatches[1]),
+  ASSERT_EQ(plan.launches.size(), 2u);
+  EXPECT_EQ(calls_of(plan.launches[0]), "leave_partial");
+  EXPECT_EQ(plan.launches[0].writes, std::vector<uint32_t>({vulkan::scratch_value}));
+  EXPECT_EQ(plan.launches[1].shader, "matmul_segments.f32");
+  EXPECT_EQ(calls_of(plan.launches[1]),
             "result_f32 as_bf16 place_near load_bfloat16 add_f32 as_bf16 relu_f32 as_bf16 place_flat store_bfloat16");
-  EXPECT_EQ(plan.dispatches[1].reads, std::vector<uint32_t>({vulkan::scratch_value, 2}));
-  EXPECT_EQ(plan.dispatches[1].writes, std::vector<uint32_t>({3}));
+  EXPECT_EQ(plan.launches[1].reads, std::vector<uint32_t>({vulkan::scratch_value, 2}));
+  EXPECT_EQ(plan.launches[1].writes, std::vector<uint32_t>({3}));
 }
 
 TEST_F(VulkanEpilogue, SupportsProductsOfEveryDtype) {
@@ -91,9 +91,9 @@ TEST_F(VulkanEpilogue, SupportsProductsOfEveryDtype) {
       const Plan with = fused->plan("matmul");
       const Plan without = vulkan::plan_of(fused->view.planned("matmul"), any_device);
       EXPECT_TRUE(with.support.supported) << row.name << with.support.reason;
-      EXPECT_EQ(with.dispatches.size(), without.dispatches.size()) << row.name;
+      EXPECT_EQ(with.launches.size(), without.launches.size()) << row.name;
       for (const Plan* plan : {&with, &without})
-        for (const Dispatch& dispatch : plan->dispatches) EXPECT_NO_THROW(calls_of(dispatch)) << row.name;
+        for (const Dispatch& dispatch : plan->launches) EXPECT_NO_THROW(calls_of(dispatch)) << row.name;
     }
   }
 }
@@ -117,14 +117,14 @@ TEST_F(VulkanEpilogue, IsInTheLastDispatchOfAReduction) {
         ASSERT_TRUE(with.support.supported) << with.support.reason;
         made->view.inputs.resize(1);
         const Plan without = vulkan::plan_of(made->view.planned(op, &attributes), any_device);
-        ASSERT_EQ(with.dispatches.size(), without.dispatches.size());
+        ASSERT_EQ(with.launches.size(), without.launches.size());
         for (const Plan* plan : {&with, &without}) {
-          for (size_t i = 0; i + 1 < plan->dispatches.size(); ++i)
-            EXPECT_EQ(calls_of(plan->dispatches[i]), "leave_partial");
-          EXPECT_TRUE(calls_of(plan->dispatches.back()).starts_with("result_f32"));
+          for (size_t i = 0; i + 1 < plan->launches.size(); ++i)
+            EXPECT_EQ(calls_of(plan->launches[i]), "leave_partial");
+          EXPECT_TRUE(calls_of(plan->launches.back()).starts_with("result_f32"));
         }
-        EXPECT_EQ(with.dispatches.back().reads.back(), 1u);
-        EXPECT_EQ(with.dispatches.back().writes, std::vector<uint32_t>({2}));
+        EXPECT_EQ(with.launches.back().reads.back(), 1u);
+        EXPECT_EQ(with.launches.back().writes, std::vector<uint32_t>({2}));
       }
 }
 

@@ -88,11 +88,13 @@ class Launch {
   // Address of the operand's element at index (0, ..., 0).
   template <class Item>
   Item* pointer(const Operand& operand) const {
-    const ValuePlace& place = operand.place_;
+    return reinterpret_cast<Item*>(pointer(operand.place_));
+  }
+  char* pointer(const ValuePlace& place) const {
     char* const memory = place.is_scalar() ? reinterpret_cast<char*>(const_cast<fe_scalar*>(execution_->scalars))
                                            : host_memory(place.buffer(*execution_));
     // A reduction may read a temporary without elements, for which there is no memory.
-    return memory == nullptr ? nullptr : reinterpret_cast<Item*>(memory + place.offset(*execution_));
+    return memory == nullptr ? nullptr : memory + place.offset(*execution_);
   }
 
  private:

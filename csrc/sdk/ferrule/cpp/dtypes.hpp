@@ -27,11 +27,8 @@ struct FloatFormat {
   constexpr uint64_t infinity() const { return ((uint64_t{1} << exponent_bits) - 1) << mantissa_bits; }
 };
 
-struct DTypeInfo {
-  const char* name;
-  const char* abbreviation;  // such as "f16"; the name of bool and of a block dtype
-  fe_dtype_class dtype_class;
-  uint32_t block_elements, block_bytes;
+struct DTypeInfo : fe_dtype_info {
+  const char* abbreviation;   // such as "f16"; the name of bool and of a block dtype
   std::string_view computed;  // the dtype in which ops compute it, as an identifier: "boolean" for bool; or "none"
   bool is_own_computed;       // it is the dtype itself
   FloatFormat format;         // of a floating-point dtype
@@ -51,18 +48,15 @@ struct DTypeInfo {
 
 // In the order of ferrule/dtypes.h.
 inline constexpr DTypeInfo dtype_table[] = {
-#define FE_DTYPE_ROW(id, abbreviation, name, kind, stored, computed, exponent, mantissa, infinity, ...) \
-  {name,                                                                                                \
-   FE_CLASS_##kind == FE_CLASS_BOOL ? name : #abbreviation,                                             \
-   FE_CLASS_##kind,                                                                                     \
-   1,                                                                                                   \
-   FE_DTYPE_BYTES(kind, stored),                                                                        \
-   #computed,                                                                                           \
-   std::string_view(#id) == #computed,                                                                  \
-   {exponent, mantissa, infinity != 0},                                                                 \
+#define FE_DTYPE_ROW(id, abbreviation, name, kind, stored, computed, exponent, mantissa, infinity, ...)    \
+  {{sizeof(fe_dtype_info), name, FE_CLASS_##kind, 1, static_cast<uint32_t>(FE_DTYPE_BYTES(kind, stored))}, \
+   FE_CLASS_##kind == FE_CLASS_BOOL ? name : #abbreviation,                                                \
+   #computed,                                                                                              \
+   std::string_view(#id) == #computed,                                                                     \
+   {exponent, mantissa, infinity != 0},                                                                    \
    false},
 #define FE_BLOCK_DTYPE_ROW(id, elements, bytes, encoded, ...) \
-  {#id, #id, FE_CLASS_BLOCK, elements, bytes, "none", false, {}, encoded != 0},
+  {{sizeof(fe_dtype_info), #id, FE_CLASS_BLOCK, elements, bytes}, #id, "none", false, {}, encoded != 0},
     FE_DTYPES(FE_DTYPE_ROW, FE_BLOCK_DTYPE_ROW)
 #undef FE_DTYPE_ROW
 #undef FE_BLOCK_DTYPE_ROW

@@ -1,4 +1,4 @@
-// Planning nodes by a table of kernels, for modules that compile a graph to launches of kernels.
+// Planning nodes by a table of kernels, and graphs, for modules that compile a graph to launches of kernels.
 #ifndef FERRULE_CPP_PLANNING_HPP
 #define FERRULE_CPP_PLANNING_HPP
 
@@ -6,8 +6,14 @@
 #include <ferrule/cpp/device.hpp>
 #include <ferrule/cpp/storage_writers.hpp>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace ferrule::sdk {
 
@@ -27,6 +33,23 @@ class PlannedNode : public Node {
  private:
   const StorageWriters* writers_;
 };
+
+// The plan of a node. `Launch` is the module's: a kernel, its grid and its operands.
+template <class Launch>
+struct NodePlan {
+  Support support = {};
+  std::vector<Launch> launches = {};
+  uint64_t scratch = 0;  // bytes that the node's launches share; freed after the node
+  // Inputs, by number, that no launch reads: the launches read the operands of the nodes that write them. Such a node
+  // is left out if nothing else reads its results.
+  std::vector<uint32_t> unread = {};
+};
+
+// The reason why no kernel but those with an epilogue takes a node, whatever its op.
+inline std::optional<std::string> general_refusal(const Node& node) {
+  if (node.body() != nullptr) return "it does not run the ops that are fused to it";
+  return std::nullopt;
+}
 
 // A row of the table that ferrule_kernel_table generates from the KERNEL lines of a module's sources.
 template <class Plan, class Capabilities>
@@ -62,6 +85,43 @@ Plan plan_by_table(const PlannedNode& node, const Capabilities& capabilities,
   }
   return plan;
 }
+
+// Plans the nodes of a graph, and calls `add(node, plan)` in order for those that are needed. Returns the bytes of
+// scratch memory of the plan that needs most. Throws FE_UNSUPPORTED, with the op's name, for a node that `plan_of`
+// refuses.
+template <class PlanOf, class Add>
+uint64_t plan_graph(const fe_graph_view& view, const PlanOf& plan_of, const Add& add) {
+  const StorageWriters writers(view);
+  std::vector<std::invoke_result_t<PlanOf, const PlannedNode&>> plans;
+  plans.reserve(view.node_count);
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    const PlannedNode node(view, i, &writers);
+    const Support& support = plans.emplace_back(plan_of(node)).support;
+    if (!support.supported) throw Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + support.reason);
+  }
+  const std::vector<bool> needed = needed_nodes(view, plans);
+  uint64_t scratch = 0;
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    if (!needed[i]) continue;
+    scratch = std::max(scratch, plans[i].scratch);
+    add(PlannedNode(view, i), plans[i]);
+  }
+  return scratch;
+}
+
+// An executable of a module's program, which lives until its last execution is done.
+template <class Program, class ModuleQueue>
+class ProgramExecutable final : public Executable {
+ public:
+  explicit ProgramExecutable(std::shared_ptr<Program> program) : program_(std::move(program)) {}
+  uint64_t scratch_size() override { return program_->scratch_size(); }
+  void execute(Queue* queue, const fe_execution& execution) override {
+    program_->run(static_cast<ModuleQueue&>(*queue), execution);
+  }
+
+ private:
+  std::shared_ptr<Program> program_;
+};
 
 }  // namespace ferrule::sdk
 

@@ -23,6 +23,11 @@ class ValuePlace {
     bytes_ = static_cast<uint64_t>(fe_bytes_of(dtype_, value.offset));
     if (kind_ == FE_STORAGE_TEMPORARY) bytes_ += storage.offset;
     offset_slot_ = value.offset_slot;
+    // A prepared form has no offset: it begins at its binding.
+    if (storage.prepared != 0) {
+      bytes_ = 0;
+      offset_slot_ = -1;
+    }
   }
 
   fe_storage_kind kind() const { return kind_; }
@@ -30,6 +35,10 @@ class ValuePlace {
   bool is_bound() const { return !is_scalar() && kind_ != FE_STORAGE_TEMPORARY; }
   // The number of its binding, or of the scalar.
   uint32_t binding() const { return binding_; }
+
+  // The bytes before it in its storage or, for temporaries, in the workspace, without an offset that changes between
+  // executions.
+  uint64_t bytes() const { return bytes_; }
 
   // The buffer that it is in. Null for a scalar, and for a temporary if there is no workspace, because no temporary has
   // elements.
@@ -49,7 +58,7 @@ class ValuePlace {
   fe_storage_kind kind_;
   uint32_t binding_;
   const fe_dtype_info* dtype_;
-  uint64_t bytes_;  // from the start of the storage or, for temporaries, of the workspace
+  uint64_t bytes_;
   int32_t offset_slot_;
 };
 

@@ -20,11 +20,6 @@ namespace {
 constexpr uint64_t max_scratch = uint64_t{256} << 20;
 constexpr int64_t max_size = INT32_MAX - 4096;  // tiles number elements beyond the end in 31 bits
 
-struct Tile {
-  uint32_t m, n, threads;
-  uint32_t shared_memory;  // dynamic
-};
-
 // Segments of equal length. More of them keep the device busy when N is small and M is one; they cost time when M is
 // large: the tiles of matmul_tensor.h have many sums, and little time.
 void set_segments(MatmulParameters& p, bool is_tensor) {
@@ -117,13 +112,12 @@ class Product {
     lay_out();
     choose_kernel();
     choose_splitting();
-    has_epilogue_ = epilogue_ && p_.is_split == 0 && !blocks_ && kernel_->runs_epilogue(p_, capabilities_);
-    if (has_epilogue_) tile_.shared_memory = kernel_->shared_bytes(p_, true);
+    has_epilogue_ = epilogue_ && p_.is_split == 0 && kernel_->runs_epilogue(p_, capabilities_);
     // A graph that has fused the ops already gets a second launch: blocks are found only there, and operands may be
     // laid out otherwise than those of the question.
     if (epilogue_ && p_.is_split == 0 && !has_epilogue_ && node_.writers() == nullptr)
       return refusal("what is fused to it runs faster by itself");
-    Plan plan = plan_named(blocks_ ? blocks_->kernel : kernel_->full_name(p_, dtype_, has_epilogue_));
+    Plan plan = plan_named(kernel_->full_name(p_, dtype_, has_epilogue_));
     if (blocks_) plan.unread = {1};
     add_launches(plan);
     return plan;
@@ -170,7 +164,7 @@ class Product {
 
   void choose_kernel() {
     if (blocks_) {
-      tile_ = {blocks_->tile_m, blocks_->tile_n, blocks_->threads, blocks_->shared_memory};
+      kernel_ = blocks_->kernel;
       return;
     }
     for (const MatmulKernel& kernel : matmul_kernels()) {
@@ -180,12 +174,11 @@ class Product {
         if (!mapped_) continue;
       }
       kernel_ = &kernel;
-      tile_ = {kernel.m, kernel.n, kernel.threads, kernel.shared_bytes(p_, false)};
       return;
     }
   }
 
-  uint64_t tiles() const { return tiles_of(p_, tile_.m, tile_.n); }
+  uint64_t tiles() const { return tiles_of(p_, kernel_->m, kernel_->n); }
 
   // Bytes of the sums of all segments.
   uint64_t sum_bytes() const { return p_.segments * count() * std::max<uint64_t>(4, node_.input(0).item_size()); }
@@ -194,7 +187,7 @@ class Product {
     // Blocks of threads that run at the same time; a wgmma kernel has one for each multiprocessor. Splitting pays if it
     // needs fewer rounds of them.
     const uint64_t slots = uint64_t{capabilities_.multiprocessors} * (mapped_ ? 1 : 2);
-    const bool is_split = (!blocks_ || blocks_->can_split) && p_.segments > 1 && sum_bytes() <= max_scratch &&
+    const bool is_split = (!blocks_ || is_tensor_) && p_.segments > 1 && sum_bytes() <= max_scratch &&
                           quotient_up(tiles() * p_.segments, slots) < p_.segments * quotient_up(tiles(), slots);
     p_.is_split = is_split ? 1 : 0;
   }
@@ -203,7 +196,7 @@ class Product {
     const uint64_t grid = tiles() * (p_.is_split != 0 ? p_.segments : 1);
     if (mapped_) return launch_of(*mapped_, *kernel_, kernel, p_, grid, node_, capabilities_);
     const auto launch = [&](const auto& parameters) {
-      return launch_of(kernel, parameters, grid, tile_.threads, tile_.shared_memory);
+      return launch_of(kernel, parameters, grid, kernel_->threads, kernel_->shared_bytes(p_, has_epilogue_));
     };
     Launch product = blocks_         ? launch(MatmulBlocksParameters{p_, blocks_->first_byte})
                      : has_epilogue_ ? launch(MatmulEpilogueParameters{p_, epilogue_program(*epilogue_)})
@@ -246,8 +239,7 @@ class Product {
   bool is_tf32_ = false, is_tensor_ = false, is_bytes_ = false, has_epilogue_ = false;
   std::optional<BlockProduct> blocks_;
   std::optional<MappedOperands> mapped_;
-  const MatmulKernel* kernel_ = nullptr;  // unless B is stored in blocks
-  Tile tile_{};
+  const MatmulKernel* kernel_ = nullptr;
 };
 
 Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {

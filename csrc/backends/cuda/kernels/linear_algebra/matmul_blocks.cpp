@@ -11,45 +11,45 @@
 namespace ferrule::cuda {
 namespace {
 
+using enum MatmulMethod;
+
 template <class Block>
-void choose_few(BlockProduct& found, const MatmulParameters& p, const Capabilities& capabilities) {
-  for (const uint32_t rows : {8u, 4u, 1u}) {
-    const uint32_t shared = FewBlockRows::shared_bytes<Block> + rows * FewBlockRows::shared_bytes_of_row;
-    const uint32_t own = 4 * rows * FewBlockRows::columns * (FewBlockRows::warps + 1);  // of the kernel itself
-    if ((rows == 8 && p.m <= 4) || (rows == 4 && p.m == 1) || shared + own > capabilities.shared_memory) continue;
-    found.kernel = "matmul_blocks_few." + std::to_string(rows);
-    found.tile_m = rows;
-    found.tile_n = FewBlockRows::columns;
-    found.threads = 32 * FewBlockRows::warps;
-    found.shared_memory = shared;
-    return;
-  }
+constexpr MatmulKernel few_kernel(const char* name, uint32_t rows, ResultSizes sizes) {
+  constexpr uint32_t columns = FewBlockRows::columns, warps = FewBlockRows::warps;
+  return {.method = float32_fma,
+          .name = name,
+          .name_with_epilogue = nullptr,
+          .m = rows,
+          .n = columns,
+          .threads = 32 * warps,
+          .sizes = sizes,
+          .shared_memory = FewBlockRows::shared_bytes<Block> + rows * FewBlockRows::shared_bytes_of_row,
+          .static_memory = 4 * rows * columns * (warps + 1)};
 }
 
 template <class Block, class Shape>
-bool choose_tile(BlockProduct& found, const char* name, const MatmulParameters& p, const Capabilities& capabilities,
-                 bool is_last) {
-  const uint64_t tiles = p.batches * quotient_up(p.m, Shape::m) * quotient_up(p.n, Shape::n);
-  constexpr uint32_t shared = Shape::template shared_bytes<Block>;
-  const bool fills = p.m > Shape::m / 2 && p.n > Shape::n / 2 && tiles * p.segments >= capabilities.multiprocessors;
-  if (shared > capabilities.shared_memory || !(fills || is_last)) return false;
-  found.kernel = std::string("matmul_blocks_") + name;
-  found.tile_m = Shape::m;
-  found.tile_n = Shape::n;
-  found.threads = Shape::threads;
-  found.shared_memory = shared;
-  return true;
+constexpr MatmulKernel tile_kernel(const char* name, ResultSizes sizes) {
+  return {half_mma, name, nullptr, Shape::m, Shape::n, Shape::threads, sizes, Shape::template shared_bytes<Block>};
 }
 
-template <class Block>
-void choose(BlockProduct& found, const MatmulParameters& p, bool is_tensor, const Capabilities& capabilities) {
-  if (!is_tensor)
-    choose_few<Block>(found, p, capabilities);
-  else if (p.m <= few)
-    choose_tile<Block, BlockRows>(found, "rows", p, capabilities, true);
-  else if (!choose_tile<Block, BlockLarge>(found, "large", p, capabilities, false))
-    choose_tile<Block, BlockMedium>(found, "medium", p, capabilities, true);
-}
+struct BlockKernel {
+  std::string_view blocks;  // dtype of B
+  MatmulKernel kernel;
+};
+// The first one of a method and a dtype of blocks that fits computes a product.
+constexpr BlockKernel kernel_table[] = {
+// clang-format off
+#define KERNELS(blocks, Block)                                                                               \
+  {#blocks, few_kernel<Block>("matmul_blocks_few.8_" #blocks, 8, {.least_rows = 5})},                        \
+  {#blocks, few_kernel<Block>("matmul_blocks_few.4_" #blocks, 4, {.least_rows = 2})},                        \
+  {#blocks, few_kernel<Block>("matmul_blocks_few.1_" #blocks, 1, {})},                                       \
+  {#blocks, tile_kernel<Block, BlockRows>("matmul_blocks_rows.{dtype}_" #blocks, {.most_rows = few})},       \
+  {#blocks, tile_kernel<Block, BlockLarge>("matmul_blocks_large.{dtype}_" #blocks, {.fills_device = true})}, \
+  {#blocks, tile_kernel<Block, BlockMedium>("matmul_blocks_medium.{dtype}_" #blocks, {})},
+    // clang-format on
+    BLOCK_DTYPES(KERNELS)
+#undef KERNELS
+};
 
 #define CHECK(name, Block)                                                   \
   static_assert(Block::elements == sdk::find_dtype(#name)->block_elements && \
@@ -68,19 +68,14 @@ std::optional<BlockProduct> block_product_of(const PlannedNode& node, const Matm
   const auto blocks = sdk::find_decoded_blocks(node, 1, static_cast<size_t>(node.input(1).rank() - 2), *node.writers());
   if (!blocks) return std::nullopt;
 
-  BlockProduct found{};
-  found.can_split = is_tensor;
-  found.value = blocks->value;
-  found.first_byte = static_cast<uint64_t>(fe_bytes_of(sdk::host->dtype_info(blocks->dtype), blocks->first));
   const std::string_view dtype = sdk::host->dtype_name(blocks->dtype);
-#define CHOOSE(name, Block) \
-  if (dtype == #name) choose<Block>(found, p, is_tensor, capabilities);
-  BLOCK_DTYPES(CHOOSE)
-#undef CHOOSE
-  if (found.kernel.empty()) return std::nullopt;
-  if (is_tensor) found.kernel += "." + abbreviation_of(a);
-  found.kernel += "_" + std::string(dtype);
-  return found;
+  for (const auto& [of_blocks, kernel] : kernel_table)
+    if (dtype == of_blocks && kernel.method == (is_tensor ? half_mma : float32_fma) && kernel.fits(p, capabilities))
+      return BlockProduct{
+          .kernel = &kernel,
+          .value = blocks->value,
+          .first_byte = static_cast<uint64_t>(fe_bytes_of(sdk::host->dtype_info(blocks->dtype), blocks->first))};
+  return std::nullopt;
 }
 
 }  // namespace ferrule::cuda

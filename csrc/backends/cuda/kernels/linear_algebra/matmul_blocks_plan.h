@@ -2,17 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
-#include "kernels/linear_algebra/matmul.h"
+#include "kernels/linear_algebra/matmul_kernels.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {
 
 struct BlockProduct {
-  std::string kernel;
-  uint32_t tile_m, tile_n, threads, shared_memory;
-  bool can_split;       // blocks may compute one segment each
+  const MatmulKernel* kernel;
   uint32_t value;       // of the graph view: the blocks
   uint64_t first_byte;  // of B in it
 };

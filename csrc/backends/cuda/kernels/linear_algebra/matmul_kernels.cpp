@@ -88,9 +88,10 @@ void replace(std::string& text, std::string_view placeholder, std::string_view v
 std::span<const MatmulKernel> matmul_kernels() { return kernel_table; }
 
 bool MatmulKernel::fits(const MatmulParameters& p, const Capabilities& capabilities) const {
-  if (p.m > sizes.most_rows || p.n > sizes.most_columns) return false;
-  return !sizes.fills_device || (shared_bytes(p, false) <= capabilities.shared_memory && p.m > m / 2 && p.n > n / 2 &&
-                                 tiles_of(p, m, n) * p.segments >= capabilities.multiprocessors);
+  if (p.m < sizes.least_rows || p.m > sizes.most_rows || p.n > sizes.most_columns) return false;
+  if (shared_bytes(p, false) + static_memory > capabilities.shared_memory) return false;
+  return !sizes.fills_device ||
+         (p.m > m / 2 && p.n > n / 2 && tiles_of(p, m, n) * p.segments >= capabilities.multiprocessors);
 }
 
 bool MatmulKernel::runs_epilogue(const MatmulParameters& p, const Capabilities& capabilities) const {

@@ -1,4 +1,4 @@
-// The kernels of matrix products and the products that each is for. matmul_blocks.cpp chooses those that read blocks.
+// The kernels of matrix products and the products that each is for. matmul_blocks.cpp has those that read blocks.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class MatmulMethod : uint8_t {
 
 // The results that a kernel is for.
 struct ResultSizes {
-  uint32_t most_rows = UINT32_MAX, most_columns = UINT32_MAX;
+  uint32_t least_rows = 1, most_rows = UINT32_MAX, most_columns = UINT32_MAX;
   // Only results of more than half a tile in both directions, with at least one tile for each multiprocessor.
   bool fills_device = false;
 };
@@ -38,7 +38,8 @@ struct MatmulKernel {
   // Dynamic shared memory in bytes: of any product, in addition for each operand that is contiguous along M or N, and
   // at least, with fused ops.
   uint32_t shared_memory = 0, memory_of_longer_operand = 0, memory_of_totals = 0;
-  int epilogue_compute = 0;  // fused ops need at least this compute capability
+  int epilogue_compute = 0;    // fused ops need at least this compute capability
+  uint32_t static_memory = 0;  // shared memory that dynamic memory must leave
 
   bool fits(const MatmulParameters& p, const Capabilities& capabilities) const;
   bool runs_epilogue(const MatmulParameters& p, const Capabilities& capabilities) const;

@@ -124,7 +124,7 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   const uint64_t scratch = p.chunks * p.batches * p.queries * (p.value_head + 2) * 4;
   const bool is_split = p.chunks > 1 && units < busy && scratch <= max_scratch;
 
-  const Format& format = format_of(q.dtype());
+  const Format& format = formats().of(q.dtype());
   const std::string stored(format.stored);
   const auto definitions = [&](uint32_t length_place) {
     return "#include \"elementwise/elements.metal\"\n" + type_definition("Stored", stored) + element_access(format) +
@@ -137,16 +137,16 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
       definition("MASK", masked ? (keeps ? 1 : 2) : 0) + type_definition("MaskItem", keeps ? "uchar" : stored) +
       definition("IS_CAUSAL", attributes.causal != 0) + definition("IS_CHUNKED", p.chunks > 1) +
       definition("IS_SPLIT", is_split);
-  plan.dispatches.push_back(kernel_dispatch("attention/" + kernel, kernel, definitions(tensors) + kinds, p,
-                                            std::move(reads), {is_split ? scratch_value : p.result},
-                                            units * (is_split ? p.chunks : 1) * threads, threads));
-  plan.dispatches.back().shuffles = true;
+  plan.launches.push_back(kernel_dispatch("attention/" + kernel, kernel, definitions(tensors) + kinds, p,
+                                          std::move(reads), {is_split ? scratch_value : p.result},
+                                          units * (is_split ? p.chunks : 1) * threads, threads));
+  plan.launches.back().shuffles = true;
   if (!is_split) return plan;
   plan.scratch = scratch;
   reads = {scratch_value};
   if (counted) reads.push_back(node.input_value(node.input_count() - 1));
-  plan.dispatches.push_back(kernel_dispatch("attention/attention_chunks", "attention_chunks", definitions(1), p,
-                                            std::move(reads), {p.result}, static_cast<uint64_t>(out.count())));
+  plan.launches.push_back(kernel_dispatch("attention/attention_chunks", "attention_chunks", definitions(1), p,
+                                          std::move(reads), {p.result}, static_cast<uint64_t>(out.count())));
   return plan;
 }
 

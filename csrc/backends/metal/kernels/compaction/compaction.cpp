@@ -33,7 +33,7 @@ Chosen add_choice(Plan& plan, const std::string& item, ChooseParameters p, uint3
   p.segment = segment_length;
   plan.scratch = (p.chosen.place + p.chosen.segments + p.chosen.elements) * 8;
   const auto add = [&](const char* function, std::vector<uint32_t> read, uint64_t count) {
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         kernel_dispatch("compaction/choose", function, item, p, std::move(read), {scratch_value}, count, threads));
   };
   add("count_chosen", {reads}, p.chosen.segments);
@@ -48,9 +48,9 @@ bool has_count(const PlannedNode& node) { return node.output(1).is("int64") && n
 template <class Parameters>
 void add_last(Plan& plan, const PlannedNode& node, const char* kernel, const std::string& definitions,
               const Parameters& p, std::vector<uint32_t> reads) {
-  plan.dispatches.push_back(kernel_dispatch(std::string("compaction/") + kernel, kernel, definitions, p,
-                                            std::move(reads), {node.output_value(0), node.output_value(1)},
-                                            std::max<uint64_t>(1, p.count)));
+  plan.launches.push_back(kernel_dispatch(std::string("compaction/") + kernel, kernel, definitions, p, std::move(reads),
+                                          {node.output_value(0), node.output_value(1)},
+                                          std::max<uint64_t>(1, p.count)));
 }
 
 struct NonzeroParameters {
@@ -129,9 +129,9 @@ Plan plan_masked_scatter(const PlannedNode& node, const Capabilities&) {
                                .result = result,
                                .unused = 0};
   add_copy(plan, node, item_definition(out));
-  plan.dispatches.push_back(kernel_dispatch("compaction/masked_scatter", "write_slices", item_definition(out), p,
-                                            {node.input_value(2), scratch_value}, {result},
-                                            std::max<uint64_t>(1, p.count)));
+  plan.launches.push_back(kernel_dispatch("compaction/masked_scatter", "write_slices", item_definition(out), p,
+                                          {node.input_value(2), scratch_value}, {result},
+                                          std::max<uint64_t>(1, p.count)));
   return plan;
 }
 

@@ -19,8 +19,8 @@ Plan plan_dequantize(const PlannedNode& node) {
   constexpr int64_t items = 8;  // as in dequantize.metal
   const Parameters p = {ItemsOfBlocks(x, x.shape(), 1).layout(), static_cast<uint64_t>(out.count() / items)};
   if (p.count > 0)
-    plan.dispatches.push_back(kernel_dispatch("conversion/dequantize", "dequantize", block_format(x.dtype()), p,
-                                              {node.input_value(0)}, {node.output_value(0)}, p.count));
+    plan.launches.push_back(kernel_dispatch("conversion/dequantize", "dequantize", block_format(x.dtype()), p,
+                                            {node.input_value(0)}, {node.output_value(0)}, p.count));
   return plan;
 }
 
@@ -35,8 +35,8 @@ Plan plan_quantize(const PlannedNode& node) {
   const Parameters p = {layout_of(shape, strides), static_cast<uint64_t>(x.count() / block_elements(out))};
   const std::string function = "quantize_" + std::string(sdk::host->dtype_name(out.dtype()));
   if (p.count > 0)
-    plan.dispatches.push_back(kernel_dispatch("conversion/quantize", function, "", p, {node.input_value(0)},
-                                              {node.output_value(0)}, p.count));
+    plan.launches.push_back(kernel_dispatch("conversion/quantize", function, "", p, {node.input_value(0)},
+                                            {node.output_value(0)}, p.count));
   return plan;
 }
 

@@ -43,14 +43,14 @@ Plan plan_cumulative(const PlannedNode& node, bool is_product) {
                         .segment = static_cast<uint64_t>(segment),
                         .initial = static_cast<uint64_t>(initial),
                         .stride = x.strides()[at]};
-  const Format& format = format_of(x.dtype());
+  const Format& format = formats().of(x.dtype());
   const bool has_totals = p.segments > 1;
   const std::string definitions = "#include \"elementwise/arithmetic.metal\"\n" +
                                   type_definition("Stored", format.stored) + type_definition("Value", format.computed) +
                                   element_access(format) + element_store(format) +
                                   definition("IS_PRODUCT", is_product) + definition("HAS_TOTALS", has_totals);
   const auto add = [&](const std::string& function, uint64_t count, std::vector<uint32_t> reads, uint32_t writes) {
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         kernel_dispatch("cumulative/cumulative", function, definitions, p, std::move(reads), {writes}, count));
   };
   const uint32_t value = node.input_value(0), to = node.output_value(0);

@@ -96,7 +96,7 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   std::string definitions = tile.definitions + definition("TILE_M", tile.m) + definition("TILE_N", tile.n) +
                             definition("A_ALONG_K", is_along_k(p.a_row, p.a_column)) +
                             definition("B_ALONG_K", is_along_k(p.b_column, p.b_row));
-  if (by_simdgroups) definitions += tile_access(format_of(a.dtype()));
+  if (by_simdgroups) definitions += tile_access(formats().of(a.dtype()));
   add_product(plan, node, types, segments, is_split, std::string(tile.kernel), definitions, p, std::move(reads),
               tiles(p, tile), tile.threads);
   return plan;

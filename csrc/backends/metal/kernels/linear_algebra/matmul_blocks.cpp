@@ -42,7 +42,7 @@ Tile tile_for(const Parameters& p) {
 }
 
 std::string weight_of(const sdk::Operand& a) {
-  return a.is("float32") ? "(x)" : joined({"rounded_", format_of(a.dtype()).name, "(x)"});
+  return a.is("float32") ? "(x)" : joined({"rounded_", formats().of(a.dtype()).name, "(x)"});
 }
 
 }  // namespace

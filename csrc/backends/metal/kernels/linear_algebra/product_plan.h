@@ -31,7 +31,7 @@ struct Types {
   uint64_t value_bytes;
 };
 inline Types types_of(const sdk::Operand& a) {
-  const Format& format = format_of(a.dtype());
+  const Format& format = formats().of(a.dtype());
   const bool is_wide = a.item_size() == 8;
   const std::string value = computes_in_float(a) ? "float" : is_wide ? "ulong" : "uint";
   std::string definitions = "typedef " + std::string(format.stored) + " Stored;\ntypedef " +
@@ -75,13 +75,13 @@ inline void add_product(Plan& plan, const PlannedNode& node, const Types& types,
                                       definition("IS_SEGMENTED", segments.number > 1) +
                                       definition("IS_SPLIT", is_split);
   if (!is_split) {
-    plan.dispatches.push_back(product_dispatch(kernel, all_definitions, element_function(epilogue, out.shape(), 2), p,
-                                               std::move(reads), groups, threads));
+    plan.launches.push_back(product_dispatch(kernel, all_definitions, element_function(epilogue, out.shape(), 2), p,
+                                             std::move(reads), groups, threads));
     return;
   }
   plan.scratch = segments.scratch;
-  plan.dispatches.push_back(product_dispatch(kernel, all_definitions, partial_function(types.value, 2), p,
-                                             std::move(reads), groups * segments.number, threads));
+  plan.launches.push_back(product_dispatch(kernel, all_definitions, partial_function(types.value, 2), p,
+                                           std::move(reads), groups * segments.number, threads));
   struct Parameters {
     uint64_t count;
     uint32_t segments, unused;
@@ -89,9 +89,9 @@ inline void add_product(Plan& plan, const PlannedNode& node, const Types& types,
   constexpr uint32_t join_threads = 256;  // as in matmul_segments.metal
   const Parameters join = {
       .count = static_cast<uint64_t>(out.count()), .segments = static_cast<uint32_t>(segments.number), .unused = 0};
-  plan.dispatches.push_back(product_dispatch("matmul_segments", types.definitions,
-                                             element_function(epilogue, out.shape(), 1), join, {scratch_value},
-                                             quotient_up(join.count, uint64_t{join_threads}), join_threads));
+  plan.launches.push_back(product_dispatch("matmul_segments", types.definitions,
+                                           element_function(epilogue, out.shape(), 1), join, {scratch_value},
+                                           quotient_up(join.count, uint64_t{join_threads}), join_threads));
 }
 
 }  // namespace ferrule::metal

@@ -31,7 +31,7 @@ Plan plan_concat(const PlannedNode& node, const Capabilities&) {
                           .to_row = static_cast<uint64_t>(out.shape()[axis]) * inner,
                           .start = start};
     if (count > 0)
-      plan.dispatches.push_back(
+      plan.launches.push_back(
           movement_dispatch("concat", "concat", definitions, p, {node.input_value(i)}, {node.output_value(0)}, count));
     start += row;
   }

@@ -54,8 +54,8 @@ Plan plan_copy_blocks(const PlannedNode& node) {
                             ItemsOfBlocks(out, out.shape(), words).layout(),
                             static_cast<uint64_t>(out.count() / block_elements(out) * words)};
   if (p.count > 0)
-    plan.dispatches.push_back(movement_dispatch("copy", "copy_items", word_definition(), p, {node.input_value(0)},
-                                                {node.output_value(0)}, p.count));
+    plan.launches.push_back(movement_dispatch("copy", "copy_items", word_definition(), p, {node.input_value(0)},
+                                              {node.output_value(0)}, p.count));
   return plan;
 }
 
@@ -72,8 +72,8 @@ Plan plan_copy(const PlannedNode& node, const Capabilities& capabilities) {
   if (!p) return plan_elementwise(node, capabilities);
   Plan plan = plan_named("transpose");
   constexpr uint64_t threads = 256;
-  plan.dispatches.push_back(movement_dispatch("transpose", "transpose_tiles", item_definition(out), *p,
-                                              {node.input_value(0)}, {node.output_value(0)}, p->tiles * threads));
+  plan.launches.push_back(movement_dispatch("transpose", "transpose_tiles", item_definition(out), *p,
+                                            {node.input_value(0)}, {node.output_value(0)}, p->tiles * threads));
   return plan;
 }
 

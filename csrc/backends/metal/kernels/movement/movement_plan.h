@@ -7,7 +7,7 @@ namespace ferrule::metal {
 
 // The definition of `Item` for elements of this size. Throws FE_UNSUPPORTED for other sizes than 1, 2, 4 and 8 bytes.
 inline std::string item_definition(const sdk::Operand& operand) {
-  return "typedef " + std::string(bits_of(operand.item_size()).stored) + " Item;\n";
+  return "typedef " + std::string(formats().of_bits(operand).stored) + " Item;\n";
 }
 // The definition of `Item` for words of blocks (kernels/block_formats.h).
 inline std::string word_definition() { return "typedef ushort Item;\n"; }
@@ -37,7 +37,7 @@ inline void add_copy(Plan& plan, const PlannedNode& node, const std::string& ite
   const sdk::Operand x = node.input(0), out = node.output(0);
   const CopyParameters p = {layout_of(x), layout_of(out), static_cast<uint64_t>(out.count())};
   if (p.count > 0)
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         movement_dispatch("copy", "copy_items", item, p, {node.input_value(0)}, {node.output_value(0)}, p.count));
 }
 

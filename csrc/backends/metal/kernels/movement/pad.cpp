@@ -32,7 +32,7 @@ Plan plan_pad(const PlannedNode& node, const Capabilities&) {
     p.axes[rank - 1 - k] = {out.shape()[k], attributes.before.data[k], x.shape()[k], x.strides()[k]};
   std::vector<uint32_t> reads = {node.input_value(0)};
   if (has_value) reads.push_back(node.input_value(1));
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       movement_dispatch("pad", "pad", definitions, p, std::move(reads), {node.output_value(0)}, p.count));
   return plan;
 }

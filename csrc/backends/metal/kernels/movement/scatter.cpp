@@ -57,7 +57,7 @@ Plan plan_scatter(const PlannedNode& node, const Capabilities&) {
   const auto add = [&](const char* function, uint64_t count, std::vector<uint32_t> reads, uint32_t writes) {
     p.count = count;
     if (count > 0)
-      plan.dispatches.push_back(
+      plan.launches.push_back(
           movement_dispatch("scatter", function, definitions, p, std::move(reads), {writes}, count));
   };
   add_copy(plan, node, item_definition(out));

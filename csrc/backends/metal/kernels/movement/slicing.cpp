@@ -43,7 +43,7 @@ void add_slice(Plan& plan, const PlannedNode& node, const std::string& item, con
   if (p.count == 0) return;
   const std::string definitions =
       item + index_definition(node.input(first)) + definition("MOVED_IS_WRITTEN", moved_is_written);
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       movement_dispatch("slicing", "move_slice", definitions, p, std::move(reads), {p.result}, p.count));
 }
 

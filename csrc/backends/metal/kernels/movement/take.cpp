@@ -42,7 +42,7 @@ Plan plan_take(const PlannedNode& node, const Capabilities&) {
                   .axis = axis,
                   .result = node.output_value(0),
                   .unused = 0};
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       movement_dispatch("take", "take", definitions, p, {node.input_value(0), node.input_value(1)}, {p.result}, count));
   return plan;
 }
@@ -69,8 +69,8 @@ Plan plan_take_along_axis(const PlannedNode& node, const Capabilities&) {
                            .axis = axis,
                            .result = node.output_value(0),
                            .unused = 0};
-  plan.dispatches.push_back(movement_dispatch("take_along_axis", "take_along_axis", definitions, p,
-                                              {node.input_value(0), node.input_value(1)}, {p.result}, count));
+  plan.launches.push_back(movement_dispatch("take_along_axis", "take_along_axis", definitions, p,
+                                            {node.input_value(0), node.input_value(1)}, {p.result}, count));
   return plan;
 }
 

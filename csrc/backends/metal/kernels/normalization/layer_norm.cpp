@@ -35,7 +35,7 @@ Plan plan_norm(const PlannedNode& node, double epsilon, bool is_centered) {
   std::vector<uint32_t> reads;
   reads.reserve(node.input_count());
   for (uint32_t i = 0; i < node.input_count(); ++i) reads.push_back(node.input_value(i));
-  plan.dispatches.push_back(rows_dispatch(
+  plan.launches.push_back(rows_dispatch(
       node, "layer_norm", definition("IS_CENTERED", is_centered) + definition("INPUTS", reads.size()), p, reads));
   return plan;
 }

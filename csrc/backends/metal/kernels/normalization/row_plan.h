@@ -26,7 +26,7 @@ template <class Parameters>
 Dispatch rows_dispatch(const PlannedNode& node, const std::string& kernel, const std::string& definitions,
                        const Parameters& p, std::vector<uint32_t> reads) {
   const sdk::Operand x = node.input(0);
-  const Format& format = format_of(x.dtype());
+  const Format& format = formats().of(x.dtype());
   const uint32_t team = team_of(x.shape().back()), threads = std::max(team, 128u);
   const ElementFunction function = element_function(epilogue_of(node, static_cast<uint32_t>(reads.size())),
                                                     node.output(0).shape(), static_cast<uint32_t>(reads.size()));

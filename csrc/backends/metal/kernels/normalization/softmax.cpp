@@ -27,7 +27,7 @@ Plan plan_softmax(const PlannedNode& node, const Capabilities&) {
                         .row_count = static_cast<uint64_t>(x.count() / width),
                         .width = static_cast<uint64_t>(width),
                         .stride = x.strides().back()};
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       rows_dispatch(node, "softmax", definition("LOGARITHM", node.op() == "log_softmax"), p, {node.input_value(0)}));
   return plan;
 }

@@ -71,7 +71,7 @@ class Reduction {
                            "#include \"reduction/reduce.metal\"\n" + dispatch.kernel.text;
     dispatch.shuffles = kernel == "reduce_rows";
     set_grid(dispatch, groups * threads, threads);
-    plan_.dispatches.push_back(std::move(dispatch));
+    plan_.launches.push_back(std::move(dispatch));
     if (!is_whole) plan_.scratch += parts * results_ * family_.value_bytes;
   }
   Elements elements(uint64_t parts) const { return {kept_, reduced_, results_, length_, parts}; }
@@ -125,7 +125,7 @@ class Reduction {
 
 // Keys of the elements of a dtype (sorting_keys.metal), and the elements that they stand for.
 Family family_of_keys(const sdk::Operand& x, bool is_reversed, bool finds_place) {
-  const Format& format = format_of(x.dtype());
+  const Format& format = formats().of(x.dtype());
   std::string definitions =
       definition("REVERSED", is_reversed) +
       (finds_place ? definition("FINDS_PLACE", 1) : definition("FINDS_EXTREME", 1) + definition("ZEROS_DIFFER", 1)) +
@@ -143,7 +143,7 @@ Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
   const bool is_whole_number = x.is("int64") || x.is("uint64");
   if (x.dtype() != own_dtype(node) || (!is_whole_number && !computes_in_float(x)))
     return refusal("it adds up floating-point numbers of up to 32 bits and integers of 64");
-  const Format& format = format_of(x.dtype());
+  const Format& format = formats().of(x.dtype());
   std::string definitions = definition("REVERSED", node.op() == "prod") +
                             definition(is_whole_number ? "ADDS_INTEGERS" : "ADDS_FLOATS", 1) +
                             type_definition("Stored", format.stored) + type_definition("Own", format.computed);

@@ -25,9 +25,8 @@ Plan plan_searchsorted(const PlannedNode& node, const Capabilities&) {
                         .count = static_cast<uint64_t>(out.count()),
                         .size = static_cast<uint64_t>(sorted.shape()[0]),
                         .stride = sorted.strides()[0]};
-  plan.dispatches.push_back(kernel_dispatch("searching/searchsorted", "searchsorted", definitions, p,
-                                            {node.input_value(0), node.input_value(1)}, {node.output_value(0)},
-                                            p.count));
+  plan.launches.push_back(kernel_dispatch("searching/searchsorted", "searchsorted", definitions, p,
+                                          {node.input_value(0), node.input_value(1)}, {node.output_value(0)}, p.count));
   return plan;
 }
 

@@ -42,7 +42,7 @@ Plan plan_unique(const PlannedNode& node, Outputs outputs) {
   const auto add = [&](const char* function, uint64_t count, std::vector<uint32_t> reads,
                        std::vector<uint32_t> writes) {
     p.count = count;
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         kernel_dispatch("sets/unique", function, definitions, p, std::move(reads), std::move(writes), count));
   };
   std::vector<uint32_t> writes = {node.output_value(0)};

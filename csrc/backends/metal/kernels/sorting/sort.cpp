@@ -18,8 +18,8 @@ static_assert(sizeof(fe_sort_attributes) == sizeof(fe_argsort_attributes));
 void add(Plan& plan, Sorted& sorted, const char* function, uint64_t count, std::vector<uint32_t> reads,
          uint32_t writes) {
   sorted.parameters.count = count;
-  plan.dispatches.push_back(kernel_dispatch("sorting/sort", function, sorted.definitions, sorted.parameters,
-                                            std::move(reads), {writes}, count));
+  plan.launches.push_back(kernel_dispatch("sorting/sort", function, sorted.definitions, sorted.parameters,
+                                          std::move(reads), {writes}, count));
 }
 
 Plan plan_sorting(const PlannedNode& node, bool gives_indices) {
@@ -38,12 +38,12 @@ Plan plan_sorting(const PlannedNode& node, bool gives_indices) {
 
 Plan plan_sort(const PlannedNode& node, const Capabilities&) {
   if (node.input(0).dtype() != node.output(0).dtype()) return refusal("the operands differ in dtype");
-  format_of(node.input(0).dtype());  // refuses others
+  formats().of(node.input(0).dtype());  // refuses others
   return plan_sorting(node, false);
 }
 Plan plan_argsort(const PlannedNode& node, const Capabilities&) {
   if (!node.output(0).is("int64")) return refusal("the indices are not int64");
-  format_of(node.input(0).dtype());
+  formats().of(node.input(0).dtype());
   return plan_sorting(node, true);
 }
 

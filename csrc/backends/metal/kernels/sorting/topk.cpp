@@ -48,9 +48,9 @@ Plan plan_topk(const PlannedNode& node, const Capabilities&) {
                         .stride = x.strides()[at],
                         .length = static_cast<uint32_t>(length),
                         .k = static_cast<uint32_t>(k)};
-  plan.dispatches.push_back(kernel_dispatch("sorting/topk", "topk", definitions, p, {node.input_value(0)},
-                                            {node.output_value(0), node.output_value(1), scratch_value},
-                                            p.rows * threads, threads));
+  plan.launches.push_back(kernel_dispatch("sorting/topk", "topk", definitions, p, {node.input_value(0)},
+                                          {node.output_value(0), node.output_value(1), scratch_value}, p.rows * threads,
+                                          threads));
   plan.scratch = p.rows * p.padded * 2 * key_bytes(x);
   return plan;
 }

@@ -41,9 +41,9 @@ Chosen add_tasks(Plan& plan, const std::string& shader, ChooseParameters p, uint
   plan.scratch = static_cast<uint64_t>(p.chosen + (p.segments + p.elements) * 8);
   const auto add = [&](uint32_t task, int64_t count) {
     p.count = count;
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         dispatch_of(shader, p, {reads, scratch_value}, scratch_value, {task, reads == scratch_value ? 1u : 0u}));
-    set_grid(plan.dispatches.back(), static_cast<uint64_t>(count), capabilities);
+    set_grid(plan.launches.back(), static_cast<uint64_t>(count), capabilities);
   };
   add(0, p.segments);
   for (p.first = 1; p.first < p.segments; p.first = p.stop) {
@@ -84,9 +84,9 @@ bool has_count(const PlannedNode& node) { return node.output(1).is("int64") && n
 template <class Parameters>
 void add_last(Plan& plan, const PlannedNode& node, const Parameters& p, std::vector<uint32_t> reads,
               const Capabilities& capabilities) {
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), node.output_value(0)));
-  plan.dispatches.back().writes.push_back(node.output_value(1));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(std::max<int64_t>(1, p.count)), capabilities);
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), node.output_value(0)));
+  plan.launches.back().writes.push_back(node.output_value(1));
+  set_grid(plan.launches.back(), static_cast<uint64_t>(std::max<int64_t>(1, p.count)), capabilities);
 }
 
 struct NonzeroParameters {
@@ -176,8 +176,8 @@ Plan plan_masked_scatter(const PlannedNode& node, const Capabilities& capabiliti
                          .chosen = chosen.place};
   const auto add = [&](uint32_t task, int64_t count, std::vector<uint32_t> reads) {
     p.count = count;
-    plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to.value, {task}));
-    set_grid(plan.dispatches.back(), static_cast<uint64_t>(std::max<int64_t>(1, count)), capabilities);
+    plan.launches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to.value, {task}));
+    set_grid(plan.launches.back(), static_cast<uint64_t>(std::max<int64_t>(1, count)), capabilities);
   };
   add(0, out.count(), {p.x.value});
   add(1, values.count(), {p.values.value, scratch_value});

@@ -19,8 +19,8 @@ Plan plan_iota(const PlannedNode& node, const Capabilities& capabilities) {
   Plan plan = plan_named(is_floating(out) ? "iota." + abbreviation_of(out) : by_item_size("iota", out));
   if (out.count() == 0) return plan;
   const Parameters p = {.count = out.count(), .to = node.output_value(0)};
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {}, p.to));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, {}, p.to));
+  set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
   return plan;
 }
 

@@ -58,16 +58,16 @@ Plan plan_cumulative(const PlannedNode& node, bool is_product, const Capabilitie
                   .to = node.output_value(0)};
   const auto add = [&](Task task, int64_t count, std::vector<uint32_t> reads, uint32_t writes) {
     p.count = count;
-    plan.dispatches.push_back(
+    plan.launches.push_back(
         dispatch_of(plan.support.kernel, p, std::move(reads), writes, {task, is_product ? 1u : 0u}));
-    set_grid(plan.dispatches.back(), static_cast<uint64_t>(count), capabilities);
+    set_grid(plan.launches.back(), static_cast<uint64_t>(count), capabilities);
   };
   if (in_order || segments > 1)
     plan.scratch = static_cast<uint64_t>(rows * p.segments) * (is_whole || x.is("float64") ? 8 : 4);
   if (in_order) {
     for (; p.first < segments; ++p.first) {
       add(next_results, rows, {value, scratch_value}, p.to);
-      plan.dispatches.back().writes.push_back(scratch_value);
+      plan.launches.back().writes.push_back(scratch_value);
     }
     return plan;
   }

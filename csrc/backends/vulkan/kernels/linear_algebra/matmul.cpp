@@ -138,7 +138,7 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   set_grid(product, tiles(p, tile) * (split ? segments : 1) * tile.workgroup(), capabilities, tile.workgroup());
   if (!split) {
     finish_with(std::move(epilogue), product);
-    plan.dispatches.push_back(std::move(product));
+    plan.launches.push_back(std::move(product));
     return plan;
   }
   product.calls = {{.function = "leave_partial", .arguments = {}}};
@@ -148,8 +148,8 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   Dispatch joined = dispatch_of("matmul_segments" + sum, join, {scratch_value}, node.output_value(0));
   set_grid(joined, count, capabilities);
   finish_with(std::move(epilogue), joined);
-  plan.dispatches.push_back(std::move(product));
-  plan.dispatches.push_back(std::move(joined));
+  plan.launches.push_back(std::move(product));
+  plan.launches.push_back(std::move(joined));
   return plan;
 }
 

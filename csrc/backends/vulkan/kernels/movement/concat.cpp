@@ -34,8 +34,8 @@ Plan plan_concat(const PlannedNode& node, const Capabilities& capabilities) {
                             .to_row = out.shape()[axis] * inner,
                             .start = start,
                             .to = node.output_value(0)};
-      plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {p.from.value}, p.to));
-      set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+      plan.launches.push_back(dispatch_of(plan.support.kernel, p, {p.from.value}, p.to));
+      set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
     }
     start += row;
   }

@@ -63,8 +63,8 @@ Plan plan_wide_copy(const PlannedNode& node, const Capabilities& capabilities) {
   const WideParameters p = {layout_of(node.input_value(0), node.input(0)), layout_of(node.output_value(0), out),
                             out.count()};
   if (p.count == 0) return plan;
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {p.from.value}, p.to.value));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, {p.from.value}, p.to.value));
+  set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
   return plan;
 }
 
@@ -77,9 +77,9 @@ Plan plan_copy(const PlannedNode& node, const Capabilities& capabilities) {
     p = tiled(layout_of(node.input_value(0), x), node.output_value(0), out.item_size());
   if (!p) return plan_elementwise(node, capabilities);
   Plan plan = plan_named(by_item_size("transpose", out));
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, *p, {p->from}, p->to));
+  plan.launches.push_back(dispatch_of(plan.support.kernel, *p, {p->from}, p->to));
   const uint32_t workgroup = std::min(256u, capabilities.max_workgroup);
-  set_grid(plan.dispatches.back(), uint64_t{p->tiles} * workgroup, capabilities, workgroup);
+  set_grid(plan.launches.back(), uint64_t{p->tiles} * workgroup, capabilities, workgroup);
   return plan;
 }
 

@@ -35,7 +35,7 @@ Plan plan_pad(const PlannedNode& node, const Capabilities& capabilities) {
   const auto rank = static_cast<size_t>(out.rank());
   for (size_t k = 0; k < rank; ++k)
     p.axes[rank - 1 - k] = {out.shape()[k], attributes.before.data[k], x.shape()[k], x.strides()[k]};
-  Dispatch& dispatch = plan.dispatches.emplace_back(dispatch_of(plan.support.kernel, p, {p.from}, p.to));
+  Dispatch& dispatch = plan.launches.emplace_back(dispatch_of(plan.support.kernel, p, {p.from}, p.to));
   if (p.value != no_value) dispatch.reads.push_back(p.value);
   set_grid(dispatch, static_cast<uint64_t>(p.count), capabilities);
   return plan;

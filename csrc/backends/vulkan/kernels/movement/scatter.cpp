@@ -59,8 +59,8 @@ Plan plan_scatter(const PlannedNode& node, const Capabilities& capabilities) {
   const auto add = [&](Task task, int64_t count, std::vector<uint32_t> reads, uint32_t writes) {
     p.count = count;
     if (count == 0) return;
-    plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), writes, {task, bytes}));
-    set_grid(plan.dispatches.back(), static_cast<uint64_t>(count), capabilities);
+    plan.launches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), writes, {task, bytes}));
+    set_grid(plan.launches.back(), static_cast<uint64_t>(count), capabilities);
   };
   add(copy_x, out.count(), {p.x.value}, result);
   if (p.index_count == 0) return plan;

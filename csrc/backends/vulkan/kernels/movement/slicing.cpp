@@ -44,8 +44,8 @@ void add(Plan& plan, Parameters p, std::vector<uint32_t> reads, Task task, const
          uint32_t start_bytes, const Capabilities& capabilities) {
   p.count = shape.count();
   if (p.count == 0) return;
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to.value, {task, start_bytes}));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to.value, {task, start_bytes}));
+  set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
 }
 
 Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities& capabilities) {

@@ -38,8 +38,8 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
                         .axis = axis,
                         .to = node.output_value(0)};
   const auto bytes = static_cast<uint32_t>(indices.item_size());
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {value, p.indices.value}, p.to, {bytes}));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, {value, p.indices.value}, p.to, {bytes}));
+  set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
   return plan;
 }
 

@@ -47,7 +47,7 @@ Plan plan_norm(const PlannedNode& node, const Capabilities& capabilities, double
     p.bias_stride = node.input(2).strides().back();
   }
   const uint32_t team = team_of(width, capabilities);
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to, {team}));
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to, {team}));
   set_team_grid(plan, p.row_count, team, capabilities);
   return plan;
 }

@@ -30,7 +30,7 @@ Plan plan_softmax(const PlannedNode& node, const Capabilities& capabilities) {
                         .stride = x.strides().back(),
                         .to = node.output_value(0)};
   const uint32_t team = team_of(width, capabilities), logarithm = node.op() == "log_softmax" ? 1 : 0;
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {p.rows.value}, p.to, {team, logarithm}));
+  plan.launches.push_back(dispatch_of(plan.support.kernel, p, {p.rows.value}, p.to, {team, logarithm}));
   set_team_grid(plan, p.row_count, team, capabilities);
   return plan;
 }

@@ -53,8 +53,8 @@ class Reduction {
     uint64_t partials = columns ? add_columns() : add_rows();
     while (partials > 1) partials = add_partials(partials);
     if (family_.epilogue) {
-      for (Dispatch& dispatch : plan_.dispatches) dispatch.calls = {{.function = "leave_partial", .arguments = {}}};
-      finish_with(*std::move(family_.epilogue), plan_.dispatches.back());
+      for (Dispatch& dispatch : plan_.launches) dispatch.calls = {{.function = "leave_partial", .arguments = {}}};
+      finish_with(*std::move(family_.epilogue), plan_.launches.back());
     }
     return std::move(plan_);
   }
@@ -71,8 +71,8 @@ class Reduction {
                         .parts = static_cast<int64_t>(parts),
                         .to = to_};
     const uint32_t writes = parts > 1 ? scratch_value : to_;
-    plan_.dispatches.push_back(dispatch_of(shader + family_.variant, p, {from_}, writes, constants));
-    set_grid(plan_.dispatches.back(), groups * workgroup, capabilities_, workgroup);
+    plan_.launches.push_back(dispatch_of(shader + family_.variant, p, {from_}, writes, constants));
+    set_grid(plan_.launches.back(), groups * workgroup, capabilities_, workgroup);
     if (parts > 1) plan_.scratch = parts * results_ * family_.value_bytes;
   }
 
@@ -113,10 +113,10 @@ class Reduction {
                   .from_bytes = from_bytes_,
                   .to_bytes = plan_.scratch,
                   .to = to_};
-    plan_.dispatches.push_back(dispatch_of("reduce_partials." + family_.variant, p, {scratch_value},
-                                           left > 1 ? scratch_value : to_, {family_.reversed, team}));
+    plan_.launches.push_back(dispatch_of("reduce_partials." + family_.variant, p, {scratch_value},
+                                         left > 1 ? scratch_value : to_, {family_.reversed, team}));
     const uint64_t groups = left * quotient_up(results_, workgroup / team);
-    set_grid(plan_.dispatches.back(), groups * workgroup, capabilities_, workgroup);
+    set_grid(plan_.launches.back(), groups * workgroup, capabilities_, workgroup);
     from_bytes_ = plan_.scratch;
     if (left > 1) plan_.scratch += bytes;
     return left;

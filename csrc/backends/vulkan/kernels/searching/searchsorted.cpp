@@ -28,9 +28,9 @@ Plan plan_searchsorted(const PlannedNode& node, const Capabilities& capabilities
                         .sorted = node.input_value(0),
                         .to = node.output_value(0)};
   const std::string_view side = node.attributes<fe_searchsorted_attributes>().side;
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       dispatch_of(plan.support.kernel, p, {p.sorted, p.wanted.value}, p.to, {side == "right" ? 1u : 0u}));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
   return plan;
 }
 

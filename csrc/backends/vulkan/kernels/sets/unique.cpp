@@ -49,10 +49,10 @@ Plan plan_unique(const PlannedNode& node, Outputs outputs, const Capabilities& c
   }
   const auto add = [&](uint32_t task, int64_t count) {
     p.count = count;
-    plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {p.x, scratch_value}, p.values,
-                                          {task, outputs.indices > 0 ? 1u : 0u, outputs.counts > 0 ? 1u : 0u}));
-    plan.dispatches.back().writes = {p.values, p.indices, p.counts, p.inverse, p.total};
-    set_grid(plan.dispatches.back(), static_cast<uint64_t>(count), capabilities);
+    plan.launches.push_back(dispatch_of(plan.support.kernel, p, {p.x, scratch_value}, p.values,
+                                        {task, outputs.indices > 0 ? 1u : 0u, outputs.counts > 0 ? 1u : 0u}));
+    plan.launches.back().writes = {p.values, p.indices, p.counts, p.inverse, p.total};
+    set_grid(plan.launches.back(), static_cast<uint64_t>(count), capabilities);
   };
   add(0, std::max<int64_t>(1, p.size));
   if (outputs.inverse > 0 && p.elements > 0) add(1, p.elements);

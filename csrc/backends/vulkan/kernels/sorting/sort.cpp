@@ -24,9 +24,9 @@ static_assert(sizeof(fe_sort_attributes) == sizeof(fe_argsort_attributes));
 void add(Plan& plan, Sorted& sorted, Task task, int64_t invocations, std::vector<uint32_t> reads, uint32_t writes,
          const Capabilities& capabilities) {
   sorted.parameters.count = invocations;
-  plan.dispatches.push_back(
+  plan.launches.push_back(
       dispatch_of(sorted.shader, sorted.parameters, std::move(reads), writes, {task, sorted.descending}));
-  set_grid(plan.dispatches.back(), static_cast<uint64_t>(invocations), capabilities);
+  set_grid(plan.launches.back(), static_cast<uint64_t>(invocations), capabilities);
 }
 
 Plan plan_sorting(const PlannedNode& node, Task last, const Capabilities& capabilities) {

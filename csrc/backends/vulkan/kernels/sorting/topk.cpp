@@ -53,7 +53,7 @@ Plan plan_topk(const PlannedNode& node, const Capabilities& capabilities) {
       dispatch_of(plan.support.kernel, p, {p.kept.value, scratch_value}, p.values, {attributes.largest != 0 ? 0u : 1u});
   dispatch.writes = {p.values, p.indices, scratch_value};
   set_grid(dispatch, static_cast<uint64_t>(p.rows) * workgroup, capabilities, workgroup);
-  plan.dispatches.push_back(std::move(dispatch));
+  plan.launches.push_back(std::move(dispatch));
   plan.scratch = static_cast<uint64_t>(p.rows * padded) * 2 * std::max<size_t>(4, x.item_size());
   return plan;
 }
