@@ -14,7 +14,10 @@ using vulkan::PipelinePointer;
 class VulkanPipelines : public VulkanContext {
  protected:
   static vulkan::Dispatch dispatch(uint32_t workgroup) {
-    return {.shader = "iota.u32", .constants = {workgroup, 1, 1}};
+    vulkan::Dispatch dispatch;
+    dispatch.shader = "iota.u32";
+    dispatch.constants = {workgroup, 1, 1};
+    return dispatch;
   }
 };
 

@@ -11,7 +11,10 @@ class VulkanGpuAssisted : public VulkanContext {
   // iota.u32, with parameters at that address.
   void run_with_parameters_at(uint64_t address) {
     const vulkan::Allocation fault = allocate(256);
-    const vulkan::PipelinePointer pipeline = context->pipelines().get({.shader = "iota.u32", .constants = {1, 1, 1}});
+    vulkan::Dispatch dispatch;
+    dispatch.shader = "iota.u32";
+    dispatch.constants = {1, 1, 1};
+    const vulkan::PipelinePointer pipeline = context->pipelines().get(dispatch);
     const vulkan::Push push{fault.address, address, 0, 0};
     vulkan::Queue queue(context);
     queue.submit({}, [&](VkCommandBuffer commands) {
