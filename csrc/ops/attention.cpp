@@ -45,6 +45,31 @@ void attention(Inference& i) {
   i.output({i.input(0).dtype, out});
 }
 
+void rotation(Inference& i) {
+  const Shape &x = i.input(0).shape, &table = i.input(1).shape;
+  if (x.rank() == 0 || table.rank() == 0) i.fail("needs at least 1 dimension: {}", i.call());
+  if (i.input(2).shape != table) i.fail("cosines and sines differ in shape: {}", i.call());
+  if (table[table.rank() - 1] > x[x.rank() - 1] / 2)
+    i.fail("{} cosines are more than half of the {} elements of a row of x", table[table.rank() - 1],
+           x[x.rank() - 1]);
+  Shape rows = x, angles = table;
+  rows.resize(rows.rank() - 1);
+  angles.resize(angles.rank() - 1);
+  if (angles.rank() > rows.rank() || broadcast("rope", rows, angles) != rows)
+    i.fail("cosines of shape {} do not broadcast to the rows of x{}", to_string(table), to_string(x));
+  i.output({i.input(0).dtype, x});
+}
+
+// `count` elements of the last axis from `first` on, in steps.
+Value part_of_rows(Builder& b, Value x, int64_t first, int64_t count, int64_t step) {
+  const Shape shape = b.type(x).shape;
+  std::vector<int64_t> starts(shape.size(), 0), sizes(shape.begin(), shape.end()), steps(shape.size(), 1);
+  starts.back() = count == 0 ? 0 : first;
+  sizes.back() = count;
+  steps.back() = step;
+  return b.apply("slice", {x}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}});
+}
+
 }  // namespace
 
 OP(scaled_dot_product_attention)
@@ -100,6 +125,55 @@ OP(scaled_dot_product_attention)
       const Value e = b.exp(b.subtract(scores, b.where(empty, zero, greatest)));
       const Value sum = b.reduce_keeping("sum", e, {-1});
       return b.matmul(b.divide(e, b.where(empty, b.scalar_like(1, sum), sum)), value);
+    });
+
+OP(rope)
+    .doc(
+        "Rotary position embedding (Su et al. 2021): each pair (a, b) of elements of a row becomes (a cos - b sin, "
+        "a sin + b cos). `rope_table` gives the cosines and sines of positions.")
+    .returns("The rows, in x's shape and dtype. Elements behind the pairs are as they were.")
+    .raises("The rows have fewer than two elements for each cosine, or the shapes do not broadcast.")
+    .example(
+        ">>> quarter = fe.asarray([0.0, 0.0]), fe.asarray([1.0, 1.0])\n"
+        ">>> fe.rope(fe.asarray([1.0, 2.0, 3.0, 4.0]), *quarter).tolist()\n"
+        "[-3.0, -4.0, 1.0, 2.0]\n"
+        ">>> fe.rope(fe.asarray([1.0, 2.0, 3.0, 4.0]), *quarter, interleaved=True).tolist()\n"
+        "[-2.0, 1.0, -4.0, 3.0]")
+    .input("x", real_floating)
+    .about("The rows, of shape (..., d).")
+    .input("cosines", real_floating)
+    .about("The cosines of the angles, of shape (..., r) with 2 r <= d. The leading axes broadcast to those of x.")
+    .input("sines", real_floating)
+    .about("The sines, of the same shape.")
+    .boolean_attribute("interleaved", false)
+    .about("Whether a pair are elements 2 i and 2 i + 1; by default elements i and i + r.")
+    .result(rotation)
+    .decompose([](Builder& b, const Call& c) {
+      const Value x = c.input(0);
+      const TensorType type = b.type(x);
+      const int64_t width = type.shape[type.shape.rank() - 1];
+      Shape table = b.type(c.input(1)).shape;
+      const int64_t pairs = table[table.rank() - 1];
+      const auto angle = [&](Value v) { return b.type(v).dtype == type.dtype ? v : b.astype(v, type.dtype); };
+      const Value cosine = angle(c.input(1)), sine = angle(c.input(2));
+      const bool interleaved = c.attribute().boolean("interleaved");
+      const int64_t step = interleaved ? 2 : 1;
+      const Value left = part_of_rows(b, x, 0, pairs, step);
+      const Value right = part_of_rows(b, x, interleaved ? 1 : pairs, pairs, step);
+      Value turned[] = {b.subtract(b.multiply(left, cosine), b.multiply(right, sine)),
+                        b.add(b.multiply(left, sine), b.multiply(right, cosine))};
+      Shape both = type.shape;
+      both[both.rank() - 1] = 2 * pairs;
+      if (interleaved) {
+        Shape single = b.type(turned[0]).shape;
+        single.push_back(1);
+        for (Value& part : turned) part = b.reshape(part, single);
+      }
+      const int64_t axis = interleaved ? both.rank() : both.rank() - 1;
+      const Value rows = b.reshape(b.apply("concat", {turned[0], turned[1]}, {{"axis", axis}}), both);
+      if (2 * pairs == width) return rows;
+      return b.apply("concat", {rows, part_of_rows(b, x, 2 * pairs, width - 2 * pairs, 1)},
+                     {{"axis", int64_t{both.rank() - 1}}});
     });
 
 }  // namespace ferrule::ops

@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from ferrule.functions.products import *
     from ferrule.functions.reduction_functions import *
     from ferrule.functions.repetition import *
+    from ferrule.functions.rotary_positions import *
     from ferrule.functions.rounding import *
     from ferrule.functions.searching import *
     from ferrule.functions.selection import *

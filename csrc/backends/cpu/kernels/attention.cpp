@@ -1,4 +1,4 @@
-// Scaled dot-product attention. See attention.h.
+// Scaled dot-product attention (attention.h), and rotary positions.
 #include "attention.h"
 #include "op_attributes.h"
 
@@ -113,7 +113,81 @@ fe_error* run(const Call& call) {
   });
 }
 
+// Turns `pairs` pairs of a row. Products are rounded before they are added, as in the decomposition.
+template <class T, bool interleaved>
+HWY_INLINE void turn_row(const T* x, const T* cosines, const T* sines, int64_t pairs, T* y) {
+  const Full<T> d;
+  constexpr int64_t n = lanes_of<T>;
+  constexpr int64_t step = interleaved ? 2 : 1;
+  const int64_t other = interleaved ? 1 : pairs;
+  int64_t i = 0;
+  for (; i + n <= pairs; i += n) {
+    auto left = hn::Zero(d), right = left;
+    if constexpr (interleaved) {
+      hn::LoadInterleaved2(d, x + 2 * i, left, right);
+    } else {
+      left = hn::LoadU(d, x + i);
+      right = hn::LoadU(d, x + pairs + i);
+    }
+    const auto cosine = hn::LoadU(d, cosines + i), sine = hn::LoadU(d, sines + i);
+    const auto first = hn::Sub(hn::Mul(left, cosine), hn::Mul(right, sine));
+    const auto second = hn::Add(hn::Mul(left, sine), hn::Mul(right, cosine));
+    if constexpr (interleaved) {
+      hn::StoreInterleaved2(first, second, d, y + 2 * i);
+    } else {
+      hn::StoreU(first, d, y + i);
+      hn::StoreU(second, d, y + pairs + i);
+    }
+  }
+  for (; i < pairs; ++i) {
+    const T left = x[step * i], right = x[step * i + other];
+    y[step * i] = left * cosines[i] - right * sines[i];
+    y[step * i + other] = left * sines[i] + right * cosines[i];
+  }
+}
+
+// Offset of a row of x in a table, whose leading axes broadcast.
+int64_t table_offset(const Operand& table, const Operand& x, int64_t row) {
+  int64_t at = 0;
+  for (int32_t axis = x.rank - 1; axis-- > 0;) {
+    const int32_t own = axis - (x.rank - table.rank);
+    if (own >= 0 && table.shape[own] != 1) at += row % x.shape[axis] * table.strides[own];
+    row /= x.shape[axis];
+  }
+  return at;
+}
+
+template <class T, bool interleaved>
+fe_error* turn(const Call& call) {
+  const Operand &x = call.in[0], &table = call.in[1];
+  const int64_t width = x.shape[x.rank - 1], pairs = table.shape[table.rank - 1];
+  int64_t rows = 1;
+  for (int32_t axis = 0; axis + 1 < x.rank; ++axis) rows *= x.shape[axis];
+  return parallel(call, rows, larger(1, 16384 / larger(1, width)), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* const from = reinterpret_cast<const T*>(x.data) + table_offset(x, x, row);
+      T* const to = reinterpret_cast<T*>(call.out[0].data) + row * width;
+      turn_row<T, interleaved>(from, reinterpret_cast<const T*>(table.data) + table_offset(table, x, row),
+                               reinterpret_cast<const T*>(call.in[2].data) + table_offset(call.in[2], x, row), pairs,
+                               to);
+      __builtin_memcpy(to + 2 * pairs, from + 2 * pairs, static_cast<size_t>(width - 2 * pairs) * sizeof(T));
+    }
+  });
+}
+
+bool accepts_tables(const Call& call) {
+  return call.in_count == 3 && call.in[0].rank > 0 && call.in[1].rank > 0 && call.in[1].dtype == call.in[0].dtype &&
+         call.in[2].dtype == call.in[0].dtype;
+}
+
 }  // namespace
+
+KERNEL(rope, .dtypes = f32 | f64, .layouts = {FE_LAYOUT_ROWS, FE_LAYOUT_ROWS, FE_LAYOUT_ROWS},
+       .accepts = accepts_tables) {
+  const bool interleaved = attributes_of<fe_rope_attributes>(call).interleaved != 0;
+  if (call.in[0].dtype == DType::f32) return interleaved ? turn<float, true>(call) : turn<float, false>(call);
+  return interleaved ? turn<double, true>(call) : turn<double, false>(call);
+}
 
 KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .layouts = {FE_LAYOUT_ROWS, FE_LAYOUT_ROWS, FE_LAYOUT_ROWS},
        .accepts = accepts, .local_scratch = local_scratch) {

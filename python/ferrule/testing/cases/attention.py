@@ -14,7 +14,7 @@ from ferrule.testing.model.dtypes import FLOATS, Values, accumulator_roundoff
 from ferrule.testing.model.exactness import Tolerance
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.model.values import Domain
-from ferrule.testing.problems.attention import attentions
+from ferrule.testing.problems.attention import attentions, rotations
 
 PLAIN = attentions()
 MASKED = attentions(mask=True)
@@ -140,4 +140,38 @@ def attention_cases(d: str) -> list[Case]:
     return cases
 
 
-CASES = [case for d in FLOATS for case in attention_cases(d)]
+def pairs_of(x: Values, count: int, interleaved: bool) -> tuple[Values, Values]:
+    """Views of both elements of each pair."""
+    return (
+        (x[..., 0 : 2 * count : 2], x[..., 1 : 2 * count : 2])
+        if interleaved
+        else (
+            x[..., :count],
+            x[..., count : 2 * count],
+        )
+    )
+
+
+def rope(x: Values, cosines: Values, sines: Values, interleaved: bool) -> Values:
+    result = x.copy()
+    left, right = pairs_of(x, cosines.shape[-1], interleaved)
+    first, second = pairs_of(result, cosines.shape[-1], interleaved)
+    first[...], second[...] = left * cosines - right * sines, left * sines + right * cosines
+    return result
+
+
+def rope_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    x, cosines, sines = map(np.abs, inputs)
+    bound = np.zeros_like(x)
+    left, right = pairs_of(x, cosines.shape[-1], attributes["interleaved"])
+    first, second = pairs_of(bound, cosines.shape[-1], attributes["interleaved"])
+    first[...], second[...] = left * cosines + right * sines, left * sines + right * cosines
+    return np.asarray(gamma(3, dtype) * bound + least_normal(dtype))
+
+
+ROPE = Tolerance("gamma_3 |x| |rotation|", bound=rope_bound)
+
+CASES = [
+    *(case for d in FLOATS for case in attention_cases(d)),
+    *(Case("rope", (d, "float64" if d == "float64" else "float32"), d, rotations(), rope, ROPE) for d in FLOATS),
+]

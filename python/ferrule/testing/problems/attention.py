@@ -101,3 +101,39 @@ def attentions(mask: bool = False, length: bool = False) -> Family:
             ),
         ),
     )
+
+
+def rotations() -> Family:
+    """Rows, and cosines and sines of their angles, which broadcast."""
+
+    def problem(x: Shape, table: Shape, interleaved: bool = False) -> Problem:
+        return Problem((x, table, table), {"interleaved": interleaved})
+
+    def both(x: Shape, table: Shape) -> tuple[Problem, ...]:
+        return problem(x, table), problem(x, table, True)
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+
+        def drawn(rows: int, pairs: int, rest: int, is_shared: bool, interleaved: bool) -> Problem:
+            return problem((2, rows, 2 * pairs + rest), (1 if is_shared else rows, pairs), interleaved)
+
+        return st.builds(drawn, st.integers(0, 9), st.integers(0, 40), st.integers(0, 5), st.booleans(), st.booleans())
+
+    def sized(size: int) -> tuple[Problem, ...]:
+        return both((2, 2 * size + size % 3), (2, size)) if size <= 1_025 else ()
+
+    return Family(
+        sized=sized,
+        plain=(
+            *both((2, 3, 5, 16), (5, 8)),
+            *both((2, 3, 5, 64), (2, 1, 5, 32)),
+            *both((3, 33), (1, 10)),
+            *both((10,), (4,)),
+        ),
+        empty=(*both((0, 4), (0, 2)), *both((3, 4), (3, 0)), *both((2, 0), (2, 0))),
+        single=both((1, 2), (1, 1)),
+        large=both((2, 300, 128), (300, 64)),
+        draw=draw,
+        batches=(Batch(problem((67, 5, 32), (5, 16)), (0, None, None)),),
+    )
