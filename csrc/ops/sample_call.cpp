@@ -26,6 +26,7 @@ std::vector<std::vector<Shape>> candidate_shapes(std::size_t count, int64_t unit
       {all, row},
       {all, column},
       {all, row, row},
+      {all, three, three},
       {all, scalar},
       {row, scalar},
       {scalar, scalar},
