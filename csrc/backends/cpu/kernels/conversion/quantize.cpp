@@ -1,57 +1,9 @@
-// Conversions between block dtypes and float32. They follow ggml's formulas step by step in float32, and so give the
-// same bits as its Python package (gguf.quants).
-#include "../quantized_blocks.h"
+// Conversions between block dtypes and float32. Encoding follows ggml's formulas step by step in float32, and so gives
+// the same bits as its Python package (gguf.quants).
+#include "block_decoding.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-void dequantize(const Block<DType::q8_0>& block, float* y) {
-  const float scale = widen(block.scale);
-  for (int64_t i = 0; i < 32; ++i) y[i] = scale * static_cast<float>(block.numbers[i]);
-}
-
-void dequantize(const Block<DType::q4_0>& block, float* y) {
-  const float scale = widen(block.scale);
-  for (int64_t i = 0; i < 16; ++i) {
-    y[i] = scale * static_cast<float>((block.numbers[i] & 15) - 8);
-    y[i + 16] = scale * static_cast<float>((block.numbers[i] >> 4) - 8);
-  }
-}
-
-// The 6-bit value of part `k`. Those of the first four parts are in one byte, the others in two.
-int part_scale(const uint8_t* parts, int64_t k) {
-  return k < 4 ? parts[k] & 63 : (parts[k + 4] & 15) | (parts[k - 4] >> 2 & 48);
-}
-int part_least(const uint8_t* parts, int64_t k) {
-  return k < 4 ? parts[k + 4] & 63 : parts[k + 4] >> 4 | (parts[k] >> 2 & 48);
-}
-
-void dequantize(const Block<DType::q4_K>& block, float* y) {
-  const float scale = widen(block.scale), least = widen(block.least);
-  for (int64_t k = 0; k < 8; ++k) {
-    const float s = scale * static_cast<float>(part_scale(block.parts, k));
-    const float m = least * static_cast<float>(part_least(block.parts, k));
-    const uint8_t* numbers = block.numbers + k / 2 * 32;
-    const int shift = k % 2 == 0 ? 0 : 4;
-    for (int64_t i = 0; i < 32; ++i) y[32 * k + i] = s * static_cast<float>(numbers[i] >> shift & 15) - m;
-  }
-}
-
-void dequantize(const Block<DType::q6_K>& block, float* y) {
-  const float scale = widen(block.scale);
-  for (int64_t k = 0; k < 8; ++k) {  // of 32 elements
-    const int64_t half = k / 4, quarter = k % 4;
-    const uint8_t* low = block.low + 64 * half + 32 * (quarter % 2);
-    const uint8_t* high = block.high + 32 * half;
-    const int low_shift = quarter < 2 ? 0 : 4, high_shift = static_cast<int>(2 * quarter);
-    const float scales[] = {scale * static_cast<float>(block.parts[2 * k]),
-                            scale * static_cast<float>(block.parts[2 * k + 1])};
-    for (int64_t i = 0; i < 32; ++i) {
-      const int number = (low[i] >> low_shift & 15) | (high[i] >> high_shift & 3) << 4;
-      y[32 * k + i] = scales[i / 16] * static_cast<float>(number - 32);
-    }
-  }
-}
 
 // A block that contains NaN becomes NaN as a whole, because it has one scale.
 bool has_nan(const float* x) {
@@ -104,7 +56,8 @@ fe_error* to_float(const Call& call) {
   const Block* from = reinterpret_cast<const Block*>(call.in[0].data);
   float* to = reinterpret_cast<float*>(call.out[0].data);
   return for_each_block(call, call.in[0], Block::elements, [from, to](int64_t at, int64_t number) {
-    dequantize(from[at / Block::elements], to + number * Block::elements);
+    for (int64_t k = 0; k < Block::elements / 32; ++k)
+      decode_part(from[at / Block::elements], k, to + number * Block::elements + 32 * k);
   });
 }
 
