@@ -10,7 +10,7 @@ import numpy as np
 from ferrule.testing.cases.conversion import dequantized
 from ferrule.testing.model.bounds import gamma
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import BLOCKS, COMPLEX, FLOATS, INTEGERS, Values
+from ferrule.testing.model.dtypes import BLOCKS, COMPLEX, FLOATS, FORMATS, INTEGERS, Values
 from ferrule.testing.model.exactness import EXACT, Tolerance
 from ferrule.testing.model.values import complex_of
 from ferrule.testing.problems.linear_algebra import matrix_products, products_with_rows
@@ -46,7 +46,8 @@ def linear_bound(
 ) -> Values:
     x, w = inputs
     weights = dequantized(block_dtype, w, "float32") if block_dtype else w
-    return gamma(x.shape[-1], dtype) * linear("", np.abs(x).astype(np.float64), np.abs(weights).astype(np.float64))
+    sums = linear("", np.abs(x).astype(np.float64), np.abs(weights).astype(np.float64))
+    return gamma(x.shape[-1], dtype) * sums + x.shape[-1] * FORMATS[dtype].least  # products that underflow
 
 
 def linear_case(dtype: str, block_dtype: str = "") -> Case:
@@ -67,5 +68,6 @@ CASES = [
         for d in (*INTEGERS, *FLOATS, *COMPLEX)
     ),
     *map(linear_case, FLOATS),
-    *(linear_case(d, blocks) for d in FLOATS for blocks in BLOCKS),
+    *(linear_case("float32", blocks) for blocks in BLOCKS),
+    *(linear_case(d, blocks) for d in FLOATS if d != "float32" for blocks in ("q4_0", "q8_0")),
 ]

@@ -40,6 +40,17 @@ HWY_NOINLINE void multiply_part(const float* HWY_RESTRICT a, const float* HWY_RE
     }
 }
 
+// Makes weights of the numbers whose scale is not finite: an infinity times 0 is NaN.
+void apply_infinite_scales(float* w, float* scale) {
+  const Full<float> d;
+  if (hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))))) return;
+  for (int64_t j = 0; j < panel_columns; ++j) {
+    if (scale[j] - scale[j] == 0) continue;
+    for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] *= scale[j];
+    scale[j] = 1;
+  }
+}
+
 using PartFunction = void (*)(const float* a, const float* w, const float* scale, bool is_first, float* c);
 template <bool is_scaled, int... rows>
 constexpr PartFunction part_function(int64_t count, Number<rows>...) {
@@ -154,6 +165,7 @@ struct BlockProduct {
       }
       for (int64_t k = 0; k < elements / part; ++k) {
         now->decode(k, memory.w, memory.scale);
+        if constexpr (is_scaled) apply_infinite_scales(memory.w, memory.scale);
         for (int64_t row = 0; row < rows; row += tall) {
           const bool is_last = row + tall >= rows;
           (is_last ? last : whole)(a, memory.w, memory.scale, block == 0 && k == 0, memory.c + row * panel_columns);
