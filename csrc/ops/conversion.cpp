@@ -4,12 +4,12 @@
 namespace ferrule::ops {
 namespace {
 
-// "q8_0 or q4_0": those that float32 can become.
+// "q8_0, q4_0": those that float32 can become.
 std::string encoded_dtypes() {
   std::vector<const char*> names;
   for (const DTypeRow& row : dtype_rows)
     if (row.is_encoded) names.push_back(row.name);
-  return fmt::format("{}", fmt::join(names, " or "));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // Block dtypes are converted only from and to float32; another dtype needs a second cast.
@@ -19,7 +19,7 @@ void check_quantising(Inference& i, DType to) {
   if (from != DType::float32 && to != DType::float32)
     i.fail("{} becomes the dtype {} by way of float32", to_string(i.input(0)), ferrule::name_of(to));
   if (is_block(to) && !row_of(to).is_encoded)
-    i.fail("float32 cannot become {}: use {}", ferrule::name_of(to), encoded_dtypes());
+    i.fail("float32 cannot become {}: use one of {}", ferrule::name_of(to), encoded_dtypes());
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Matrix products.
 #include "ops/rules.h"
 
+#include <numeric>
+#include <utility>
+
 namespace ferrule::ops {
 namespace {
 
@@ -15,6 +18,43 @@ void matrix_product(Inference& i) {
   i.output({i.input(0).dtype, out});
 }
 
+// x @ w.T, where w may be stored in blocks.
+void product_with_rows(Inference& i) {
+  const Shape &x = i.input(0).shape, &w = i.input(1).shape;
+  const DType stored_as = i.input(1).dtype;
+  if (!is_block(stored_as) && stored_as != i.input(0).dtype)
+    i.fail("the dtypes of x and w differ, and w is not stored in blocks: {}", i.call());
+  if (is_block(stored_as) && is_complex(i.input(0).dtype)) i.fail("blocks are real numbers: {}", i.call());
+  if (x.rank() < 1 || w.rank() < 2)
+    i.fail("needs rows x of at least 1 dimension, and a matrix w: {} and {}", to_string(x), to_string(w));
+  if (x[x.rank() - 1] != w[w.rank() - 1])
+    i.fail("the rows of x have {} elements, and those of w {}: {} and {}", x[x.rank() - 1], w[w.rank() - 1],
+           to_string(x), to_string(w));
+  if (w.rank() > 2 && x.rank() < 2) i.fail("several matrices w need matrices x: {} and {}", to_string(x), to_string(w));
+  Shape out;
+  if (w.rank() > 2) {
+    out = broadcast("linear", batch_shape(x), batch_shape(w));
+    out.push_back(x[x.rank() - 2]);
+  } else {
+    for (int k = 0; k + 1 < x.rank(); ++k) out.push_back(x[k]);
+  }
+  out.push_back(w[w.rank() - 2]);
+  i.output({i.input(0).dtype, out});
+}
+
+Value multiply_by_rows(Builder& b, Value x, Value w) {
+  const TensorType rows = b.type(x);
+  const Shape weights = b.type(w).shape;
+  if (is_block(b.type(w).dtype)) w = b.astype(w, DType::float32);
+  if (b.type(w).dtype != rows.dtype) w = b.astype(w, rows.dtype);
+  std::vector<int64_t> swapped(static_cast<std::size_t>(weights.rank()));
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
+  const Value columns = b.permute_dims(w, swapped);
+  if (rows.shape.rank() > 1) return b.matmul(x, columns);
+  return b.reshape(b.matmul(b.reshape(x, Shape{1, rows.shape[0]}), columns), Shape{weights[weights.rank() - 2]});
+}
+
 }  // namespace
 
 OP(matmul)
@@ -24,5 +64,23 @@ OP(matmul)
     .promoted("x2", numeric)
     .takes_epilogue()
     .result(matrix_product);
+
+OP(linear)
+    .doc(
+        "x @ w.T: the product of rows x with the rows of w, as of a layer without bias. Weights w that are stored in "
+        "blocks are read as they are, and not decoded to memory where the device has a kernel for them.")
+    .returns("The product, of shape (..., n) and x's dtype.")
+    .raises("The rows have other lengths, or the dtypes differ and w is not stored in blocks.")
+    .example(
+        ">>> w = fe.asarray([[1.0] * 32, [2.0] * 32]).astype(fe.q4_0)\n"
+        ">>> fe.linear(fe.ones(32), w).tolist()\n"
+        "[32.0, 64.0]")
+    .input("x", real_floating)
+    .about("The rows, of shape (..., k).")
+    .input("w", stored)
+    .about("The weights, of shape (..., n, k): of x's dtype, or of a block dtype.")
+    .takes_epilogue()
+    .result(product_with_rows)
+    .decompose([](Builder& b, Value x, Value w) { return multiply_by_rows(b, x, w); });
 
 }  // namespace ferrule::ops

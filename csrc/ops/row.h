@@ -314,6 +314,7 @@ struct Row {
   // A function of (Builder&, const Call&), or of (Builder&, Value...) with one Value per input.
   template <class Function>
   constexpr Row decompose(Function) const {
+    static_assert(std::is_empty_v<Function>, "a lambda without captures, which its type can make again");
     return with([](Row& r) {
       if (r.kind == Kind::primitive) r.kind = Kind::composite;
       r.decomposition = [](Builder& b, const Call& c) -> Value {

@@ -35,8 +35,8 @@ struct Operand {
   int64_t strides[FE_MAX_RANK];
   int32_t rank;
   DType dtype;
-  uint8_t item_size;  // bytes of an element, or of a block of a block dtype
-  bool prepared;      // data is what `prepare` wrote; shape and strides are those of the original
+  uint16_t item_size;  // bytes of an element, or of a block of a block dtype
+  bool prepared;       // data is what `prepare` wrote; shape and strides are those of the original
 };
 
 // Scratch memory per thread. Kernels use it instead of large local variables, because a calling thread may have a small

@@ -43,7 +43,7 @@ Operand operand_of(const fe_graph_view& view, uint32_t index) {
   const fe_value& value = *view.values[index];
   Operand operand{};
   operand.dtype = dtype_from(value.dtype);
-  operand.item_size = static_cast<uint8_t>(sdk::host->dtype_info(value.dtype)->block_bytes);
+  operand.item_size = static_cast<uint16_t>(sdk::host->dtype_info(value.dtype)->block_bytes);
   operand.rank = value.rank;
   std::copy_n(value.shape, value.rank, operand.shape);
   std::copy_n(value.strides, value.rank, operand.strides);

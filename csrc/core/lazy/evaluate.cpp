@@ -105,7 +105,7 @@ class Evaluation : private Donor {
       if (is_view(items_[i]) && is_read_later(items_[i]))
         items_[arrays_->item_inputs[items_[i].first_input]].is_viewed = true;
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (!is_wanted(items_[i])) continue;
+      if (!is_wanted(items_[i]) || is_left_in_blocks(static_cast<uint32_t>(i))) continue;
       arrays_->outputs.push_back(static_cast<uint32_t>(i));
       inputs += items_[i].input_count;
     }
@@ -245,6 +245,23 @@ class Evaluation : private Donor {
     if (item.is_asked) return true;
     if (item.state != Array::State::pending || item.array->outputs_) return false;
     return item.array->handles > 0 || (!is_view(item) && is_read_later(item));
+  }
+
+  // Whether the item is decoded from blocks, or a view of such numbers, and products alone read it here: they read the
+  // blocks instead (compiler/read_blocks.cpp). The numbers take several times the memory, so they are only computed when
+  // they are asked for.
+  bool is_left_in_blocks(uint32_t number) const {
+    const Item* item = &items_[number];
+    if (item->is_asked) return false;
+    if (is_view(*item)) item = &items_[inputs_of(*item)[0]];
+    if (item->state != Array::State::pending || item->input_count != 1) return false;
+    if (!is_block(items_[inputs_of(*item)[0]].array->type().dtype) || is_block(item->array->type().dtype)) return false;
+    return std::all_of(items_.begin(), items_.end(), [&](const Item& reader) {
+      const std::span<const uint32_t> inputs = inputs_of(reader);
+      const ops::Row* const op = reader.array->op_;
+      return std::find(inputs.begin(), inputs.end(), number) == inputs.end() || op == &ops::op_named("permute_dims") ||
+             op == &ops::op_named("matmul");
+    });
   }
 
   // The memory of an array that only the node that reads it can reach, if that node's result is wanted.

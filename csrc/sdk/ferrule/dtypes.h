@@ -47,10 +47,29 @@
   NUMBER(float8_e5m2,   f8_e5m2,   "float8_e5m2",   FLOAT,    uint8_t,  none,       5,  2,  1, "ml_dtypes", 12, "F8_E5M2", -1) \
   NUMBER(complex64,     c64,       "complex64",     COMPLEX,  float,    complex64,  0,  0,  0, "numpy",     5,  "C64",     -1) \
   NUMBER(complex128,    c128,      "complex128",    COMPLEX,  double,   complex128, 0,  0,  0, "numpy",     5,  "",        -1) \
-  BLOCK(q8_0, 32,  34,  1, 8)  \
-  BLOCK(q4_0, 32,  18,  1, 2)  \
-  BLOCK(q4_K, 256, 144, 0, 12) \
-  BLOCK(q6_K, 256, 210, 0, 14)
+  BLOCK(q8_0,    32,  34,  1, 8)  \
+  BLOCK(q4_0,    32,  18,  1, 2)  \
+  BLOCK(q4_K,    256, 144, 0, 12) \
+  BLOCK(q6_K,    256, 210, 0, 14) \
+  BLOCK(q4_1,    32,  20,  1, 3)  \
+  BLOCK(q5_0,    32,  22,  1, 6)  \
+  BLOCK(q5_1,    32,  24,  1, 7)  \
+  BLOCK(q2_K,    256, 84,  0, 10) \
+  BLOCK(q3_K,    256, 110, 0, 11) \
+  BLOCK(q5_K,    256, 176, 0, 13) \
+  BLOCK(iq1_s,   256, 50,  0, 19) \
+  BLOCK(iq1_m,   256, 56,  0, 29) \
+  BLOCK(iq2_xxs, 256, 66,  0, 16) \
+  BLOCK(iq2_xs,  256, 74,  0, 17) \
+  BLOCK(iq2_s,   256, 82,  0, 22) \
+  BLOCK(iq3_xxs, 256, 98,  0, 18) \
+  BLOCK(iq3_s,   256, 110, 0, 21) \
+  BLOCK(iq4_nl,  32,  18,  0, 20) \
+  BLOCK(iq4_xs,  256, 136, 0, 23) \
+  BLOCK(tq1_0,   256, 54,  1, 34) \
+  BLOCK(tq2_0,   256, 66,  1, 35) \
+  BLOCK(mxfp4,   32,  17,  1, 39) \
+  BLOCK(nvfp4,   64,  36,  0, 40)
 /* clang-format on */
 
 /* As NUMBER or BLOCK: nothing. */

@@ -19,9 +19,10 @@ from ferrule.array.host_memory import check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
 from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError
 from ferrule.functions import views
-from ferrule.functions.conversion import as_int64
+from ferrule.functions.conversion import as_int64, cast
 from ferrule.functions.index_bounds import check_bounds, known
 
 __all__ = [
@@ -120,7 +121,8 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     Returns
     -------
     Array
-        The view.
+        The view. Blocks of a block dtype lie along the last axis: where it moves, the result is decoded to float32,
+        though not before it is needed. A product `y @ x.T` reads the blocks themselves.
 
     Raises
     ------
@@ -134,6 +136,8 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     """
     refuse_more(more, "permute_dims", "pass the axes as one tuple: permute_dims(x, (1, 0))")
     order = sizes(axes, "permute_dims", "axes")
+    if isinstance(x, Array) and is_block(x.dtype) and order and order[-1] not in (-1, len(order) - 1):
+        x = cast(x, "float32")
     return views.cut(x, views.Permuted(tuple(axis + len(order) if -len(order) <= axis < 0 else axis for axis in order)))
 
 

@@ -29,27 +29,9 @@ TYPES = tuple(
 )
 # Those that it lacks, of which only the size is known here.
 _OTHERS = (
-    TensorType("Q4_1", 3, 32, 20),
-    TensorType("Q5_0", 6, 32, 22),
-    TensorType("Q5_1", 7, 32, 24),
     TensorType("Q8_1", 9, 32, 36),
-    TensorType("Q2_K", 10, 256, 84),
-    TensorType("Q3_K", 11, 256, 110),
-    TensorType("Q5_K", 13, 256, 176),
     TensorType("Q8_K", 15, 256, 292),
-    TensorType("IQ2_XXS", 16, 256, 66),
-    TensorType("IQ2_XS", 17, 256, 74),
-    TensorType("IQ3_XXS", 18, 256, 98),
-    TensorType("IQ1_S", 19, 256, 50),
-    TensorType("IQ4_NL", 20, 32, 18),
-    TensorType("IQ3_S", 21, 256, 110),
-    TensorType("IQ2_S", 22, 256, 82),
-    TensorType("IQ4_XS", 23, 256, 136),
-    TensorType("IQ1_M", 29, 256, 56),
-    TensorType("TQ1_0", 34, 256, 54),
-    TensorType("TQ2_0", 35, 256, 66),
-    TensorType("MXFP4", 39, 32, 17),
-    TensorType("NVFP4", 40, 64, 36),
+    TensorType("Q1_0", 41, 128, 18),
 )
 
 

@@ -1,4 +1,4 @@
-"""A block dtype is added to copies of four files. What reads the table then knows it, and compiles as it is.
+"""An invented block dtype is added to copies of four files. What reads the table then knows it, and compiles as it is.
 
 Its kernels are not among these: a device that has none says so.
 """
@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build" / "dev"
 # The edits, by file: what is in front of the new text, and that text. docs/develop/dtypes.md lists these files.
 EDITS = {
-    "csrc/sdk/ferrule/dtypes.h": ("BLOCK(q6_K, 256, 210, 0, 14)", " BLOCK(q5_0, 32, 22, 1, 6)"),
-    "python/ferrule/__init__.py": ("        q4_K as q4_K,\n", "        q5_0 as q5_0,\n"),
-    "python/ferrule/testing/model/values.py": ('"q6_K": (208,)', ', "q5_0": (0,)'),
-    "docs/use/arrays.md": ("`fe.q4_K`", ", `fe.q5_0`"),
+    "csrc/sdk/ferrule/dtypes.h": ("BLOCK(nvfp4,   64,  36,  0, 40)", " BLOCK(q9_0, 32, 38, 1, 99)"),
+    "python/ferrule/__init__.py": ("        q8_0 as q8_0,\n", "        q9_0 as q9_0,\n"),
+    "python/ferrule/testing/model/values.py": ('"q6_K": (208,)', ', "q9_0": (0,)'),
+    "docs/use/arrays.md": ("`fe.q8_0`", ", `fe.q9_0`"),
 }
 # Sources that are made of the rows, and the targets that they belong to.
 READERS = {
@@ -85,11 +85,11 @@ def test_the_core_knows_the_dtype(tree: Path) -> None:
         #include <cstdio>
         using namespace ferrule;
         int main() {
-          const DTypeRow* row = find_dtype("q5_0");
+          const DTypeRow* row = find_dtype("q9_0");
           const fe_dtype_info* info = info_of(static_cast<fe_dtype>(row->dtype));
-          const bool is_right = is_block(row->dtype) && row->is_encoded && bytes_of(DType::q5_0, 64) == 44 &&
-                                promote(DType::q5_0, DType::float32) == DType::none &&
-                                static_cast<fe_dtype>(DType::q6_K) + 1 == static_cast<fe_dtype>(DType::q5_0);
+          const bool is_right = is_block(row->dtype) && row->is_encoded && bytes_of(DType::q9_0, 64) == 76 &&
+                                promote(DType::q9_0, DType::float32) == DType::none &&
+                                static_cast<fe_dtype>(DType::nvfp4) + 1 == static_cast<fe_dtype>(DType::q9_0);
           std::printf("%s %u ", info->name, info->dtype_class);
           std::printf("%u %u %d", info->block_elements, info->block_bytes, is_right);
         }
@@ -98,7 +98,7 @@ def test_the_core_knows_the_dtype(tree: Path) -> None:
     )
     compiler = compiler_of("ferrule_base", tree)
     run(*compiler, program, ROOT / "csrc/base/dtype.cpp", "-o", tree / "program")
-    assert run(tree / "program") == "q5_0 5 32 22 1"
+    assert run(tree / "program") == "q9_0 5 32 38 1"
 
 
 def test_python_and_the_kit_know_the_dtype(tree: Path) -> None:
@@ -119,17 +119,17 @@ def test_python_and_the_kit_know_the_dtype(tree: Path) -> None:
         from ferrule.testing.model import dtypes
         sys.path.insert(0, sys.argv[1])
         import new_table
-        assert "q5_0" not in classification.DTYPE_NAMES
+        assert "q9_0" not in classification.DTYPE_NAMES
         known = dict(_ferrule.DTYPES)
         _ferrule.DTYPES = new_table.DTYPES
         assert {name: tuple(row) for name, row in new_table.DTYPES.items() if name in known} == known
-        row = new_table.DTYPES["q5_0"]
-        assert (row.dtype_class, row.block_elements, row.block_bytes, row.gguf) == ("block", 32, 22, 6)
-        assert reload(classification).DTYPE_NAMES[-1] == "q5_0"
-        assert reload(dtypes).BLOCKS["q5_0"] == (32, 22)
+        row = new_table.DTYPES["q9_0"]
+        assert (row.dtype_class, row.block_elements, row.block_bytes, row.gguf) == ("block", 32, 38, 99)
+        assert reload(classification).DTYPE_NAMES[-1] == "q9_0"
+        assert reload(dtypes).BLOCKS["q9_0"] == (32, 38)
         from ferrule.testing.cases import conversion
         made = {(case.dtypes, case.result) for case in conversion.CASES}
-        assert {(("q5_0",), "float32"), (("float32",), "q5_0")} <= made
+        assert {(("q9_0",), "float32"), (("float32",), "q9_0")} <= made
     """
     run(sys.executable, "-P", "-c", textwrap.dedent(program), tree)
 
@@ -142,7 +142,7 @@ def test_the_public_name_is_generated(tree: Path) -> None:
     run(sys.executable, ROOT / "cmake/python/public_names.py", names, package, BUILD / "generated" / "python")
     found: dict[str, dict[str, str]] = {}
     exec(names.read_text(encoding="utf-8"), found)
-    assert found["MODULES"]["q5_0"] == "ferrule.dtypes.blocks"
+    assert found["MODULES"]["q9_0"] == "ferrule.dtypes.blocks"
 
 
 def test_a_block_dtype_is_named_in_these_files_alone() -> None:

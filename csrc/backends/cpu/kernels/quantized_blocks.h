@@ -1,58 +1,11 @@
-// Block dtypes in the layout of GGUF files: the blocks, and loops over the blocks of an operand.
+// Loops over the blocks of an operand, and calls by its block dtype.
 #pragma once
 
-#include "half.h"
+#include "block_layouts.h"
 #include "strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-// A block of a dtype, as it lies in files; incomplete where kernels do not know the dtype.
-template <DType dtype>
-struct Block;
-template <>
-struct Block<DType::q8_0> {
-  static constexpr int64_t elements = 32;
-  Float16 scale;
-  int8_t numbers[32];
-};
-// The lower halves of the bytes are the first 16 elements.
-template <>
-struct Block<DType::q4_0> {
-  static constexpr int64_t elements = 32;
-  Float16 scale;
-  uint8_t numbers[16];
-};
-// Eight parts of 32 elements, each with a scale and a minimum of 6 bits.
-template <>
-struct Block<DType::q4_K> {
-  static constexpr int64_t elements = 256;
-  Float16 scale, least;
-  uint8_t parts[12];
-  uint8_t numbers[128];
-};
-// Sixteen parts of 16 elements, each with a scale.
-template <>
-struct Block<DType::q6_K> {
-  static constexpr int64_t elements = 256;
-  uint8_t low[128];  // 4 bits of each element
-  uint8_t high[64];  // 2 bits of each
-  int8_t parts[16];
-  Float16 scale;
-};
-template <DType dtype>
-constexpr bool has_block = requires {
-  sizeof(Block<dtype>);
-};
-
-template <DType dtype>
-consteval bool has_layout(int64_t elements, size_t bytes) {
-  if constexpr (has_block<dtype>) return Block<dtype>::elements == elements && sizeof(Block<dtype>) == bytes;
-  return true;
-}
-#define FERRULE_BLOCK(id, elements, bytes, ...) static_assert(has_layout<DType::id>(elements, bytes));
-FE_DTYPES(FE_NO_DTYPE, FERRULE_BLOCK)
-#undef FERRULE_BLOCK
 
 // The starts of the rows of an operand. A row is the last axis, whose elements are contiguous.
 [[maybe_unused]] static Nest rows_of(const Operand& x) {

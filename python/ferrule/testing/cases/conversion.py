@@ -109,7 +109,12 @@ def quantized(x: Values, dtype: str) -> Values:
     shape = (*x.shape[:-1], x.shape[-1] // elements)
     if x.size == 0:
         return np.empty(shape, numpy_dtype(dtype))
-    packed = gguf.quants.quantize(x.astype(np.float32).reshape(-1, elements), _kind_of(dtype))
+    rows = x.astype(np.float32).reshape(-1, elements)
+    packed = gguf.quants.quantize(rows, _kind_of(dtype))
+    if dtype == "mxfp4":  # It has no NaN: numbers of the greatest scale that overflow stand for it.
+        lost = np.isnan(rows).any(axis=-1)
+        numbers = np.where(rows[lost] < 0, 15, 7).astype(np.uint8)
+        packed[lost, 0], packed[lost, 1:] = 255, numbers[:, :16] | numbers[:, 16:] << 4
     return np.ascontiguousarray(packed).view(numpy_dtype(dtype)).reshape(shape)
 
 

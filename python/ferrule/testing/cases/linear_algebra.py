@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ferrule.testing.cases.conversion import dequantized
 from ferrule.testing.model.bounds import gamma
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import COMPLEX, FLOATS, INTEGERS, Values
+from ferrule.testing.model.dtypes import BLOCKS, COMPLEX, FLOATS, FORMATS, INTEGERS, Values
 from ferrule.testing.model.exactness import EXACT, Tolerance
 from ferrule.testing.model.values import complex_of
-from ferrule.testing.problems.linear_algebra import matrix_products
+from ferrule.testing.problems.linear_algebra import matrix_products, products_with_rows
 
 PRODUCTS = matrix_products()
 
@@ -33,9 +35,39 @@ def matmul_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values
 
 MATMUL = Tolerance("gamma_n |x1| @ |x2| in any order, Higham (3.13)", bound=matmul_bound)
 
+
+def linear(block_dtype: str, x: Values, w: Values) -> Values:
+    weights = dequantized(block_dtype, w, "float32").astype(x.dtype) if block_dtype else w
+    return np.asarray(np.matmul(x, np.swapaxes(weights, -1, -2)))
+
+
+def linear_bound(
+    block_dtype: str, inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str
+) -> Values:
+    x, w = inputs
+    weights = dequantized(block_dtype, w, "float32") if block_dtype else w
+    sums = linear("", np.abs(x).astype(np.float64), np.abs(weights).astype(np.float64))
+    return gamma(x.shape[-1], dtype) * sums + x.shape[-1] * FORMATS[dtype].least  # products that underflow
+
+
+def linear_case(dtype: str, block_dtype: str = "") -> Case:
+    return Case(
+        "linear",
+        (dtype, block_dtype or dtype),
+        dtype,
+        products_with_rows(BLOCKS[block_dtype][0] if block_dtype else 1),
+        partial(linear, block_dtype),
+        Tolerance("gamma_n |x| @ |w.T| in any order, Higham (3.13)", bound=partial(linear_bound, block_dtype)),
+        signed_zeros=False,
+    )
+
+
 CASES = [
     *(
         Case("matmul", (d, d), d, PRODUCTS, matmul, EXACT if d in INTEGERS else MATMUL, signed_zeros=False)
         for d in (*INTEGERS, *FLOATS, *COMPLEX)
     ),
+    *map(linear_case, FLOATS),
+    *(linear_case("float32", blocks) for blocks in BLOCKS),
+    *(linear_case(d, blocks) for d in FLOATS if d != "float32" for blocks in ("q4_0", "q8_0")),
 ]

@@ -27,7 +27,8 @@ FLOAT8S = tuple(name for name in _of_class("float") if not TABLE[name].computed)
 # The dtype of the real and the imaginary part.
 PARTS = {name: f"float{4 * TABLE[name].block_bytes}" for name in COMPLEX}
 ALL = REALS + FLOAT8S + COMPLEX
-# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: its bytes.
+# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: a structure whose only
+# field has the name of the dtype and holds the bytes.
 BLOCKS = {name: (TABLE[name].block_elements, TABLE[name].block_bytes) for name in _of_class("block")}
 
 Values = NDArray[Any]
@@ -35,9 +36,9 @@ Values = NDArray[Any]
 
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The dtype of that name in NumPy or ml_dtypes; for a block dtype, a void dtype with the size of a block."""
+    """The dtype of that name in NumPy or ml_dtypes; for a block dtype, a structure with the size of a block."""
     if name in BLOCKS:
-        return np.dtype((np.void, BLOCKS[name][1]))
+        return np.dtype([(name, np.void, BLOCKS[name][1])])
     if TABLE[name].package == "ml_dtypes":
         import ml_dtypes
 
@@ -49,9 +50,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 @cache
 def name_of(dtype: np.dtype[Any]) -> str:
     """The name of a NumPy dtype, including block dtypes."""
-    if dtype.type is not np.void:
-        return dtype.name
-    return next((name for name, (_, size) in BLOCKS.items() if size == dtype.itemsize), dtype.name)
+    return dtype.name if dtype.names is None else dtype.names[0]
 
 
 def is_floating(name: str) -> bool:

@@ -90,18 +90,59 @@ def complex_of(real: Values, imaginary: Values) -> Values:
     return values
 
 
-# The byte offsets of the scales within a block.
-SCALES = {"q8_0": (0,), "q4_0": (0,), "q4_K": (0, 2), "q6_K": (208,)}
+# The byte offsets of the float16 scales and minima within a block. `set_scales` knows the dtypes with other scales.
+SCALES = {
+    "q8_0": (0,),
+    "q4_0": (0,),
+    "q4_1": (0, 2),
+    "q5_0": (0,),
+    "q5_1": (0, 2),
+    "q2_K": (80, 82),
+    "q3_K": (108,),
+    "q4_K": (0, 2),
+    "q5_K": (0, 2),
+    "q6_K": (208,),
+    "iq1_s": (0,),
+    "iq2_xxs": (0,),
+    "iq2_xs": (0,),
+    "iq2_s": (0,),
+    "iq3_xxs": (0,),
+    "iq3_s": (0,),
+    "iq4_nl": (0,),
+    "iq4_xs": (0,),
+    "tq1_0": (52,),
+    "tq2_0": (64,),
+}
+
+
+def set_scales(dtype: str, blocks: Values, scales: Values) -> None:
+    """Write scales to the bytes of blocks. Both have one more axis at the end: the bytes, and one or two scales."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        halves = np.ascontiguousarray(scales.astype(np.float16))
+    last = scales.shape[-1] - 1
+    if dtype == "mxfp4":  # the exponent of a power of two
+        exponents = np.frexp(np.abs(halves[..., 0]).astype(np.float32))[1] + 126
+        blocks[..., 0] = np.where(np.isfinite(halves[..., 0]), exponents, 255)
+    elif dtype == "nvfp4":  # four numbers of 8 bits, without sign
+        with np.errstate(invalid="ignore"):
+            numbers = np.abs(halves).astype(numpy_dtype("float8_e4m3fn")).view(np.uint8)
+        for place in range(4):
+            blocks[..., place] = numbers[..., min(place % 2, last)]
+    elif dtype == "iq1_m":  # 4 bits in each of four words
+        bits = halves[..., 0].view(np.uint16)
+        for place in range(4):
+            byte = 49 + 2 * place
+            blocks[..., byte] = (blocks[..., byte] & 15) | (bits >> 4 * place & 15) << 4
+    else:
+        for number, place in enumerate(SCALES[dtype]):
+            blocks[..., place : place + 2] = halves[..., min(number, last), np.newaxis].view(np.uint8)
 
 
 def blocks_with_scales(rng: np.random.Generator, dtype: str, scales: Values) -> Values:
     """Blocks of random bits with the given scales, which lie along the last axis."""
     block = numpy_dtype(dtype)
     blocks = rng.integers(0, 256, (*scales.shape[:-1], block.itemsize), np.uint8)
-    with np.errstate(over="ignore"):
-        halves = np.ascontiguousarray(scales.astype(np.float16)).view(np.uint8)
-    for number, place in enumerate(SCALES[dtype]):
-        blocks[..., place : place + 2] = halves[..., 2 * number : 2 * number + 2]
+    set_scales(dtype, blocks, scales)
     return blocks.view(block)[..., 0]
 
 

@@ -78,3 +78,49 @@ def matrix_products() -> Family:
             Batch(product((67, 4, 20), (20, 9)), (0, None)),
         ),
     )
+
+
+def products_with_rows(block: int) -> Family:
+    """Products of rows with the rows of weights, whose last axis counts blocks of `block` elements."""
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+
+        @st.composite
+        def drawn(pick: DrawFn) -> Problem:
+            m, k, n = pick(st.integers(0, 20)), pick(st.integers(0, 3)), pick(st.integers(0, 70))
+            return product((m, k * block), (n, k))
+
+        return drawn()
+
+    def product(x: Shape, w: Shape) -> Problem:
+        return Problem((x, w))
+
+    def sized(size: int) -> tuple[Problem, ...]:
+        """`size` as the number of rows of x and of w."""
+        if size > 1_025:
+            return ()
+        return product((1, 2 * block), (size, 2)), product((size, block), (5, 1))
+
+    return Family(
+        sized=sized,
+        constants=(
+            product((1, 5 * block), (130, 5)),
+            product((40, 2 * block), (33, 2)),
+            product((3, 4, block), (9, 1)),
+        ),
+        plain=(
+            product((15, 2 * block), (40, 2)),
+            product((1, 3 * block), (70, 3)),
+            product((2, block), (65, 1)),
+            product((2 * block,), (33, 2)),
+            product((3, 4, block), (9, 1)),
+            product((2, 5, block), (2, 6, 1)),
+            product((2, 1, 4, block), (3, 5, 1)),
+        ),
+        empty=(product((0, block), (3, 1)), product((3, 0), (2, 0)), product((2, block), (0, 1))),
+        single=(product((1, block), (1, 1)), product((block,), (1, 1))),
+        large=(product((150, 4 * block), (100, 4)), product((1, 8 * block), (600, 8))),
+        draw=draw,
+        batches=(Batch(product((67, 2 * block), (64, 2)), (0, None)),),
+    )

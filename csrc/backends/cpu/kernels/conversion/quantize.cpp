@@ -1,110 +1,16 @@
-// Conversions between block dtypes and float32. They follow ggml's formulas step by step in float32, and so give the
-// same bits as its Python package (gguf.quants).
-#include "../quantized_blocks.h"
+// Conversions between block dtypes and float32.
+#include "block_encoding.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-void dequantize(const Block<DType::q8_0>& block, float* y) {
-  const float scale = widen(block.scale);
-  for (int64_t i = 0; i < 32; ++i) y[i] = scale * static_cast<float>(block.numbers[i]);
-}
-
-void dequantize(const Block<DType::q4_0>& block, float* y) {
-  const float scale = widen(block.scale);
-  for (int64_t i = 0; i < 16; ++i) {
-    y[i] = scale * static_cast<float>((block.numbers[i] & 15) - 8);
-    y[i + 16] = scale * static_cast<float>((block.numbers[i] >> 4) - 8);
-  }
-}
-
-// The 6-bit value of part `k`. Those of the first four parts are in one byte, the others in two.
-int part_scale(const uint8_t* parts, int64_t k) {
-  return k < 4 ? parts[k] & 63 : (parts[k + 4] & 15) | (parts[k - 4] >> 2 & 48);
-}
-int part_least(const uint8_t* parts, int64_t k) {
-  return k < 4 ? parts[k + 4] & 63 : parts[k + 4] >> 4 | (parts[k] >> 2 & 48);
-}
-
-void dequantize(const Block<DType::q4_K>& block, float* y) {
-  const float scale = widen(block.scale), least = widen(block.least);
-  for (int64_t k = 0; k < 8; ++k) {
-    const float s = scale * static_cast<float>(part_scale(block.parts, k));
-    const float m = least * static_cast<float>(part_least(block.parts, k));
-    const uint8_t* numbers = block.numbers + k / 2 * 32;
-    const int shift = k % 2 == 0 ? 0 : 4;
-    for (int64_t i = 0; i < 32; ++i) y[32 * k + i] = s * static_cast<float>(numbers[i] >> shift & 15) - m;
-  }
-}
-
-void dequantize(const Block<DType::q6_K>& block, float* y) {
-  const float scale = widen(block.scale);
-  for (int64_t k = 0; k < 8; ++k) {  // of 32 elements
-    const int64_t half = k / 4, quarter = k % 4;
-    const uint8_t* low = block.low + 64 * half + 32 * (quarter % 2);
-    const uint8_t* high = block.high + 32 * half;
-    const int low_shift = quarter < 2 ? 0 : 4, high_shift = static_cast<int>(2 * quarter);
-    const float scales[] = {scale * static_cast<float>(block.parts[2 * k]),
-                            scale * static_cast<float>(block.parts[2 * k + 1])};
-    for (int64_t i = 0; i < 32; ++i) {
-      const int number = (low[i] >> low_shift & 15) | (high[i] >> high_shift & 3) << 4;
-      y[32 * k + i] = scales[i / 16] * static_cast<float>(number - 32);
-    }
-  }
-}
-
-// A block that contains NaN becomes NaN as a whole, because it has one scale.
-bool has_nan(const float* x) {
-  bool found = false;
-  for (int64_t i = 0; i < 32; ++i) found |= x[i] != x[i];
-  return found;
-}
-constexpr Float16 nan_scale = {0x7e00};
-
-void quantize(const float* x, Block<DType::q8_0>& block) {
-  float greatest = 0;
-  for (int64_t i = 0; i < 32; ++i) greatest = __builtin_fabsf(x[i]) > greatest ? __builtin_fabsf(x[i]) : greatest;
-  const bool nan = has_nan(x);
-  const float scale = greatest / 127.0f, inverse = scale == 0 ? 0.0f : 1.0f / scale;
-  block.scale = nan ? nan_scale : narrow_f16(scale);
-  for (int64_t i = 0; i < 32; ++i) {
-    // Rounds half-way cases away from zero.
-    const float number = x[i] * inverse, magnitude = __builtin_fabsf(number), whole = __builtin_floorf(magnitude);
-    const float rounded = whole + __builtin_floorf(2 * (magnitude - whole));
-    const bool fits = rounded <= 127 && !nan;  // false for NaN, and for infinity from a tiny scale
-    block.numbers[i] = static_cast<int8_t>(fits ? static_cast<int>(number < 0 ? -rounded : rounded) : 0);
-  }
-}
-
-int number_of_4_bits(float scaled) {
-  const float rounded = scaled + 8.5f;
-  return rounded >= 15 ? 15 : rounded >= 0 ? static_cast<int>(rounded) : 0;
-}
-
-void quantize(const float* x, Block<DType::q4_0>& block) {
-  float greatest = __builtin_fabsf(x[0]), signed_greatest = x[0];  // the first of equals
-  for (int64_t i = 1; i < 32; ++i)
-    if (__builtin_fabsf(x[i]) > greatest) {
-      greatest = __builtin_fabsf(x[i]);
-      signed_greatest = x[i];
-    }
-  const bool nan = has_nan(x);
-  const float scale = signed_greatest / -8.0f;
-  const float inverse = scale == 0 ? 0 : 1.0f / scale;
-  block.scale = nan ? nan_scale : narrow_f16(scale);
-  for (int64_t i = 0; i < 16; ++i) {
-    const int low = number_of_4_bits(x[i] * inverse);
-    const int high = number_of_4_bits(x[i + 16] * inverse);
-    block.numbers[i] = static_cast<uint8_t>(nan ? 0 : low | high << 4);
-  }
-}
 
 template <class Block>
 fe_error* to_float(const Call& call) {
   const Block* from = reinterpret_cast<const Block*>(call.in[0].data);
   float* to = reinterpret_cast<float*>(call.out[0].data);
   return for_each_block(call, call.in[0], Block::elements, [from, to](int64_t at, int64_t number) {
-    dequantize(from[at / Block::elements], to + number * Block::elements);
+    for (int64_t k = 0; k < Block::elements / 32; ++k)
+      decode_part(from[at / Block::elements], k, to + number * Block::elements + 32 * k);
   });
 }
 
@@ -121,6 +27,11 @@ template <class Block>
 constexpr bool is_encoded = requires(const float* x, Block& block) {
   quantize(x, block);
 };
+
+#define FERRULE_BLOCK(id, elements, bytes, encoded, ...) \
+  static_assert(!has_block<DType::id> || is_encoded<Block<DType::id>> == (encoded != 0));
+FE_DTYPES(FE_NO_DTYPE, FERRULE_BLOCK)
+#undef FERRULE_BLOCK
 
 bool becomes_float32(const Call& call) { return call.out[0].dtype == DType::f32; }
 bool becomes_blocks(const Call& call) {

@@ -47,6 +47,7 @@ std::optional<Parameters> tiled(const Layout& from, size_t item_size) {
 
 Plan plan_copy_blocks(const PlannedNode& node) {
   const sdk::Operand x = node.input(0), out = node.output(0);
+  if (!has_words(x)) return refusal("it copies blocks in words of two bytes");
   Plan plan = plan_named("copy");
   plan.support.row_inputs = {0};
   const int64_t words = block_words(x.dtype());

@@ -51,6 +51,7 @@ Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities&) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (x.dtype() != out.dtype() || x.rank() != out.rank()) return refusal("the result is not a slice of x");
+  if (is_block(x) && !has_words(x)) return refusal("it copies blocks in words of two bytes");
   Plan plan = plan_named("slicing");
   Slice p{};
   std::vector<uint32_t> reads = {node.input_value(0)};

@@ -1,0 +1,124 @@
+// Weights in blocks, repacked for products: the rows of w become columns that lie side by side.
+//
+// A panel has the blocks of `panel_columns` rows of w at the same place along k. It has about as many bytes as the
+// blocks, and is decoded by `part` elements of k at once without transposing.
+#pragma once
+
+#include "panel_kinds.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// Any dtype.
+template <DType dtype>
+struct BlockPanel {
+  static constexpr bool is_scaled = false;
+  Block<dtype> blocks[panel_columns];
+
+  void put(int64_t column, const Block<dtype>& block) { blocks[column] = block; }
+  void decode(int64_t number, float* w, float*) const {
+    for (int64_t j = 0; j < panel_columns; ++j) {
+      float row[part];
+      decode_part(blocks[j], number, row);
+      for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] = row[i];
+    }
+  }
+};
+
+struct Iq1Values {
+  static constexpr int at(int i) { return iq1_values[i % 8]; }
+};
+struct Iq2Values {
+  static constexpr int at(int i) { return iq2_values[i % 8]; }
+};
+struct Iq3XxsValues {
+  static constexpr int at(int i) { return iq3_xxs_values[i]; }
+};
+struct Iq3SValues {
+  static constexpr int at(int i) { return iq3_s_values[i]; }
+};
+struct Iq4Values {
+  static constexpr int at(int i) { return iq4_values[i]; }
+};
+template <>
+struct BlockPanel<DType::q4_0> : ScaledPanel<DType::q4_0, 4, Offset<4, 8>> {};
+template <>
+struct BlockPanel<DType::q5_0> : ScaledPanel<DType::q5_0, 5, Offset<5, 16>> {};
+template <>
+struct BlockPanel<DType::iq4_nl> : ScaledPanel<DType::iq4_nl, 4, OneOf16<Iq4Values>> {};
+template <>
+struct BlockPanel<DType::tq1_0> : ScaledPanel<DType::tq1_0, 2, Offset<2, 1>> {};
+template <>
+struct BlockPanel<DType::tq2_0> : ScaledPanel<DType::tq2_0, 2, Offset<2, 1>> {};
+
+template <>
+struct BlockPanel<DType::q4_1> : LeastPanel<DType::q4_1, 4> {};
+template <>
+struct BlockPanel<DType::q5_1> : LeastPanel<DType::q5_1, 5> {};
+template <>
+struct BlockPanel<DType::q2_K> : PartLeastPanel<DType::q2_K, 2, 16, true> {};
+template <>
+struct BlockPanel<DType::q4_K> : PartLeastPanel<DType::q4_K, 4, 32, false> {};
+template <>
+struct BlockPanel<DType::q5_K> : PartLeastPanel<DType::q5_K, 5, 32, false> {};
+
+template <>
+struct BlockPanel<DType::q3_K> : PartScaledPanel<DType::q3_K, 3, 16, Offset<3, 4>> {};
+template <>
+struct BlockPanel<DType::q6_K> : PartScaledPanel<DType::q6_K, 6, 16, Offset<6, 32>> {};
+template <>
+struct BlockPanel<DType::iq4_xs> : PartScaledPanel<DType::iq4_xs, 4, 32, OneOf16<Iq4Values>> {};
+
+// Codes instead of indices: 3 bits for each element of iq1 and iq2, 4 bits for those of iq3.
+template <>
+struct BlockPanel<DType::iq1_s> : PartScaledPanel<DType::iq1_s, 3, 32, OneOf16<Iq1Values>> {};
+template <>
+struct BlockPanel<DType::iq1_m> : PartScaledPanel<DType::iq1_m, 3, 16, OneOf16<Iq1Values>> {};
+template <>
+struct BlockPanel<DType::iq2_xxs> : PartScaledPanel<DType::iq2_xxs, 3, 32, OneOf16<Iq2Values>> {};
+template <>
+struct BlockPanel<DType::iq2_xs> : PartScaledPanel<DType::iq2_xs, 3, 16, OneOf16<Iq2Values>> {};
+template <>
+struct BlockPanel<DType::iq2_s> : PartScaledPanel<DType::iq2_s, 3, 16, OneOf16<Iq2Values>> {};
+template <>
+struct BlockPanel<DType::iq3_xxs> : PartScaledPanel<DType::iq3_xxs, 4, 32, OneOf16<Iq3XxsValues>> {};
+template <>
+struct BlockPanel<DType::iq3_s> : PartScaledPanel<DType::iq3_s, 4, 32, OneOf16<Iq3SValues>> {};
+
+struct Mxfp4Scale {
+  static uint8_t byte(const Block<DType::mxfp4>& block, int64_t) { return block.exponent; }
+  static HWY_INLINE float value(uint8_t exponent) { return half_power(exponent); }
+};
+struct Nvfp4Scale {
+  static uint8_t byte(const Block<DType::nvfp4>& block, int64_t i) { return block.parts[i]; }
+  static HWY_INLINE float value(uint8_t scale) { return half_float8(scale); }
+};
+template <>
+struct BlockPanel<DType::mxfp4> : ByteScaledPanel<DType::mxfp4, 32, Mxfp4Scale> {};
+template <>
+struct BlockPanel<DType::nvfp4> : ByteScaledPanel<DType::nvfp4, 16, Nvfp4Scale> {};
+
+template <>
+struct BlockPanel<DType::q8_0> {
+  static constexpr bool is_scaled = true;
+  Float16 scales[panel_columns];
+  int8_t numbers[part][panel_columns];
+
+  void put(int64_t column, const Block<DType::q8_0>& block) {
+    scales[column] = block.scale;
+    for (int64_t i = 0; i < part; ++i) numbers[i][column] = block.numbers[i];
+  }
+  void decode(int64_t, float* w, float* scale) const {
+    widen_columns(scales, scale);
+    const Full<float> d;
+    const Full<int32_t> di;
+    const hn::Rebind<int8_t, Full<int32_t>> narrow;
+    for (int64_t i = 0; i < part; ++i)
+      for (int64_t j = 0; j < panel_columns; j += lanes)
+        hn::StoreU(hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(narrow, numbers[i] + j))), d,
+                   w + i * panel_columns + j);
+  }
+};
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,201 @@
+// Kinds of panels: what blocks of dtypes have in common, whose weights are numbers of 2 to 6 bits, times scales.
+//
+// decode() of all panels gives `part` elements of k, [part][panel_columns]. They have the bits of decode_part; with
+// `is_scaled` they do when they are multiplied by `scale`, one for each column.
+#pragma once
+
+#include "../conversion/block_decoding.h"
+#include "packed_numbers.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// ---- The numbers of blocks, and integers of parts
+
+template <DType dtype, int bits>
+struct PanelNumbers {
+  static constexpr int64_t parts = Block<dtype>::elements / part;
+  PackedNumbers<bits> numbers[parts];
+
+  void put(int64_t column, const Block<dtype>& block) {
+    for (int64_t k = 0; k < parts; ++k) {
+      uint8_t unpacked[part];
+      part_numbers(block, k, unpacked);
+      numbers[k].put(column, unpacked);
+    }
+  }
+};
+
+// widen_all for the columns of a panel; that of half.h with a constant number makes g++ 12 warn of an endless loop.
+HWY_INLINE void widen_columns(const Float16* from, float* to) {
+#if defined(__F16C__)
+  for (int64_t j = 0; j < panel_columns; j += 8)
+    _mm256_storeu_ps(to + j, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
+#else
+  for (int64_t j = 0; j < panel_columns; ++j) to[j] = widen(from[j]);
+#endif
+}
+
+// products[j] = whole[j] * integers[j]
+template <class T>
+HWY_INLINE void scale_integers(const float* whole, const T* integers, float* products) {
+  const Full<float> d;
+  const Full<int32_t> di;
+  const hn::Rebind<T, Full<int32_t>> narrow;
+  for (int64_t j = 0; j < panel_columns; j += lanes) {
+    const auto integer = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(narrow, integers + j)));
+    hn::StoreU(hn::Mul(hn::LoadU(d, whole + j), integer), d, products + j);
+  }
+}
+
+// The scale of element `element` of a part, which has 32 / per_scale scales for each column.
+template <int per_scale>
+HWY_INLINE Lanes scale_at(const float* scales, int64_t element, int64_t j) {
+  return hn::LoadU(Full<float>(), scales + element / per_scale * panel_columns + j);
+}
+
+// ---- Kinds of panels
+
+// One scale for a block, and integers as weights.
+template <DType dtype, int bits, class Value>
+struct ScaledPanel {
+  static constexpr bool is_scaled = true;
+  Float16 scales[panel_columns];
+  PanelNumbers<dtype, bits> packed;
+
+  void put(int64_t column, const Block<dtype>& block) {
+    scales[column] = block.scale;
+    packed.put(column, block);
+  }
+  void decode(int64_t k, float* w, float* scale) const {
+    widen_columns(scales, scale);
+    packed.numbers[k].decode(w, Value(), [](Lanes number, int64_t, int64_t) { return number; });
+  }
+};
+
+// An integer times the block's scale for each `per_scale` elements.
+template <DType dtype, int bits, int per_scale, class Value>
+struct PartScaledPanel {
+  static constexpr bool is_scaled = per_scale == part;
+  static constexpr int64_t per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
+  Float16 scales[panel_columns];
+  int8_t part_scales[count][panel_columns];
+  PanelNumbers<dtype, bits> packed;
+
+  void put(int64_t column, const Block<dtype>& block) {
+    scales[column] = scale_of(block);
+    for (int64_t i = 0; i < count; ++i) part_scales[i][column] = static_cast<int8_t>(part_scale(block, i));
+    packed.put(column, block);
+  }
+  void decode(int64_t k, float* w, float* scale) const {
+    alignas(64) float whole[panel_columns], s[per_part * panel_columns];
+    widen_columns(scales, whole);
+    for (int64_t j = 0; j < panel_columns; ++j) whole[j] *= scale_unit<dtype>;
+    if constexpr (is_scaled) {
+      scale_integers(whole, part_scales[k], scale);
+      packed.numbers[k].decode(w, Value(), [](Lanes number, int64_t, int64_t) { return number; });
+    } else {
+      for (int64_t i = 0; i < per_part; ++i)
+        scale_integers(whole, part_scales[per_part * k + i], s + i * panel_columns);
+      packed.numbers[k].decode(w, Value(), [&](Lanes number, int64_t element, int64_t j) {
+        return hn::Mul(number, scale_at<per_scale>(s, element, j));
+      });
+    }
+  }
+};
+
+// Floating-point numbers of one byte as scales of `per_scale` elements each. Their products with numbers may overflow.
+template <DType dtype, int per_scale, class Scale>
+struct ByteScaledPanel {
+  static constexpr bool is_scaled = false;
+  static constexpr int64_t per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
+  uint8_t scales[count][panel_columns];
+  PanelNumbers<dtype, 4> packed;
+
+  void put(int64_t column, const Block<dtype>& block) {
+    for (int64_t i = 0; i < count; ++i) scales[i][column] = Scale::byte(block, i);
+    packed.put(column, block);
+  }
+  void decode(int64_t k, float* w, float*) const {
+    alignas(64) float s[per_part * panel_columns];
+    for (int64_t i = 0; i < per_part; ++i)
+      for (int64_t j = 0; j < panel_columns; ++j) s[i * panel_columns + j] = Scale::value(scales[per_part * k + i][j]);
+    packed.numbers[k].decode(w, OneOf16<Fp4Values>(), [&](Lanes number, int64_t element, int64_t j) {
+      return hn::Mul(number, scale_at<per_scale>(s, element, j));
+    });
+  }
+  struct Fp4Values {
+    static constexpr int at(int i) { return fp4_values[i]; }
+  };
+};
+
+// A scale and the least number of a block.
+template <DType dtype, int bits>
+struct LeastPanel {
+  static constexpr bool is_scaled = false;
+  Float16 scales[panel_columns], leasts[panel_columns];
+  PanelNumbers<dtype, bits> packed;
+
+  void put(int64_t column, const Block<dtype>& block) {
+    scales[column] = block.scale;
+    leasts[column] = block.least;
+    packed.put(column, block);
+  }
+  void decode(int64_t k, float* w, float*) const {
+    alignas(64) float s[panel_columns], m[panel_columns];
+    widen_columns(scales, s);
+    widen_columns(leasts, m);
+    packed.numbers[k].decode(w, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
+      return hn::Add(hn::Mul(number, scale_at<part>(s, element, j)), scale_at<part>(m, element, j));
+    });
+  }
+};
+
+// A block's scale and minimum, times two integers for each `per_scale` elements; `share_bytes`: integers of 4 bits, of
+// which two are in one byte.
+template <DType dtype, int bits, int per_scale, bool share_bytes>
+struct PartLeastPanel {
+  static constexpr bool is_scaled = false;
+  static constexpr int64_t per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
+  Float16 scales[panel_columns], leasts[panel_columns];
+  uint8_t integers[share_bytes ? count : 2 * count][panel_columns];
+  PanelNumbers<dtype, bits> packed;
+
+  void put(int64_t column, const Block<dtype>& block) {
+    scales[column] = block.scale;
+    leasts[column] = block.least;
+    for (int64_t i = 0; i < count; ++i) {
+      const int scale = part_scale(block, i), least = part_least(block, i);
+      if constexpr (share_bytes) {
+        integers[i][column] = static_cast<uint8_t>(scale | least << 4);
+      } else {
+        integers[2 * i][column] = static_cast<uint8_t>(scale);
+        integers[2 * i + 1][column] = static_cast<uint8_t>(least);
+      }
+    }
+    packed.put(column, block);
+  }
+  void decode(int64_t k, float* w, float*) const {
+    alignas(64) float s[per_part * panel_columns], m[per_part * panel_columns];
+    alignas(64) float scale[panel_columns], least[panel_columns];
+    widen_columns(scales, scale);
+    widen_columns(leasts, least);
+    for (int64_t i = 0; i < per_part; ++i) {
+      uint8_t own[2][panel_columns];
+      const int64_t at = per_part * k + i;
+      if constexpr (share_bytes)
+        for (int64_t j = 0; j < panel_columns; ++j) {
+          own[0][j] = integers[at][j] & 15;
+          own[1][j] = integers[at][j] >> 4;
+        }
+      scale_integers(scale, share_bytes ? own[0] : integers[2 * at], s + i * panel_columns);
+      scale_integers(least, share_bytes ? own[1] : integers[2 * at + 1], m + i * panel_columns);
+    }
+    packed.numbers[k].decode(w, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
+      return hn::Sub(hn::Mul(number, scale_at<per_scale>(s, element, j)), scale_at<per_scale>(m, element, j));
+    });
+  }
+};
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

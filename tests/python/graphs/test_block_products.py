@@ -1,0 +1,61 @@
+"""Products with weights in blocks read the blocks, in a graph and outside, however they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+SIZE = 2048
+Product = Callable[[fe.Array, fe.Array], fe.Array]
+FORMS: dict[str, Product] = {
+    "linear": fe.linear,
+    "@ w.T": lambda x, w: x @ w.T,
+    "@ w.astype.T": lambda x, w: x @ w.astype("float32").T,
+    "matmul, matrix_transpose": lambda x, w: fe.matmul(x, fe.matrix_transpose(w)),
+}
+
+
+@pytest.fixture(scope="module")
+def weights() -> fe.Array:
+    w = fe.asarray(np.random.default_rng(0).standard_normal((SIZE, SIZE)).astype(np.float32)).astype(fe.q4_0)
+    fe.eval(w)
+    return w
+
+
+@pytest.fixture
+def too_little_memory_to_decode(weights: fe.Array) -> Iterator[None]:
+    device = weights.device
+    device.trim()
+    device.set_memory_limit(fe.memory_stats(device).live + 2 * SIZE * SIZE)
+    yield
+    device.set_memory_limit(None)
+
+
+@pytest.mark.usefixtures("too_little_memory_to_decode")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [1, 40])
+def test_weights_are_not_decoded_to_memory(weights: fe.Array, form: str, rows: int) -> None:
+    x = fe.asarray(np.random.default_rng(1).standard_normal((rows, SIZE)).astype(np.float32))
+    product = FORMS[form]
+    eager, constant = product(x, weights), fe.graph(lambda x: product(x, weights))(x)
+    argument = fe.graph(product)(x, weights)
+    want = np.asarray(fe.linear(x, weights))
+    for result in (eager, constant, argument):
+        np.testing.assert_array_equal(np.asarray(result), want)
+
+
+def test_a_transposed_array_of_blocks_is_float32(weights: fe.Array) -> None:
+    turned = weights[:3].T
+    assert (turned.shape, turned.dtype) == ((SIZE, 3), np.float32)
+    np.testing.assert_array_equal(np.asarray(turned), np.asarray(weights[:3].astype("float32")).T)
+    assert fe.permute_dims(weights, (0, 1)).dtype == fe.q4_0
+
+
+def test_rows_and_weights_that_do_not_fit_are_refused(weights: fe.Array) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match=r"linear: the rows of x have 3 elements, and those of w 2048"):
+        fe.linear(fe.ones(3), weights)
+    with pytest.raises(fe.DTypeError, match="linear: .*int"):
+        fe.linear(fe.ones((2, SIZE), dtype="int32"), weights)
