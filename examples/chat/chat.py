@@ -24,7 +24,6 @@ from llama_reference import Reference, decoded_by_gguf
 from rich.console import Console
 from sampling import Sampling
 from tokens import Tokens
-from weights import Weights
 
 QUESTION = "What is the capital of France?"
 ANSWER = "The capital of France is Paris."  # of llama.cpp, too
@@ -88,7 +87,7 @@ def chat(options: argparse.Namespace) -> int:
     sampling = Sampling(
         options.temperature, options.top_k, options.top_p, options.min_p, options.repetition_penalty, options.seed
     )
-    model = Llama(Weights(file, device), sizes, room_for(min(options.context, sizes.context)), device)
+    model = Llama(file, sizes, room_for(min(options.context, sizes.context)), device)
     start = [{"role": "system", "content": options.system}] if options.system else []
     summary: dict[str, Any] = {"device": str(device), "backend": backend.name, "variant": backend.variant}
     questions = options.questions or ([QUESTION] if options.check else [])

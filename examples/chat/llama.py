@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import ferrule as fe
-import numpy as np
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Llama:
         self.scores = weights.get("output.weight", self.words)
         self.norm = weights["output_norm.weight"]
         self.layers = [Layer(weights, number) for number in range(sizes.layers)]
-        self.cosines, self.sines = (fe.asarray(table, device=device) for table in rotations(sizes, room))  # (R, D / 2)
+        self.cosines, self.sines = fe.rope_table(room, sizes.head, base=sizes.base, device=device)  # (R, D / 2)
         self.read = fe.graph(self._read, donate=(1, 2), device=device)
 
     def caches(self, conversations: int) -> tuple[fe.Array, fe.Array]:
@@ -89,14 +87,14 @@ class Llama:
         sizes = self.sizes
         x = fe.take(self.words, fe.reshape(ids, (conversations * count,)), axis=0)
         x = fe.reshape(fe.astype(x, "float32"), (conversations, count, sizes.width))
-        rotation = tuple(
+        turn = tuple(
             fe.dynamic_slice(table, (position, 0), (count, sizes.head // 2)) for table in (self.cosines, self.sines)
         )
         seen = self._seen(count, position, empty)
         for number, layer in enumerate(self.layers):
             unit = fe.rms_norm(x, layer.attention_norm, epsilon=sizes.epsilon)
-            query = rotated(self._heads(unit @ layer.query.T, sizes.heads), rotation)  # (B, H, T, D)
-            key = rotated(self._heads(unit @ layer.key.T, sizes.groups), rotation)
+            query = fe.rope(self._heads(unit @ layer.query.T, sizes.heads), *turn, interleaved=True)  # (B, H, T, D)
+            key = fe.rope(self._heads(unit @ layer.key.T, sizes.groups), *turn, interleaved=True)
             value = self._heads(unit @ layer.value.T, sizes.groups)
             keys = fe.update_slice(keys, fe.expand_dims(key, axis=0), (number, 0, 0, position, 0))
             values = fe.update_slice(values, fe.expand_dims(value, axis=0), (number, 0, 0, position, 0))
@@ -125,21 +123,3 @@ class Llama:
         rows = fe.reshape(fe.arange(count, device=self.device) + position, (count, 1))
         seen = (places <= rows) & (places >= fe.reshape(empty, (-1, 1, 1, 1)))
         return fe.tile(seen, (1, 1, self.sizes.heads // self.sizes.groups, 1))
-
-
-def rotations(sizes: Sizes, room: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The cosines and sines of rotary positions, (R, D / 2) (Su et al. 2021)."""
-    angles = np.arange(room)[:, None] * sizes.base ** (-np.arange(0, sizes.head, 2) / sizes.head)
-    tables = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
-    for table in tables:
-        table.flags.writeable = False  # so that ferrule borrows it
-    return tables
-
-
-def rotated(x: fe.Array, rotation: tuple[fe.Array, ...]) -> fe.Array:
-    """Turn each pair of neighbours of x (B, heads, T, D) by the angle of its position."""
-    cosine, sine = rotation
-    pairs = fe.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
-    left, right = pairs[..., 0], pairs[..., 1]
-    turned = fe.stack([left * cosine - right * sine, left * sine + right * cosine], axis=-1)
-    return fe.reshape(turned, x.shape)
