@@ -25,27 +25,46 @@ struct PartScales {
   }
 };
 
+// y[i] = finish(number i, i) for vectors of numbers, which are signed or unsigned bytes.
+template <class T, class Finish>
+HWY_INLINE void finish_numbers(const T* numbers, float* y, Finish finish) {
+  const Full<float> d;
+  const Full<int32_t> di;
+  const hn::Rebind<T, Full<float>> narrow;
+  for (int64_t i = 0; i < 32; i += static_cast<int64_t>(lanes_of<float>))
+    hn::StoreU(finish(hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(narrow, numbers + i))), i), d, y + i);
+}
 // scale * (number - offset)
 template <int per_scale, class Block>
-HWY_INLINE void decode_with_offset(const Block& block, int64_t k, int offset, const float* scales, float* y) {
+HWY_INLINE void decode_with_offset(const Block& block, int64_t k, float offset, const float* scales, float* y) {
+  const Full<float> d;
   uint8_t numbers[32];
   part_numbers(block, k, numbers);
-  for (int64_t i = 0; i < 32; ++i) y[i] = scales[i / per_scale] * static_cast<float>(numbers[i] - offset);
+  finish_numbers(numbers, y, [&](auto number, int64_t i) {
+    return hn::Mul(hn::Set(d, scales[i / per_scale]), hn::Sub(number, hn::Set(d, offset)));
+  });
 }
 // scale * values[number]
 template <int per_scale, class Block>
 HWY_INLINE void decode_with_values(const Block& block, int64_t k, const int8_t* values, const float* scales, float* y) {
+  const Full<float> d;
+  const hn::Full128<int8_t> d8;
   uint8_t numbers[32];
+  int8_t found[32];
   part_numbers(block, k, numbers);
-  for (int64_t i = 0; i < 32; ++i) y[i] = scales[i / per_scale] * static_cast<float>(values[numbers[i]]);
+  for (int64_t i = 0; i < 32; i += 16)
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d8, values), hn::BitCast(d8, load_bytes(numbers + i))), d8, found + i);
+  finish_numbers(found, y, [&](auto number, int64_t i) { return hn::Mul(hn::Set(d, scales[i / per_scale]), number); });
 }
 // scale * number - least
 template <int per_scale, class Block>
 HWY_INLINE void decode_with_least(const Block& block, int64_t k, const float* scales, const float* leasts, float* y) {
+  const Full<float> d;
   uint8_t numbers[32];
   part_numbers(block, k, numbers);
-  for (int64_t i = 0; i < 32; ++i)
-    y[i] = scales[i / per_scale] * static_cast<float>(numbers[i]) - leasts[i / per_scale];
+  finish_numbers(numbers, y, [&](auto number, int64_t i) {
+    return hn::Sub(hn::Mul(hn::Set(d, scales[i / per_scale]), number), hn::Set(d, leasts[i / per_scale]));
+  });
 }
 // The same with the integers of parts.
 template <int per_scale, DType dtype>

@@ -25,7 +25,7 @@ struct BlockPanel {
   }
 };
 
-struct Iq1Values {
+struct Iq1Values {  // the fourth bit is the next number's
   static constexpr int at(int i) { return iq1_values[i % 8]; }
 };
 struct Iq2Values {

@@ -2,6 +2,7 @@
 // instructions. They take as many bytes as in files.
 #pragma once
 
+#include "../conversion/block_decoding/bit_fields.h"
 #include "../gemm.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -81,6 +82,7 @@ struct PackedNumbers {
   static constexpr bool has_rest = per_word * bits != 32;
   uint32_t words[bits][panel_columns];
 
+  // Reads 40 bytes, of which the last 8 do not matter.
   void put(int64_t column, const uint8_t* numbers) {
     for (int t = 0; t < bits; ++t) words[t][column] = word_of(numbers + per_word * t);
     if constexpr (has_rest) {
@@ -104,29 +106,15 @@ struct PackedNumbers {
 
  private:
   static HWY_INLINE uint32_t word_of(const uint8_t* numbers) {
-    if constexpr (has_rest) {
-      uint32_t word = 0;
-      for (int i = 0; i < per_word; ++i) word |= static_cast<uint32_t>(numbers[i]) << bits * i;
-      return word;
-    } else if constexpr (bits == 2) {
-      return halves(nibbles(numbers)) | halves(nibbles(numbers + 8)) << 16;
-    } else {
-      return nibbles(numbers);
-    }
+    constexpr int first = per_word < 8 ? per_word : 8;
+    uint64_t word = gather<first>(numbers);
+    if constexpr (per_word > 8) word |= gather<per_word - 8>(numbers + 8) << 8 * bits;
+    return static_cast<uint32_t>(word);
   }
-  // Eight numbers of 4 bits.
-  static HWY_INLINE uint32_t nibbles(const uint8_t* numbers) {
-    uint64_t word;
-    __builtin_memcpy(&word, numbers, 8);
-    word = (word | word >> 4) & 0x00ff00ff00ff00ff;
-    word = (word | word >> 8) & 0x0000ffff0000ffff;
-    return static_cast<uint32_t>(word | word >> 16);
-  }
-  // Of each 4 bits the lower two.
-  static HWY_INLINE uint32_t halves(uint32_t word) {
-    word = (word | word >> 2) & 0x0f0f0f0f;
-    word = (word | word >> 4) & 0x00ff00ff;
-    return (word | word >> 8) & 0xffff;
+  template <int count>
+  static HWY_INLINE uint64_t gather(const uint8_t* numbers) {
+    constexpr uint64_t mask = (each_byte >> 8 * (8 - count)) * ((1 << bits) - 1);
+    return gather_bits(eight_bytes(numbers), mask);
   }
 
   template <int t, class Value, class Finish>

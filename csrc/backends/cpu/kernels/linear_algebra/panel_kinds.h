@@ -19,7 +19,7 @@ struct PanelNumbers {
 
   void put(int64_t column, const Block<dtype>& block) {
     for (int64_t k = 0; k < parts; ++k) {
-      uint8_t unpacked[part];
+      uint8_t unpacked[part + 8];  // PackedNumbers reads eight at once
       part_numbers(block, k, unpacked);
       numbers[k].put(column, unpacked);
     }

@@ -4,13 +4,14 @@
 
 #include "../../../codebooks.h"
 #include "../../quantized_blocks.h"
+#include "bit_fields.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
 // What numbers stand for. Those of iq1 are eighths: the offset is an eighth.
-constexpr int8_t iq1_values[8] = {-7, 1, 9, 0, -9, -1, 7, 0};
-constexpr int8_t iq2_values[8] = {8, 25, 43, 0, -8, -25, -43, 0};
+constexpr int8_t iq1_values[16] = {-7, 1, 9, 0, -9, -1, 7};
+constexpr int8_t iq2_values[16] = {8, 25, 43, 0, -8, -25, -43};
 constexpr int8_t iq3_xxs_values[16] = {4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62};
 constexpr int8_t iq3_s_values[16] = {1, 3, 5, 7, 9, 11, 13, 15, -1, -3, -5, -7, -9, -11, -13, -15};
 
@@ -26,45 +27,41 @@ HWY_INLINE uint32_t with_even_sign(uint32_t signs) {
   return signs | static_cast<uint32_t>(__builtin_parity(signs)) << 7;
 }
 
-// `count` elements with codes of `bits` bits; bit i of `signs` is that of element i.
-template <int bits, int count>
+// Eight elements; bit i of `signs` is that of element i.
 HWY_INLINE void put_entry(uint32_t entry, uint32_t signs, uint8_t* to) {
-  constexpr int sign = bits == 2 ? 2 : 3;
-  for (int i = 0; i < count; ++i)
-    to[i] = static_cast<uint8_t>((entry >> bits * i & ((1 << sign) - 1)) | (signs >> i & 1) << sign);
+  put_eight_bytes(scatter_bits(entry, each_byte * 3) | scatter_bits(signs, each_byte << 2), to);
 }
 HWY_INLINE void put_iq3(uint32_t first, uint32_t second, uint32_t signs, uint8_t* to) {
-  put_entry<4, 4>(first, signs, to);
-  put_entry<4, 4>(second, signs >> 4, to + 4);
+  put_eight_bytes(scatter_bits(first | second << 16, each_byte * 15) | scatter_bits(signs, each_byte << 3), to);
 }
 
 HWY_INLINE void part_numbers(const Block<DType::iq1_s>& block, int64_t k, uint8_t* to) {
   const uint32_t high = block.high[k], signs = (high & 0x8000) == 0 ? 0 : 255;
   for (int64_t i = 0; i < 4; ++i)
-    put_entry<2, 8>(iq1_codebook[block.low[4 * k + i] | (high >> 3 * i & 7) << 8], signs, to + 8 * i);
+    put_entry(iq1_codebook[block.low[4 * k + i] | (high >> 3 * i & 7) << 8], signs, to + 8 * i);
 }
 HWY_INLINE void part_numbers(const Block<DType::iq1_m>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint32_t high = half_of(block.high[2 * k + i / 2], i);
     const uint32_t signs = (high & 8) == 0 ? 0 : 255;
-    put_entry<2, 8>(iq1_codebook[block.low[4 * k + i] | (high & 7) << 8], signs, to + 8 * i);
+    put_entry(iq1_codebook[block.low[4 * k + i] | (high & 7) << 8], signs, to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq2_xxs>& block, int64_t k, uint8_t* to) {
   const uint8_t* part = block.parts[k];
   for (int64_t i = 0; i < 4; ++i)
-    put_entry<2, 8>(iq2_xxs_codebook[part[i]], with_even_sign(word_of(part + 4) >> 7 * i & 127), to + 8 * i);
+    put_entry(iq2_xxs_codebook[part[i]], with_even_sign(word_of(part + 4) >> 7 * i & 127), to + 8 * i);
 }
 HWY_INLINE void part_numbers(const Block<DType::iq2_xs>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint32_t number = block.numbers[4 * k + i];
-    put_entry<2, 8>(iq2_xs_codebook[number & 511], with_even_sign(number >> 9), to + 8 * i);
+    put_entry(iq2_xs_codebook[number & 511], with_even_sign(number >> 9), to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq2_s>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint32_t index = block.low[4 * k + i] | (block.high[k] >> 2 * i & 3u) << 8;
-    put_entry<2, 8>(iq2_s_codebook[index], block.signs[4 * k + i], to + 8 * i);
+    put_entry(iq2_s_codebook[index], block.signs[4 * k + i], to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq3_xxs>& block, int64_t k, uint8_t* to) {
