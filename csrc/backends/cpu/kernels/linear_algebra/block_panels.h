@@ -16,12 +16,17 @@ struct BlockPanel {
   Block<dtype> blocks[panel_columns];
 
   void put(int64_t column, const Block<dtype>& block) { blocks[column] = block; }
-  void decode(int64_t number, float* w, float*) const {
+  template <class Sink>
+  void decode(int64_t number, Sink& sink) const {
+    alignas(64) float w[part][panel_columns];
     for (int64_t j = 0; j < panel_columns; ++j) {
       float row[part];
       decode_part(blocks[j], number, row);
-      for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] = row[i];
+      for (int64_t i = 0; i < part; ++i) w[i][j] = row[i];
     }
+    for (int64_t i = 0; i < part; ++i)
+      for_vectors_of_panel(
+          [&](auto v) { sink.template add<v.value>(hn::Load(Full<float>(), w[i] + v.value * lanes), i); });
   }
 };
 
@@ -108,15 +113,18 @@ struct BlockPanel<DType::q8_0> {
     scales[column] = block.scale;
     for (int64_t i = 0; i < part; ++i) numbers[i][column] = block.numbers[i];
   }
-  void decode(int64_t, float* w, float* scale) const {
-    widen_columns(scales, scale);
+  template <class Sink>
+  HWY_INLINE void decode(int64_t, Sink& sink) const {
+    widen_columns(scales, sink.scale);
     const Full<float> d;
     const Full<int32_t> di;
     const hn::Rebind<int8_t, Full<int32_t>> narrow;
+#pragma GCC unroll 8
     for (int64_t i = 0; i < part; ++i)
-      for (int64_t j = 0; j < panel_columns; j += lanes)
-        hn::StoreU(hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(narrow, numbers[i] + j))), d,
-                   w + i * panel_columns + j);
+      for_vectors_of_panel([&](auto v) {
+        const auto number = hn::PromoteTo(di, hn::LoadU(narrow, numbers[i] + v.value * lanes));
+        sink.template add<v.value>(hn::ConvertTo(d, number), i);
+      });
   }
 };
 

@@ -40,16 +40,35 @@ HWY_NOINLINE void multiply_part(const float* HWY_RESTRICT a, const float* HWY_RE
     }
 }
 
+bool are_finite(const float* scale) {
+  const Full<float> d;
+  return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
+}
+
 // Makes weights of the numbers whose scale is not finite: an infinity times 0 is NaN.
 void apply_infinite_scales(float* w, float* scale) {
-  const Full<float> d;
-  if (hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))))) return;
+  if (are_finite(scale)) return;
   for (int64_t j = 0; j < panel_columns; ++j) {
     if (scale[j] - scale[j] == 0) continue;
     for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] *= scale[j];
     scale[j] = 1;
   }
 }
+
+// The products of a part with one row of x, from registers: sum = a[part] @ w[part][panel_columns].
+struct RowProducts {
+  const float* a;
+  float* scale;
+  Lanes sum[vectors];
+
+  RowProducts(const float* row, float* scales) : a(row), scale(scales) {
+    for (Lanes& each : sum) each = hn::Zero(Full<float>());
+  }
+  template <int v>
+  HWY_INLINE void add(Lanes weights, int64_t element) {
+    sum[v] = hn::MulAdd(hn::Set(Full<float>(), a[element]), weights, sum[v]);
+  }
+};
 
 using PartFunction = void (*)(const float* a, const float* w, const float* scale, bool is_first, float* c);
 template <bool is_scaled, int... rows>
@@ -164,7 +183,12 @@ struct BlockProduct {
         now = memory.panel;
       }
       for (int64_t k = 0; k < elements / part; ++k) {
-        now->decode(k, memory.w, memory.scale);
+        if (rows == 1 && add_row(*now, k, a, block == 0 && k == 0, memory)) {
+          a += part;
+          continue;
+        }
+        StoredWeights sink{memory.w, memory.scale};
+        now->decode(k, sink);
         if constexpr (is_scaled) apply_infinite_scales(memory.w, memory.scale);
         for (int64_t row = 0; row < rows; row += tall) {
           const bool is_last = row + tall >= rows;
@@ -173,6 +197,25 @@ struct BlockProduct {
         }
       }
     }
+  }
+
+  // Adds the products of a part with one row, by the operations of multiply_part. Returns false, and adds nothing, if a
+  // scale is not finite.
+  static bool add_row(const BlockPanel<dtype>& panel, int64_t k, const float* a, bool is_first,
+                      const PartMemory<dtype>& memory) {
+    const Full<float> d;
+    RowProducts sink(a, memory.scale);
+    panel.decode(k, sink);
+    if (BlockPanel<dtype>::is_scaled && !are_finite(memory.scale)) return false;
+    for_vectors_of_panel([&](auto v) {
+      float* const to = memory.c + v.value * lanes;
+      const Lanes before = is_first ? hn::Zero(d) : hn::Load(d, to);
+      if constexpr (BlockPanel<dtype>::is_scaled)
+        hn::Store(hn::MulAdd(sink.sum[v.value], hn::Load(d, memory.scale + v.value * lanes), before), d, to);
+      else
+        hn::Store(hn::Add(sink.sum[v.value], before), d, to);
+    });
+    return true;
   }
 
   // Writes rows of a panel, and applies the epilogue to them.

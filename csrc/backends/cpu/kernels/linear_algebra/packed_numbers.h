@@ -15,6 +15,29 @@ using Lanes = hn::VFromD<Full<float>>;
 using Words = hn::VFromD<Full<uint32_t>>;
 constexpr int64_t lanes = lanes_of<float>;
 
+constexpr int vectors = static_cast<int>(Tile<float>::vectors);  // of a panel
+static_assert(vectors == 2 && vectors * lanes == panel_columns);
+
+// Calls f with Number<0> and Number<1>.
+template <class F>
+HWY_INLINE void for_vectors_of_panel(F f) {
+  f(Number<0>{});
+  f(Number<1>{});
+}
+
+// ---- Where decoded weights go: add<v>() gets vector v of the columns, for each element of a part in order. `scale` gets
+// the scales of columns, where there are any.
+
+// w[part][panel_columns]
+struct StoredWeights {
+  float *w, *scale;
+
+  template <int v>
+  HWY_INLINE void add(Lanes weights, int64_t element) {
+    hn::Store(weights, Full<float>(), w + element * panel_columns + v * lanes);
+  }
+};
+
 // ---- What the lowest bits of each lane stand for; the bits above them are ignored.
 
 // One of 16 values. `Values::at(i)` is that of the lowest four bits i.
@@ -91,16 +114,30 @@ struct PackedNumbers {
     }
   }
 
-  // w[part][panel_columns] = finish(value(number), element, first column of the vector)
-  template <class Value, class Finish>
-  HWY_INLINE void decode(float* w, Value value, Finish finish) const {
-    for (int64_t j = 0; j < panel_columns; j += lanes) {
-      Words rest = hn::Zero(Full<uint32_t>());
-      decode_words<0>(w + j, j, rest, value, finish);
-      if constexpr (has_rest) {
-        hn::StoreU(finish(value(rest), 30, j), Full<float>(), w + 30 * panel_columns + j);
-        hn::StoreU(finish(value(hn::ShiftRight<bits>(rest)), 31, j), Full<float>(), w + 31 * panel_columns + j);
-      }
+  // Gives the sink finish(value(number), element, first column of the vector).
+  template <class Sink, class Value, class Finish>
+  HWY_INLINE void decode(Sink& sink, Value value, Finish finish) const {
+    Words rest[vectors];
+    for (Words& each : rest) each = hn::Zero(Full<uint32_t>());
+    // g++ would load the words and the row of all turns at once, and then store what it has no registers for.
+#pragma GCC unroll 1
+    for (int t = 0; t < bits; ++t) {
+      Words word[vectors];
+      for_vectors_of_panel([&](auto v) {
+        word[v.value] = hn::LoadU(Full<uint32_t>(), words[t] + v.value * lanes);
+        if constexpr (has_rest) {
+          const auto two = hn::Set(Full<uint32_t>(), 3u << 2 * t);
+          rest[v.value] = hn::OrAnd(rest[v.value], hn::ShiftRightSame(word[v.value], 30 - 2 * t), two);
+        }
+      });
+      decode_word<0>(word, t * per_word, sink, value, finish);
+    }
+    if constexpr (has_rest) {
+      for_vectors_of_panel([&](auto v) {
+        constexpr int64_t j = v.value * lanes;
+        sink.template add<v.value>(finish(value(rest[v.value]), 30, j), 30);
+        sink.template add<v.value>(finish(value(hn::ShiftRight<bits>(rest[v.value])), 31, j), 31);
+      });
     }
   }
 
@@ -117,21 +154,15 @@ struct PackedNumbers {
     return gather_bits(eight_bytes(numbers), mask);
   }
 
-  template <int t, class Value, class Finish>
-  HWY_INLINE void decode_words(float* w, int64_t j, Words& rest, const Value& value, const Finish& finish) const {
-    const auto word = hn::LoadU(Full<uint32_t>(), words[t] + j);
-    if constexpr (has_rest) {
-      constexpr uint32_t two = 3u << 2 * t;
-      rest = hn::OrAnd(rest, hn::ShiftRight<30 - 2 * t>(word), hn::Set(Full<uint32_t>(), two));
-    }
-    decode_word<t, 0>(word, w, j, value, finish);
-    if constexpr (t + 1 < bits) decode_words<t + 1>(w, j, rest, value, finish);
-  }
-  template <int t, int i, class Value, class Finish>
-  static HWY_INLINE void decode_word(Words word, float* w, int64_t j, const Value& value, const Finish& finish) {
-    constexpr int64_t element = t * per_word + i;
-    hn::StoreU(finish(value(hn::ShiftRight<bits * i>(word)), element, j), Full<float>(), w + element * panel_columns);
-    if constexpr (i + 1 < per_word) decode_word<t, i + 1>(word, w, j, value, finish);
+  // The vectors of columns take turns, so that a sum of one does not wait for itself.
+  template <int i, class Sink, class Value, class Finish>
+  static HWY_INLINE void decode_word(const Words* word, int64_t first, Sink& sink, const Value& value,
+                                     const Finish& finish) {
+    for_vectors_of_panel([&](auto v) {
+      const auto number = value(hn::ShiftRight<bits * i>(word[v.value]));
+      sink.template add<v.value>(finish(number, first + i, v.value * lanes), first + i);
+    });
+    if constexpr (i + 1 < per_word) decode_word<i + 1>(word, first, sink, value, finish);
   }
 };
 

@@ -1,7 +1,7 @@
 // Kinds of panels: what blocks of dtypes have in common, whose weights are numbers of 2 to 6 bits, times scales.
 //
-// decode() of all panels gives `part` elements of k, [part][panel_columns]. They have the bits of decode_part; with
-// `is_scaled` they do when they are multiplied by `scale`, one for each column.
+// decode() of all panels gives a sink `part` elements of k. They have the bits of decode_part; with `is_scaled` they do
+// when they are multiplied by the sink's `scale`, one for each column.
 #pragma once
 
 #include "../conversion/block_decoding.h"
@@ -67,9 +67,10 @@ struct ScaledPanel {
     scales[column] = block.scale;
     packed.put(column, block);
   }
-  void decode(int64_t k, float* w, float* scale) const {
-    widen_columns(scales, scale);
-    packed.numbers[k].decode(w, Value(), [](Lanes number, int64_t, int64_t) { return number; });
+  template <class Sink>
+  HWY_INLINE void decode(int64_t k, Sink& sink) const {
+    widen_columns(scales, sink.scale);
+    packed.numbers[k].decode(sink, Value(), [](Lanes number, int64_t, int64_t) { return number; });
   }
 };
 
@@ -87,17 +88,18 @@ struct PartScaledPanel {
     for (int64_t i = 0; i < count; ++i) part_scales[i][column] = static_cast<int8_t>(part_scale(block, i));
     packed.put(column, block);
   }
-  void decode(int64_t k, float* w, float* scale) const {
+  template <class Sink>
+  HWY_INLINE void decode(int64_t k, Sink& sink) const {
     alignas(64) float whole[panel_columns], s[per_part * panel_columns];
     widen_columns(scales, whole);
     for (int64_t j = 0; j < panel_columns; ++j) whole[j] *= scale_unit<dtype>;
     if constexpr (is_scaled) {
-      scale_integers(whole, part_scales[k], scale);
-      packed.numbers[k].decode(w, Value(), [](Lanes number, int64_t, int64_t) { return number; });
+      scale_integers(whole, part_scales[k], sink.scale);
+      packed.numbers[k].decode(sink, Value(), [](Lanes number, int64_t, int64_t) { return number; });
     } else {
       for (int64_t i = 0; i < per_part; ++i)
         scale_integers(whole, part_scales[per_part * k + i], s + i * panel_columns);
-      packed.numbers[k].decode(w, Value(), [&](Lanes number, int64_t element, int64_t j) {
+      packed.numbers[k].decode(sink, Value(), [&](Lanes number, int64_t element, int64_t j) {
         return hn::Mul(number, scale_at<per_scale>(s, element, j));
       });
     }
@@ -116,11 +118,12 @@ struct ByteScaledPanel {
     for (int64_t i = 0; i < count; ++i) scales[i][column] = Scale::byte(block, i);
     packed.put(column, block);
   }
-  void decode(int64_t k, float* w, float*) const {
+  template <class Sink>
+  HWY_INLINE void decode(int64_t k, Sink& sink) const {
     alignas(64) float s[per_part * panel_columns];
     for (int64_t i = 0; i < per_part; ++i)
       for (int64_t j = 0; j < panel_columns; ++j) s[i * panel_columns + j] = Scale::value(scales[per_part * k + i][j]);
-    packed.numbers[k].decode(w, OneOf16<Fp4Values>(), [&](Lanes number, int64_t element, int64_t j) {
+    packed.numbers[k].decode(sink, OneOf16<Fp4Values>(), [&](Lanes number, int64_t element, int64_t j) {
       return hn::Mul(number, scale_at<per_scale>(s, element, j));
     });
   }
@@ -141,11 +144,12 @@ struct LeastPanel {
     leasts[column] = block.least;
     packed.put(column, block);
   }
-  void decode(int64_t k, float* w, float*) const {
+  template <class Sink>
+  HWY_INLINE void decode(int64_t k, Sink& sink) const {
     alignas(64) float s[panel_columns], m[panel_columns];
     widen_columns(scales, s);
     widen_columns(leasts, m);
-    packed.numbers[k].decode(w, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
+    packed.numbers[k].decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
       return hn::Add(hn::Mul(number, scale_at<part>(s, element, j)), scale_at<part>(m, element, j));
     });
   }
@@ -175,7 +179,8 @@ struct PartLeastPanel {
     }
     packed.put(column, block);
   }
-  void decode(int64_t k, float* w, float*) const {
+  template <class Sink>
+  HWY_INLINE void decode(int64_t k, Sink& sink) const {
     alignas(64) float s[per_part * panel_columns], m[per_part * panel_columns];
     alignas(64) float scale[panel_columns], least[panel_columns];
     widen_columns(scales, scale);
@@ -191,7 +196,7 @@ struct PartLeastPanel {
       scale_integers(scale, share_bytes ? own[0] : integers[2 * at], s + i * panel_columns);
       scale_integers(least, share_bytes ? own[1] : integers[2 * at + 1], m + i * panel_columns);
     }
-    packed.numbers[k].decode(w, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
+    packed.numbers[k].decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
       return hn::Sub(hn::Mul(number, scale_at<per_scale>(s, element, j)), scale_at<per_scale>(m, element, j));
     });
   }
