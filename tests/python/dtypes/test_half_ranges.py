@@ -186,9 +186,15 @@ def test_elementwise_composites_of_large_halves_are_right(name: str, half: np.dt
     close(ours(fe.asarray(host)), wide, half, 2.0**-7 if name == "gelu" else 2.0**-16)
 
 
+def test_linear_whose_products_leave_half_range_is_right(half: np.dtype[Any]) -> None:
+    x, w = np.full((3, 4), 256, half), np.array([[256, 256, -256, -255], [0, 1, 0, 0]], half)
+    np.testing.assert_array_equal(np.asarray(fe.linear(fe.asarray(x), fe.asarray(w))), np.full((3, 2), 256, half))
+
+
 def test_every_composite_has_a_test_here() -> None:
     """Every composite op must be tested with values that overflow or underflow a half on the way."""
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
+    tried |= {"linear"}
     tried |= {"sum_of_squares", "random_bits"}  # the second one is of integers
     tried |= set(ELEMENTWISE)
     composite = {name for name, row in OP_ROWS.items() if row["kind"] == "composite"}
