@@ -150,7 +150,7 @@ struct LeastPanel {
     widen_columns(scales, s);
     widen_columns(leasts, m);
     packed.numbers[k].decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
-      return hn::Add(hn::Mul(number, scale_at<part>(s, element, j)), scale_at<part>(m, element, j));
+      return hn::MulAdd(number, scale_at<part>(s, element, j), scale_at<part>(m, element, j));  // an exact product
     });
   }
 };
@@ -197,7 +197,8 @@ struct PartLeastPanel {
       scale_integers(least, share_bytes ? own[1] : integers[2 * at + 1], m + i * panel_columns);
     }
     packed.numbers[k].decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
-      return hn::Sub(hn::Mul(number, scale_at<per_scale>(s, element, j)), scale_at<per_scale>(m, element, j));
+      // The product has at most 11 + 6 + 5 bits, and so is exact.
+      return hn::MulSub(number, scale_at<per_scale>(s, element, j), scale_at<per_scale>(m, element, j));
     });
   }
 };
