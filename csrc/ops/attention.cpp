@@ -50,8 +50,7 @@ void rotation(Inference& i) {
   if (x.rank() == 0 || table.rank() == 0) i.fail("needs at least 1 dimension: {}", i.call());
   if (i.input(2).shape != table) i.fail("cosines and sines differ in shape: {}", i.call());
   if (table[table.rank() - 1] > x[x.rank() - 1] / 2)
-    i.fail("{} cosines are more than half of the {} elements of a row of x", table[table.rank() - 1],
-           x[x.rank() - 1]);
+    i.fail("{} cosines are more than half of the {} elements of a row of x", table[table.rank() - 1], x[x.rank() - 1]);
   Shape rows = x, angles = table;
   rows.resize(rows.rank() - 1);
   angles.resize(angles.rank() - 1);
@@ -129,8 +128,8 @@ OP(scaled_dot_product_attention)
 
 OP(rope)
     .doc(
-        "Rotary position embedding (Su et al. 2021): each pair (a, b) of elements of a row becomes (a cos - b sin, "
-        "a sin + b cos). `rope_table` gives the cosines and sines of positions.")
+        "Rotary position embedding: each pair (a, b) of elements of a row becomes (a cos - b sin, a sin + b cos). "
+        "`rope_table` gives the cosines and sines of positions (Su et al. 2021).")
     .returns("The rows, in x's shape and dtype. Elements behind the pairs are as they were.")
     .raises("The rows have fewer than two elements for each cosine, or the shapes do not broadcast.")
     .example(

@@ -248,8 +248,8 @@ class Evaluation : private Donor {
   }
 
   // Whether the item is decoded from blocks, or a view of such numbers, and products alone read it here: they read the
-  // blocks instead (compiler/read_blocks.cpp). The numbers take several times the memory, so they are only computed when
-  // they are asked for.
+  // blocks instead (compiler/read_blocks.cpp). The numbers take several times the memory, so they are only computed
+  // when they are asked for.
   bool is_left_in_blocks(uint32_t number) const {
     const Item* item = &items_[number];
     if (item->is_asked) return false;

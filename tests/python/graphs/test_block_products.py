@@ -57,5 +57,5 @@ def test_a_transposed_array_of_blocks_is_float32(weights: fe.Array) -> None:
 def test_rows_and_weights_that_do_not_fit_are_refused(weights: fe.Array) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=r"linear: the rows of x have 3 elements, and those of w 2048"):
         fe.linear(fe.ones(3), weights)
-    with pytest.raises(fe.DTypeError, match="linear: .*int"):
+    with pytest.raises(fe.DTypeError, match=r"linear: .*int"):
         fe.linear(fe.ones((2, SIZE), dtype="int32"), weights)

@@ -47,7 +47,7 @@ def linear_bound(
     x, w = inputs
     weights = dequantized(block_dtype, w, "float32") if block_dtype else w
     sums = linear("", np.abs(x).astype(np.float64), np.abs(weights).astype(np.float64))
-    return gamma(x.shape[-1], dtype) * sums + x.shape[-1] * FORMATS[dtype].least  # products that underflow
+    return np.asarray(gamma(x.shape[-1], dtype) * sums + x.shape[-1] * FORMATS[dtype].least)  # products may underflow
 
 
 def linear_case(dtype: str, block_dtype: str = "") -> Case:

@@ -27,8 +27,8 @@ FLOAT8S = tuple(name for name in _of_class("float") if not TABLE[name].computed)
 # The dtype of the real and the imaginary part.
 PARTS = {name: f"float{4 * TABLE[name].block_bytes}" for name in COMPLEX}
 ALL = REALS + FLOAT8S + COMPLEX
-# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: a structure whose only
-# field has the name of the dtype and holds the bytes.
+# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: a structure whose
+# only field has the name of the dtype and holds the bytes.
 BLOCKS = {name: (TABLE[name].block_elements, TABLE[name].block_bytes) for name in _of_class("block")}
 
 Values = NDArray[Any]

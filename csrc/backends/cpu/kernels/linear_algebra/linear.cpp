@@ -1,7 +1,8 @@
 // x @ w.T with weights in blocks, which are decoded into the cache, 32 elements of k for a panel of columns at a time.
 //
-// Invariance: element (i, j) is, for each part of 32 elements of k in order, a chain of multiply-adds from zero along k,
-// which is scaled and added to the sum of the earlier parts. So the bits depend on row i of x, row j of w and K alone.
+// Invariance: element (i, j) is, for each part of 32 elements of k in order, a chain of multiply-adds from zero along
+// k, which is scaled and added to the sum of the earlier parts. So the bits depend on row i of x, row j of w and K
+// alone.
 #include "block_panels.h"
 #include "matmul_shape.h"
 
@@ -160,8 +161,8 @@ struct BlockProduct {
     for (int64_t k = 0; k < p.k; k += part)
       for (int64_t row = 0; row < rows; row += tall) {
         const int64_t many = smaller(tall, rows - row);
-        pack<float, false>(from + row * p.a_row + k * p.a_column, p.a_row, p.a_column, many,
-                           smaller(part, p.k - k), to, many);
+        pack<float, false>(from + row * p.a_row + k * p.a_column, p.a_row, p.a_column, many, smaller(part, p.k - k), to,
+                           many);
         to += many * part;
       }
   }
@@ -172,8 +173,7 @@ struct BlockProduct {
     const PartFunction whole = part_function_for<is_scaled>(tall);
     const PartFunction last = part_function_for<is_scaled>(short_rows == 0 ? tall : short_rows);
     const Block<dtype>* const from =
-        packed != nullptr ? nullptr
-                          : w + (p.offset(p.b_batch, batch) + panel * panel_columns * p.b_column) / elements;
+        packed != nullptr ? nullptr : w + (p.offset(p.b_batch, batch) + panel * panel_columns * p.b_column) / elements;
     const float* a = memory.a;
     for (int64_t block = 0; block < blocks(); ++block) {
       const BlockPanel<dtype>* now = packed + panel * blocks() + block;
@@ -266,8 +266,8 @@ uint64_t scratch_size(const Call& call) {
 template <class F>
 void with_weights(const Call& call, F f) {
   switch (call.in[1].dtype) {
-#define FERRULE_CASE(id, ...)                                     \
-  case DType::id:                                                 \
+#define FERRULE_CASE(id, ...)                                                     \
+  case DType::id:                                                                 \
     if constexpr (has_block<DType::id>) f(Number<static_cast<int>(DType::id)>{}); \
     break;
     FE_DTYPES(FE_NO_DTYPE, FERRULE_CASE)
@@ -283,7 +283,8 @@ LocalScratch local_scratch(const Call& call) {
   with_weights(call, [&](auto dtype) {
     ScratchArena scratch(nullptr);
     const PartMemory<static_cast<DType>(dtype.value)> memory(scratch, weights.p, call.in[1].prepared);
-    local = {scratch.bytes(), weights.p.batches * ceil_div(weights.p.m, rows_together(weights.p)) * panels_of(weights.p)};
+    local = {scratch.bytes(),
+             weights.p.batches * ceil_div(weights.p.m, rows_together(weights.p)) * panels_of(weights.p)};
   });
   return local;
 }
@@ -326,23 +327,23 @@ bool accepts(const Call& call) {
 }  // namespace
 
 KERNEL(linear, .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true, .accepts = accepts,
-       .scratch_size = scratch_size, .local_scratch = local_scratch, .prepare_size = prepare_size,
-       .prepare = prepare) {
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .prepare_size = prepare_size, .prepare = prepare) {
   const Weights weights(call);
   if (is_empty(weights.p)) return nullptr;
   fe_error* error = nullptr;
   with_weights(call, [&](auto dtype) {
     constexpr DType kind = static_cast<DType>(dtype.value);
     const bool is_prepared = call.in[1].prepared;
-    error = BlockProduct<kind>{
-        call,
-        weights.p,
-        reinterpret_cast<const float*>(call.in[0].data),
-        is_prepared ? nullptr : reinterpret_cast<const Block<kind>*>(call.in[1].data),
-        is_prepared ? reinterpret_cast<const BlockPanel<kind>*>(call.in[1].data) : nullptr,
-        reinterpret_cast<float*>(has_own_result(call) ? call.scratch : call.out[0].data),
-    }
-                .run();
+    error =
+        BlockProduct<kind>{
+            call,
+            weights.p,
+            reinterpret_cast<const float*>(call.in[0].data),
+            is_prepared ? nullptr : reinterpret_cast<const Block<kind>*>(call.in[1].data),
+            is_prepared ? reinterpret_cast<const BlockPanel<kind>*>(call.in[1].data) : nullptr,
+            reinterpret_cast<float*>(has_own_result(call) ? call.scratch : call.out[0].data),
+        }
+            .run();
   });
   return error;
 }

@@ -25,8 +25,8 @@ HWY_INLINE void for_vectors_of_panel(F f) {
   f(Number<1>{});
 }
 
-// ---- Where decoded weights go: add<v>() gets vector v of the columns, for each element of a part in order. `scale` gets
-// the scales of columns, where there are any.
+// ---- Where decoded weights go: add<v>() gets vector v of the columns, for each element of a part in order. `scale`
+// gets the scales of columns, where there are any.
 
 // w[part][panel_columns]
 struct StoredWeights {
@@ -119,7 +119,7 @@ struct PackedNumbers {
   HWY_INLINE void decode(Sink& sink, Value value, Finish finish) const {
     Words rest[vectors];
     for (Words& each : rest) each = hn::Zero(Full<uint32_t>());
-    // g++ would load the words and the row of all turns at once, and then store what it has no registers for.
+      // g++ would load the words and the row of all turns at once, and then store what it has no registers for.
 #pragma GCC unroll 1
     for (int t = 0; t < bits; ++t) {
       Words word[vectors];
