@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tools import builds, lint, testing, verify
+from tools import applications, builds, lint, testing, verify
 from tools.process import say
 
 
@@ -17,6 +17,7 @@ def test(*, all: bool) -> None:
         "Python tests": lambda: testing.pytest("python"),
         "conformance kit": lambda: testing.run_kit("--ferrule-sample"),  # memory layouts once for each size of elements
         "hostile modules": lambda: testing.pytest("hostile"),
+        "a language model": lambda: applications.demo("chat", "--check"),
         "lint": lambda: lint.lint(fix=False),
     }
     times: list[str] = []

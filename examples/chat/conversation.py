@@ -35,7 +35,7 @@ class Times:
 
 def room_for(tokens: int) -> int:
     """The room of caches for so many tokens: a prompt's last part may be longer than the prompt."""
-    return -(-tokens // PARTS[-1]) * PARTS[-1] + PARTS[-1]
+    return tokens + PARTS[-1]
 
 
 class Conversations:
@@ -46,6 +46,9 @@ class Conversations:
         self.times = Times()
         self.answers = [Answer() for _ in prompts]
         longest = max(map(len, prompts))
+        self._most = model.room - PARTS[-1]
+        if longest >= self._most:
+            raise ValueError(f"the conversation has {longest} tokens, and there is room for {self._most} (--context)")
         self._before = [list(prompt) for prompt in prompts]
         self._empty = np.array([longest - len(prompt) for prompt in prompts], np.int64)
         rows = np.zeros((len(prompts), longest), np.int64)
@@ -57,6 +60,7 @@ class Conversations:
 
     def answer(self, sampling: Sampling, most: int, stops: Sequence[str] = ()) -> Iterator[list[str]]:
         """Write at most `most` tokens of each answer; yield what each step adds to the texts."""
+        most = min(most, self._most - self._position)
         numbers = sampling.numbers(most)
         for step in range(most):
             begin = time.perf_counter()
