@@ -191,10 +191,21 @@ def test_linear_whose_products_leave_half_range_is_right(half: np.dtype[Any]) ->
     np.testing.assert_array_equal(np.asarray(fe.linear(fe.asarray(x), fe.asarray(w))), np.full((3, 2), 256, half))
 
 
+@each("interleaved", [False, True])
+def test_rope_of_large_halves_is_right(interleaved: bool, half: np.dtype[Any]) -> None:
+    x, table = np.full((2, 4), 60000, half), np.array([1e-4, 1], half)
+    y = np.asarray(fe.rope(*map(fe.asarray, (x, table, table)), interleaved=interleaved)).astype("float64")
+    wide = x.astype("float64")[:, :2] * table.astype("float64")
+    pairs = (y[:, 0::2], y[:, 1::2]) if interleaved else (y[:, :2], y[:, 2:])
+    np.testing.assert_array_equal(pairs[0], np.zeros((2, 2)))
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(pairs[1], (2 * wide).astype(half).astype("float64"))
+
+
 def test_every_composite_has_a_test_here() -> None:
     """Every composite op must be tested with values that overflow or underflow a half on the way."""
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "rms_norm", "scaled_dot_product_attention"}
-    tried |= {"linear"}
+    tried |= {"linear", "rope"}
     tried |= {"sum_of_squares", "random_bits"}  # the second one is of integers
     tried |= set(ELEMENTWISE)
     composite = {name for name, row in OP_ROWS.items() if row["kind"] == "composite"}

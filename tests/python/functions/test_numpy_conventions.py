@@ -127,7 +127,7 @@ def test_array_copies_and_numpy_shows() -> None:
 def test_dtype_names_are_of_any_case() -> None:
     assert fe.from_packed(np.zeros((1, 144), "uint8"), "Q4_k").dtype == fe.q4_K
     assert fe.asarray([1], dtype="BFloat16").dtype == fe.bfloat16
-    others = {"flaot32": "did you mean 'float32'", "q5_K": "there are bool, ", "int128": "there are bool"}
+    others = {"flaot32": "did you mean 'float32'", "q9_K": "there are bool, ", "int128": "there are bool"}
     for name, meant in others.items():
         with pytest.raises(fe.DTypeError, match=f"'{name}' is not a dtype; {meant}"):
             fe.zeros(1, dtype=name)

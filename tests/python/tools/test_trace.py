@@ -22,6 +22,7 @@ PASSES = [
     "remove_dead",
     "remove_duplicates",
     "fold_constants",
+    "read_blocks",
     "place",
     "fuse",
     "lower_views",

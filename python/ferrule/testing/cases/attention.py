@@ -173,5 +173,6 @@ ROPE = Tolerance("gamma_3 |x| |rotation|", bound=rope_bound)
 
 CASES = [
     *(case for d in FLOATS for case in attention_cases(d)),
-    *(Case("rope", (d, "float64" if d == "float64" else "float32"), d, rotations(), rope, ROPE) for d in FLOATS),
+    *(Case("rope", (d, d, d), d, rotations(), rope, ROPE) for d in FLOATS),
+    *(Case("rope", (d, "float32", "float32"), d, rotations(), rope, ROPE) for d in ("float16", "bfloat16")),
 ]

@@ -117,4 +117,57 @@ class Attention(Operation):
         return Reference(**{**vars(found), "is_judged": tame})
 
 
-OPERATIONS: list[Operation] = [Product("matmul", 2), Attention("scaled_dot_product_attention", 0.6)]
+class Rows(Operation):
+    """linear: rows times the rows of weights."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, FLOATS, 1)
+        if x is None:
+            return None
+        shape, dtype = scope.values[x].shape, scope.values[x].dtype.name
+        columns = scope.choose([1, 2, 5, 17, 33])
+        size = int(np.prod((*shape[:-1], columns), dtype=object))
+        if not scope.takes(self.name, dtype, dtype) or size > scope.most or size * shape[-1] > 64 * scope.most:
+            return None
+        w = scope.add_input(dtype, (columns, shape[-1]))
+        return None if w is None else self.drawn(x, w)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.linear({', '.join(operands)})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        found = by_case(self.name, given)
+        tame = all(is_tame(np.array([np.abs(v).max() if v.size else 0])) and is_tame(v) for v in given)
+        return Reference(**{**vars(found), "is_judged": tame})
+
+
+class Rotation(Operation):
+    """rope, with numbers of any size as cosines and sines."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, FLOATS, 1)
+        if x is None:
+            return None
+        shape, dtype = scope.values[x].shape, scope.values[x].dtype.name
+        if not scope.takes(self.name, dtype, dtype, dtype):
+            return None
+        table = (*scope.beside(shape[:-1]), scope.between(0, shape[-1] // 2))
+        cosines, sines = (scope.add_input(dtype, table, "ordinary") for _ in range(2))
+        if cosines is None or sines is None:
+            return None
+        return self.drawn(x, cosines, sines, interleaved=scope.one_in(2))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.rope({', '.join(operands)}, interleaved={attributes['interleaved']})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        found = by_case(self.name, given, attributes)
+        return Reference(**{**vars(found), "is_judged": all(map(is_tame, given))})
+
+
+OPERATIONS: list[Operation] = [
+    Product("matmul", 2),
+    Attention("scaled_dot_product_attention", 0.6),
+    Rows("linear", 0.5),
+    Rotation("rope", 0.5),
+]
