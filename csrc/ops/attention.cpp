@@ -2,7 +2,6 @@
 #include "ops/rules.h"
 
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 namespace ferrule::ops {
@@ -91,11 +90,7 @@ OP(scaled_dot_product_attention)
       const int rank = q.rank();
       const double given = c.attribute().real("scale");
       const double scale = given > 0 ? given : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(q[rank - 1], 1)));
-      std::vector<int64_t> swapped(static_cast<std::size_t>(rank));
-      std::iota(swapped.begin(), swapped.end(), 0);
-      std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-      Value scores =
-          b.multiply(b.matmul(c.input(0), b.permute_dims(c.input(1), swapped)), b.scalar_like(scale, c.input(0)));
+      Value scores = b.multiply(b.matmul(c.input(0), b.matrix_transpose(c.input(1))), b.scalar_like(scale, c.input(0)));
       const Value lowest = b.scalar_like(-INFINITY, scores), zero = b.scalar_like(0, scores);
       const int64_t queries = q[rank - 2], keys = k[rank - 2];
       const auto numbers = [&](int64_t size) { return b.apply("iota", {}, {{"size", size}, {"dtype", DType::int64}}); };

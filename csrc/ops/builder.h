@@ -4,9 +4,12 @@
 #include "ops/attributes.h"
 #include "base/tensor_type.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ferrule::ops {
@@ -53,6 +56,13 @@ class Builder {
   }
   Value permute_dims(Value x, std::vector<int64_t> axes) {
     return apply("permute_dims", {x}, {{"axes", std::move(axes)}});
+  }
+  // x with its last two axes exchanged.
+  Value matrix_transpose(Value x) {
+    std::vector<int64_t> axes(type(x).shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    std::iter_swap(axes.end() - 1, axes.end() - 2);
+    return permute_dims(x, std::move(axes));
   }
   // A reduction (sum, max, ...) over `axes`, which are kept with size 1.
   Value reduce_keeping(std::string_view op, Value x, std::vector<int64_t> axes) {

@@ -1,9 +1,6 @@
 // Matrix products.
 #include "ops/rules.h"
 
-#include <numeric>
-#include <utility>
-
 namespace ferrule::ops {
 namespace {
 
@@ -47,10 +44,7 @@ Value multiply_by_rows(Builder& b, Value x, Value w) {
   const Shape weights = b.type(w).shape;
   if (is_block(b.type(w).dtype)) w = b.astype(w, DType::float32);
   if (b.type(w).dtype != rows.dtype) w = b.astype(w, rows.dtype);
-  std::vector<int64_t> swapped(static_cast<std::size_t>(weights.rank()));
-  std::iota(swapped.begin(), swapped.end(), 0);
-  std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-  const Value columns = b.permute_dims(w, swapped);
+  const Value columns = b.matrix_transpose(w);
   if (rows.shape.rank() > 1) return b.matmul(x, columns);
   return b.reshape(b.matmul(b.reshape(x, Shape{1, rows.shape[0]}), columns), Shape{weights[weights.rank() - 2]});
 }

@@ -22,7 +22,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
   graph = pass("remove_dead", [&] { return remove_dead(graph); });
   graph = pass("remove_duplicates", [&] { return remove_duplicates(graph); });
   graph = pass("fold_constants", [&] { return fold_constants(graph, options); });
-  graph = pass("read_blocks", [&] { return read_blocks(graph); });
+  graph = pass("read_blocks", [&] { return read_blocks(std::move(graph)); });
   graph = pass("place", [&] { return place(graph, options, support, reasons); });
   if (options.fuse) graph = pass("fuse", [&] { return fuse(graph, options.device, support, reasons); });
   LoweredGraph lowered =

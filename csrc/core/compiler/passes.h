@@ -18,7 +18,7 @@ Graph remove_duplicates(const Graph& graph);
 // Computes nodes of constants alone with `options.evaluate`; views of constants stay views.
 Graph fold_constants(const Graph& graph, const CompileOptions& options);
 // Makes products with decoded blocks, x @ w.astype(float32).T, products that read the blocks.
-Graph read_blocks(const Graph& graph);
+Graph read_blocks(Graph graph);
 // Gives every node a device that supports it: the requested one, if necessary after decomposing a composite op, else
 // the first fallback. `reasons`: for each node of the result, why it is not on the requested device (empty: it is).
 Graph place(const Graph& graph, const CompileOptions& options, Support& support, std::vector<std::string>& reasons);

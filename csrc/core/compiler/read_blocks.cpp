@@ -51,7 +51,7 @@ class BlockReader {
 
 }  // namespace
 
-Graph read_blocks(const Graph& graph) {
+Graph read_blocks(Graph graph) {
   const ops::Row &matmul = ops::op_named("matmul"), &linear = ops::op_named("linear");
   const auto stores_blocks = [](const ValueInfo& value) { return is_block(value.type.dtype); };
   if (std::none_of(graph.values.begin(), graph.values.end(), stores_blocks)) return graph;

@@ -44,7 +44,7 @@ def rope_table(
     scale : float
         A factor for positions.
     frequencies : array_like of shape (dimensions // 2,), optional
-        What position 1 turns each pair by, in place of the powers of `base`.
+        The angle of each pair at position 1; replaces the powers of `base`.
     device : Device or str, optional
         The device; by default the default device.
 

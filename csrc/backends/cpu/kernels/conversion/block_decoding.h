@@ -1,5 +1,5 @@
 // The weights of blocks, by parts of 32 elements, with the bits that ggml's Python package gives them (gguf.quants).
-// Where products are inexact, as in dtypes with a minimum, its formulas are followed step by step in float32.
+// Dtypes with a minimum have inexact products: there each step is rounded to float32 as in the package.
 #pragma once
 
 #include "block_decoding/codebook_numbers.h"
@@ -9,7 +9,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// What numbers of 4 bits stand for in iq4, and doubled in mxfp4 and nvfp4 (E2M1).
+// The values of numbers of 4 bits: those of iq4; and those of mxfp4 and nvfp4 (E2M1), doubled.
 constexpr int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 constexpr int8_t fp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 

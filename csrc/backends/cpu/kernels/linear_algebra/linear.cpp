@@ -254,8 +254,6 @@ struct BlockProduct {
   }
 };
 
-bool has_own_result(const Call& call) { return call.epilogue != nullptr && !call.epilogue->own_in_place; }
-
 uint64_t scratch_size(const Call& call) {
   const Weights weights(call);
   const Product& p = weights.p;

@@ -225,8 +225,6 @@ struct Multiplication {
 // from out[0].
 bool packs_b(const Call& call, const Product& p) { return !call.in[1].prepared && !has_few_rows(call, p); }
 
-bool has_own_result(const Call& call) { return call.epilogue != nullptr && !call.epilogue->own_in_place; }
-
 template <class T>
 int64_t packed_bytes(const Product& p) {
   const int64_t elements = packed_elements<T>(p.k, p.n) * (p.shared_b ? 1 : p.batches);

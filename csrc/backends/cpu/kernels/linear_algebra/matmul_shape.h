@@ -62,6 +62,11 @@ struct Product {
   return p;
 }
 
+// Whether scratch memory holds the result before the epilogue, because output 0 cannot.
+[[maybe_unused]] static bool has_own_result(const Call& call) {
+  return call.epilogue != nullptr && !call.epilogue->own_in_place;
+}
+
 [[maybe_unused]] static bool is_empty(const Product& p) { return p.m == 0 || p.n == 0 || p.batches == 0; }
 
 }  // namespace

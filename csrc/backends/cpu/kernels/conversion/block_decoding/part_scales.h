@@ -40,7 +40,7 @@ constexpr int least_of_6_bits(const uint8_t* parts, int64_t k) {
   return k < 4 ? parts[k + 4] & 63 : parts[k + 4] >> 4 | (parts[k] >> 2 & 48);
 }
 
-// Of each 16 elements.
+// ---- Parts of 16 elements
 HWY_INLINE int part_scale(const Block<DType::q2_K>& block, int64_t k) { return block.parts[k] & 15; }
 HWY_INLINE int part_least(const Block<DType::q2_K>& block, int64_t k) { return block.parts[k] >> 4; }
 HWY_INLINE int part_scale(const Block<DType::q3_K>& block, int64_t k) {
@@ -49,7 +49,7 @@ HWY_INLINE int part_scale(const Block<DType::q3_K>& block, int64_t k) {
 }
 HWY_INLINE int part_scale(const Block<DType::q6_K>& block, int64_t k) { return block.parts[k]; }
 
-// Of each 32 elements.
+// ---- Parts of 32 elements
 HWY_INLINE int part_scale(const Block<DType::q4_K>& block, int64_t k) { return scale_of_6_bits(block.parts, k); }
 HWY_INLINE int part_least(const Block<DType::q4_K>& block, int64_t k) { return least_of_6_bits(block.parts, k); }
 HWY_INLINE int part_scale(const Block<DType::q5_K>& block, int64_t k) { return scale_of_6_bits(block.parts, k); }
