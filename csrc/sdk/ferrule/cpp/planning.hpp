@@ -86,8 +86,8 @@ Plan plan_by_table(const PlannedNode& node, const Capabilities& capabilities,
   return plan;
 }
 
-// Plans the nodes of a graph, and calls `add(node, plan)` in order for those that are needed. Returns the bytes of
-// scratch memory of the plan that needs most. Throws FE_UNSUPPORTED, with the op's name, for a node that `plan_of`
+// Plans the nodes of a graph, and calls `add(node, plan)` in order for those that are needed, which may change the plan.
+// Returns the bytes of scratch memory of the plan that needs most. Throws FE_UNSUPPORTED, with the op's name, for a node that `plan_of`
 // refuses.
 template <class PlanOf, class Add>
 uint64_t plan_graph(const fe_graph_view& view, const PlanOf& plan_of, const Add& add) {
@@ -103,8 +103,8 @@ uint64_t plan_graph(const fe_graph_view& view, const PlanOf& plan_of, const Add&
   uint64_t scratch = 0;
   for (uint32_t i = 0; i < view.node_count; ++i) {
     if (!needed[i]) continue;
-    scratch = std::max(scratch, plans[i].scratch);
     add(PlannedNode(view, i), plans[i]);
+    scratch = std::max(scratch, plans[i].scratch);
   }
   return scratch;
 }
