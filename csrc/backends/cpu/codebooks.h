@@ -6,11 +6,11 @@
 
 namespace ferrule::cpu {
 
-extern const uint16_t iq1_codebook[2048];
-extern const uint16_t iq2_xxs_codebook[256];
-extern const uint16_t iq2_xs_codebook[512];
-extern const uint16_t iq2_s_codebook[1024];
-extern const uint16_t iq3_xxs_codebook[256];
-extern const uint16_t iq3_s_codebook[512];
+extern constinit const uint16_t iq1_codebook[2048];
+extern constinit const uint16_t iq2_xxs_codebook[256];
+extern constinit const uint16_t iq2_xs_codebook[512];
+extern constinit const uint16_t iq2_s_codebook[1024];
+extern constinit const uint16_t iq3_xxs_codebook[256];
+extern constinit const uint16_t iq3_s_codebook[512];
 
 }  // namespace ferrule::cpu
