@@ -87,40 +87,37 @@ void pack_panel(const typename P::Element* from, int64_t stride, int64_t k_strid
   }
 }
 
-void add_products(Bfloat16Products, [[maybe_unused]] Tiles& tiles) {
-  TILE_ADD_PRODUCTS_BF16(tiles, 0, 4, 6);
-  TILE_ADD_PRODUCTS_BF16(tiles, 1, 4, 7);
-  TILE_ADD_PRODUCTS_BF16(tiles, 2, 5, 6);
-  TILE_ADD_PRODUCTS_BF16(tiles, 3, 5, 7);
+template <int c, int a, int b>
+void add_products(Bfloat16Products, Tiles& tiles) {
+  tiles.add_products_bf16<c, a, b>();
 }
-void add_products(ByteProducts, [[maybe_unused]] Tiles& tiles) {
-  TILE_ADD_PRODUCTS_U8(tiles, 0, 4, 6);
-  TILE_ADD_PRODUCTS_U8(tiles, 1, 4, 7);
-  TILE_ADD_PRODUCTS_U8(tiles, 2, 5, 6);
-  TILE_ADD_PRODUCTS_U8(tiles, 3, 5, 7);
+template <int c, int a, int b>
+void add_products(ByteProducts, Tiles& tiles) {
+  tiles.add_products_u8<c, a, b>();
 }
 
 // sums[32][32] = a * b
 template <class P>
-void multiply_block([[maybe_unused]] Tiles& tiles, const char* a, const char* b, int64_t steps, typename P::Sum* sums) {
-  TILE_FENCE();
-  TILE_ZERO(tiles, 0);
-  TILE_ZERO(tiles, 1);
-  TILE_ZERO(tiles, 2);
-  TILE_ZERO(tiles, 3);
+void multiply_block(Tiles& tiles, const char* a, const char* b, int64_t steps, typename P::Sum* sums) {
+  tiles.zero<0>();
+  tiles.zero<1>();
+  tiles.zero<2>();
+  tiles.zero<3>();
   for (int64_t step = 0; step < steps; ++step, a += 2 * tile_bytes, b += 2 * tile_bytes) {
-    TILE_LOAD(tiles, 4, a);
-    TILE_LOAD(tiles, 5, a + tile_bytes);
-    TILE_LOAD(tiles, 6, b);
-    TILE_LOAD(tiles, 7, b + tile_bytes);
-    add_products(P{}, tiles);
+    tiles.load<4>(a);
+    tiles.load<5>(a + tile_bytes);
+    tiles.load<6>(b);
+    tiles.load<7>(b + tile_bytes);
+    add_products<0, 4, 6>(P{}, tiles);
+    add_products<1, 4, 7>(P{}, tiles);
+    add_products<2, 5, 6>(P{}, tiles);
+    add_products<3, 5, 7>(P{}, tiles);
   }
   constexpr int64_t pitch = block * static_cast<int64_t>(sizeof(typename P::Sum));
-  TILE_STORE(tiles, 0, sums, pitch);
-  TILE_STORE(tiles, 1, sums + tile_rows, pitch);
-  TILE_STORE(tiles, 2, sums + tile_rows * block, pitch);
-  TILE_STORE(tiles, 3, sums + tile_rows * block + tile_rows, pitch);
-  TILE_FENCE();
+  tiles.store<0>(sums, pitch);
+  tiles.store<1>(sums + tile_rows, pitch);
+  tiles.store<2>(sums + tile_rows * block, pitch);
+  tiles.store<3>(sums + tile_rows * block + tile_rows, pitch);
 }
 
 // The memory of a thread.
@@ -222,6 +219,7 @@ struct Multiplication {
   fe_error* run() const {
     return parallel_with_local(call, tasks(), 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
       Tiles tiles;
+      tiles.set(TileShapes());
       for (int64_t task = begin; task < end; ++task)
         if (fe_error* error = rows_times_columns(tiles, task, local)) return error;
       return nullptr;

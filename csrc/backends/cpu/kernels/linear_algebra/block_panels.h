@@ -105,7 +105,8 @@ struct BlockPanel<DType::nvfp4> : ByteScaledPanel<DType::nvfp4, 16, Nvfp4Scale> 
 
 template <>
 struct BlockPanel<DType::q8_0> {
-  static constexpr bool is_scaled = true;
+  static constexpr bool is_scaled = true, has_rest = false;
+  static constexpr int64_t scales_per_part = 1;
   Float16 scales[panel_columns];
   int8_t numbers[part][panel_columns];
 
@@ -126,6 +127,16 @@ struct BlockPanel<DType::q8_0> {
         sink.template add<v.value>(hn::ConvertTo(d, number), i);
       });
   }
+  template <class Sink>
+  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
+    decode(k, sink);
+  }
+};
+
+// Whether the weights of a dtype are integers that are scaled, with or without a rest.
+template <DType dtype>
+constexpr bool has_integers = requires {
+  BlockPanel<dtype>::scales_per_part;
 };
 
 }  // namespace

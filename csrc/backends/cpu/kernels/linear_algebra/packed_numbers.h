@@ -48,8 +48,9 @@ struct Table16 {
     for (int i = 0; i < 16; ++i) values[i] = static_cast<T>(Values::at(i));
   }
 };
-template <class Values>
+template <class NumberValues>
 struct OneOf16 {
+  using Values = NumberValues;
 #if HWY_MAX_BYTES == 64
   // A permutation reads the lowest four bits of each index.
   static constexpr Table16<float, Values> numbers{};
@@ -71,7 +72,7 @@ struct OneOf16 {
 
 // A number of `bits` bits minus `offset`.
 template <int bits, int offset>
-struct Below16 {
+struct Below {
   static constexpr int at(int i) { return (i & ((1 << bits) - 1)) - offset; }
 };
 template <int bits, int offset>
@@ -85,32 +86,73 @@ struct Offset {
 };
 #if HWY_MAX_BYTES == 64
 template <int bits, int offset>
-requires(bits <= 4) struct Offset<bits, offset> : OneOf16<Below16<bits, offset>> {
+requires(bits <= 4) struct Offset<bits, offset> : OneOf16<Below<bits, offset>> {
 };
 // A permutation of two registers reads five bits.
 template <int offset>
 struct Offset<5, offset> {
+  using Values = Below<5, offset>;
   Lanes low = hn::Iota(Full<float>(), -offset), high = hn::Iota(Full<float>(), 16 - offset);
   HWY_INLINE Lanes operator()(Words words) const { return Lanes{_mm512_permutex2var_ps(low.raw, words.raw, high.raw)}; }
 };
 #endif
 
+#if HWY_MAX_BYTES == 64
+// The same as bfloat16, whose indices are in the lowest bits of 16-bit lanes.
+using Halves = hn::VFromD<Full<uint16_t>>;
+constexpr uint16_t bfloat16_bits(int i) { return __builtin_bit_cast(uint32_t, static_cast<float>(i)) >> 16; }
+template <class Values, int count>
+struct BFloat16Table {
+  alignas(64) uint16_t values[count];
+  consteval BFloat16Table() : values{} {
+    for (int i = 0; i < count; ++i) values[i] = bfloat16_bits(Values::at(i));
+  }
+};
+// One of 2^bits values, at most 32.
+template <class Values, int bits>
+struct BFloat16OneOf32 {
+  struct Repeated {
+    static constexpr int at(int i) { return Values::at(i & ((1 << bits) - 1)); }
+  };
+  static constexpr BFloat16Table<Repeated, 32> numbers{};
+  Halves table = hn::Load(Full<uint16_t>(), numbers.values);
+  HWY_INLINE Halves operator()(Halves indices) const {
+    return Halves{_mm512_permutexvar_epi16(indices.raw, table.raw)};
+  }
+};
+template <class Values>
+struct BFloat16OneOf64 {
+  static constexpr BFloat16Table<Values, 64> numbers{};
+  Halves low = hn::Load(Full<uint16_t>(), numbers.values), high = hn::Load(Full<uint16_t>(), numbers.values + 32);
+  HWY_INLINE Halves operator()(Halves indices) const {
+    return Halves{_mm512_permutex2var_epi16(low.raw, indices.raw, high.raw)};
+  }
+};
+#endif
+
 // ---- The numbers
 
-// A word of a column has as many numbers as fit into 32 bits. If those are 30 in all words, the two last numbers are in
-// the two highest bits of the words.
+// A word of a column has as many numbers as fit into 32 bits. Where each half of the word has as many, it has the even
+// ones in the lower half and the odd ones in the upper half. If the words have 30 numbers, the two last ones are in the
+// highest bits of the words or halves.
 template <int bits>
 struct PackedNumbers {
-  static constexpr int per_word = 32 / bits;
-  static constexpr bool has_rest = per_word * bits != 32;
+  static constexpr int per_word = 32 / bits, per_half = 16 / bits;
+  static constexpr bool has_halves = 2 * per_half == per_word, has_rest = per_word * bits != 32;
+  static_assert(has_halves || has_rest);
+  static constexpr int rest_bits = has_halves ? 1 : 2;  // of a half or a word
   uint32_t words[bits][panel_columns];
 
   // Reads 40 bytes, of which the last 8 do not matter.
   void put(int64_t column, const uint8_t* numbers) {
-    for (int t = 0; t < bits; ++t) words[t][column] = word_of(numbers + per_word * t);
-    if constexpr (has_rest) {
-      const uint32_t rest = numbers[30] | static_cast<uint32_t>(numbers[31]) << bits;
-      for (int t = 0; t < bits; ++t) words[t][column] |= rest >> 2 * t << 30;
+    const uint32_t even = numbers[30], odd = numbers[31];
+    for (int t = 0; t < bits; ++t) {
+      uint32_t& word = words[t][column];
+      word = word_of(numbers + per_word * t);
+      if constexpr (has_rest && has_halves)
+        word |= (even >> t & 1) << 15 | (odd >> t & 1) << 31;
+      else if constexpr (has_rest)
+        word |= (even | odd << bits) >> 2 * t << 30;
     }
   }
 
@@ -125,10 +167,7 @@ struct PackedNumbers {
       Words word[vectors];
       for_vectors_of_panel([&](auto v) {
         word[v.value] = hn::LoadU(Full<uint32_t>(), words[t] + v.value * lanes);
-        if constexpr (has_rest) {
-          const auto two = hn::Set(Full<uint32_t>(), 3u << 2 * t);
-          rest[v.value] = hn::OrAnd(rest[v.value], hn::ShiftRightSame(word[v.value], 30 - 2 * t), two);
-        }
+        if constexpr (has_rest) add_rest(rest[v.value], word[v.value], t);
       });
       decode_word<0>(word, t * per_word, sink, value, finish);
     }
@@ -136,22 +175,62 @@ struct PackedNumbers {
       for_vectors_of_panel([&](auto v) {
         constexpr int64_t j = v.value * lanes;
         sink.template add<v.value>(finish(value(rest[v.value]), 30, j), 30);
-        sink.template add<v.value>(finish(value(hn::ShiftRight<bits>(rest[v.value])), 31, j), 31);
+        sink.template add<v.value>(finish(value(hn::ShiftRight < has_halves ? 16 : bits > (rest[v.value])), 31, j), 31);
       });
     }
   }
 
+#if HWY_MAX_BYTES == 64
+  // Gives the sink value(numbers, pair, vector) for each pair of elements, with the number of an element in each half
+  // of a lane, above which are other bits.
+  template <class Sink, class Value>
+  requires has_halves HWY_INLINE void decode_pairs(Sink& sink, Value value) const {
+    const Full<uint16_t> d16;
+    Words rest[vectors];
+    for (Words& each : rest) each = hn::Zero(Full<uint32_t>());
+#pragma GCC unroll 1
+    for (int t = 0; t < bits; ++t)
+      for_vectors_of_panel([&](auto v) {
+        const Words word = hn::LoadU(Full<uint32_t>(), words[t] + v.value * lanes);
+        if constexpr (has_rest) add_rest(rest[v.value], word, t);
+        for_each_of_half([&](auto i) {
+          const int64_t pair = t * per_half + i.value;
+          const auto numbers = hn::ShiftRight<bits * i.value>(hn::BitCast(d16, word));
+          sink.template add_pair<v.value>(value(numbers, pair, v), pair);
+        });
+      });
+    if constexpr (has_rest)
+      for_vectors_of_panel(
+          [&](auto v) { sink.template add_pair<v.value>(value(hn::BitCast(d16, rest[v.value]), 15, v), 15); });
+  }
+#endif
+
  private:
+  // Where number i of a word begins.
+  static constexpr int place(int i) { return has_halves ? i % 2 * 16 + i / 2 * bits : i * bits; }
+
+  static HWY_INLINE void add_rest(Words& rest, Words word, int t) {
+    const Full<uint32_t> d;
+    if constexpr (has_halves)
+      rest = hn::OrAnd(rest, hn::ShiftRightSame(word, 15 - t), hn::Set(d, 0x10001u << t));
+    else
+      rest = hn::OrAnd(rest, hn::ShiftRightSame(word, 30 - 2 * t), hn::Set(d, 3u << 2 * t));
+  }
+
   static HWY_INLINE uint32_t word_of(const uint8_t* numbers) {
     constexpr int first = per_word < 8 ? per_word : 8;
     uint64_t word = gather<first>(numbers);
-    if constexpr (per_word > 8) word |= gather<per_word - 8>(numbers + 8) << 8 * bits;
+    if constexpr (per_word > 8) word |= gather<per_word - 8>(numbers + 8) << place(8);
     return static_cast<uint32_t>(word);
   }
+  // The numbers at the places of the first of a word.
   template <int count>
   static HWY_INLINE uint64_t gather(const uint8_t* numbers) {
     constexpr uint64_t mask = (each_byte >> 8 * (8 - count)) * ((1 << bits) - 1);
-    return gather_bits(eight_bytes(numbers), mask);
+    const uint64_t bytes = eight_bytes(numbers);
+    if constexpr (!has_halves) return gather_bits(bytes, mask);
+    constexpr uint64_t even = mask & 0x00ff00ff00ff00ff;
+    return gather_bits(bytes, even) | gather_bits(bytes >> 8, even) << 16;
   }
 
   // The vectors of columns take turns, so that a sum of one does not wait for itself.
@@ -159,10 +238,16 @@ struct PackedNumbers {
   static HWY_INLINE void decode_word(const Words* word, int64_t first, Sink& sink, const Value& value,
                                      const Finish& finish) {
     for_vectors_of_panel([&](auto v) {
-      const auto number = value(hn::ShiftRight<bits * i>(word[v.value]));
+      const auto number = value(hn::ShiftRight<place(i)>(word[v.value]));
       sink.template add<v.value>(finish(number, first + i, v.value * lanes), first + i);
     });
     if constexpr (i + 1 < per_word) decode_word<i + 1>(word, first, sink, value, finish);
+  }
+
+  template <class F, int i = 0>
+  static HWY_INLINE void for_each_of_half(const F& f) {
+    f(Number<i>{});
+    if constexpr (i + 1 < per_half) for_each_of_half<F, i + 1>(f);
   }
 };
 

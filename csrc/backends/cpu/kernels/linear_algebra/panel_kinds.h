@@ -2,6 +2,10 @@
 //
 // decode() of all panels gives a sink `part` elements of k. They have the bits of decode_part; with `is_scaled` they do
 // when they are multiplied by the sink's `scale`, one for each column.
+//
+// decode_integers() gives integers that bfloat16 holds, and for each column `scales_per_part` numbers in the sink's
+// `scale`; with `has_rest` as many in `rest`. A weight is integer * scale + rest, and neither part is much larger than
+// the weight.
 #pragma once
 
 #include "../conversion/block_decoding.h"
@@ -48,10 +52,65 @@ HWY_INLINE void scale_integers(const float* whole, const T* integers, float* pro
   }
 }
 
+constexpr auto as_they_are = [](Lanes number, int64_t, int64_t) { return number; };
+
 // The scale of element `element` of a part, which has 32 / per_scale scales for each column.
 template <int per_scale>
 HWY_INLINE Lanes scale_at(const float* scales, int64_t element, int64_t j) {
   return hn::LoadU(Full<float>(), scales + element / per_scale * panel_columns + j);
+}
+
+// Gives the sink the values of numbers, or of numbers minus those of their column in `centre`, which has one for each
+// `per_scale` elements.
+template <class Value, int bits, class Sink>
+HWY_INLINE void give_integers(const PackedNumbers<bits>& numbers, Sink& sink) {
+#if HWY_MAX_BYTES == 64
+  if constexpr (PackedNumbers<bits>::has_halves) {
+    const BFloat16OneOf32<typename Value::Values, bits == 5 ? 5 : 4> value;
+    return numbers.decode_pairs(sink, [&](Halves indices, int64_t, auto) { return value(indices); });
+  }
+#endif
+  numbers.decode(sink, Value(), as_they_are);
+}
+template <int per_scale, int bits, class Sink>
+HWY_INLINE void give_centred(const PackedNumbers<bits>& numbers, const float* centre, Sink& sink) {
+#if HWY_MAX_BYTES == 64
+  constexpr int middle = bits == 5 ? 32 : 16;
+  const Full<uint16_t> d16;
+  const Full<int32_t> d;
+  const std::conditional_t<bits == 5, BFloat16OneOf64<Below<6, middle>>, BFloat16OneOf32<Below<5, middle>, 5>> value;
+  const auto mask = hn::Set(d16, (1 << bits) - 1);
+  Halves offsets[part / per_scale][vectors];
+  for (int64_t i = 0; i < part / per_scale; ++i)
+    for_vectors_of_panel([&](auto v) {
+      const auto own = hn::ConvertTo(d, hn::Load(Full<float>(), centre + i * panel_columns + v.value * lanes));
+      const auto offset = hn::Sub(hn::Set(d, middle), own);
+      offsets[i][v.value] = hn::BitCast(d16, hn::Or(offset, hn::ShiftLeft<16>(offset)));
+    });
+  numbers.decode_pairs(sink, [&](Halves indices, int64_t pair, auto v) {
+    return value(hn::Add(hn::And(indices, mask), offsets[pair / (per_scale / 2)][v.value]));
+  });
+#else
+  numbers.decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
+    return hn::Sub(number, scale_at<per_scale>(centre, element, j));
+  });
+#endif
+}
+
+// Weights are s * number + m, whose parts may be far larger than their sum. With the number c next to -m / s they are
+// s * (number - c) + rest, where |s * (number - c)| + |rest| is at most about 3 |s * number + m|. rest: c * s + m,
+// which a float32 holds if s and m are halves. Puts c into `m`.
+template <int bits>
+HWY_INLINE void move_to_centre(const float* scale, float* m, float* rest) {
+  const Full<float> d;
+  for (int64_t j = 0; j < panel_columns; j += lanes) {
+    const auto s = hn::Load(d, scale + j), least = hn::Load(d, m + j);
+    const auto quotient = hn::Div(hn::Neg(least), s);  // may be NaN, which is not greater
+    const auto largest = hn::Set(d, (1 << bits) - 1);
+    const auto centre = hn::IfThenElseZero(hn::Gt(quotient, hn::Zero(d)), hn::Round(hn::Min(largest, quotient)));
+    hn::Store(hn::MulAdd(centre, s, least), d, rest + j);
+    hn::Store(centre, d, m + j);
+  }
 }
 
 // ---- Kinds of panels
@@ -59,7 +118,8 @@ HWY_INLINE Lanes scale_at(const float* scales, int64_t element, int64_t j) {
 // One scale for a block, and integers as weights.
 template <DType dtype, int bits, class Value>
 struct ScaledPanel {
-  static constexpr bool is_scaled = true;
+  static constexpr bool is_scaled = true, has_rest = false;
+  static constexpr int64_t scales_per_part = 1;
   Float16 scales[panel_columns];
   PanelNumbers<dtype, bits> packed;
 
@@ -70,15 +130,20 @@ struct ScaledPanel {
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
     widen_columns(scales, sink.scale);
-    packed.numbers[k].decode(sink, Value(), [](Lanes number, int64_t, int64_t) { return number; });
+    packed.numbers[k].decode(sink, Value(), as_they_are);
+  }
+  template <class Sink>
+  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
+    widen_columns(scales, sink.scale);
+    give_integers<Value>(packed.numbers[k], sink);
   }
 };
 
 // An integer times the block's scale for each `per_scale` elements.
 template <DType dtype, int bits, int per_scale, class Value>
 struct PartScaledPanel {
-  static constexpr bool is_scaled = per_scale == part;
-  static constexpr int64_t per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
+  static constexpr bool is_scaled = per_scale == part, has_rest = false;
+  static constexpr int64_t scales_per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
   Float16 scales[panel_columns];
   int8_t part_scales[count][panel_columns];
   PanelNumbers<dtype, bits> packed;
@@ -90,27 +155,38 @@ struct PartScaledPanel {
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
-    alignas(64) float whole[panel_columns], s[per_part * panel_columns];
-    widen_columns(scales, whole);
-    for (int64_t j = 0; j < panel_columns; ++j) whole[j] *= scale_unit<dtype>;
     if constexpr (is_scaled) {
-      scale_integers(whole, part_scales[k], sink.scale);
-      packed.numbers[k].decode(sink, Value(), [](Lanes number, int64_t, int64_t) { return number; });
+      scales_of(k, sink.scale);
+      packed.numbers[k].decode(sink, Value(), as_they_are);
     } else {
-      for (int64_t i = 0; i < per_part; ++i)
-        scale_integers(whole, part_scales[per_part * k + i], s + i * panel_columns);
+      alignas(64) float s[scales_per_part * panel_columns];
+      scales_of(k, s);
       packed.numbers[k].decode(sink, Value(), [&](Lanes number, int64_t element, int64_t j) {
         return hn::Mul(number, scale_at<per_scale>(s, element, j));
       });
     }
+  }
+  template <class Sink>
+  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
+    scales_of(k, sink.scale);
+    give_integers<Value>(packed.numbers[k], sink);
+  }
+
+ private:
+  HWY_INLINE void scales_of(int64_t k, float* s) const {
+    alignas(64) float whole[panel_columns];
+    widen_columns(scales, whole);
+    for (int64_t j = 0; j < panel_columns; ++j) whole[j] *= scale_unit<dtype>;
+    for (int64_t i = 0; i < scales_per_part; ++i)
+      scale_integers(whole, part_scales[scales_per_part * k + i], s + i * panel_columns);
   }
 };
 
 // Floating-point numbers of one byte as scales of `per_scale` elements each. Their products with numbers may overflow.
 template <DType dtype, int per_scale, class Scale>
 struct ByteScaledPanel {
-  static constexpr bool is_scaled = false;
-  static constexpr int64_t per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
+  static constexpr bool is_scaled = false, has_rest = false;
+  static constexpr int64_t scales_per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
   uint8_t scales[count][panel_columns];
   PanelNumbers<dtype, 4> packed;
 
@@ -120,12 +196,23 @@ struct ByteScaledPanel {
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
-    alignas(64) float s[per_part * panel_columns];
-    for (int64_t i = 0; i < per_part; ++i)
-      for (int64_t j = 0; j < panel_columns; ++j) s[i * panel_columns + j] = Scale::value(scales[per_part * k + i][j]);
+    alignas(64) float s[scales_per_part * panel_columns];
+    scales_of(k, s);
     packed.numbers[k].decode(sink, OneOf16<Fp4Values>(), [&](Lanes number, int64_t element, int64_t j) {
       return hn::Mul(number, scale_at<per_scale>(s, element, j));
     });
+  }
+  template <class Sink>
+  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
+    scales_of(k, sink.scale);
+    give_integers<OneOf16<Fp4Values>>(packed.numbers[k], sink);
+  }
+
+ private:
+  HWY_INLINE void scales_of(int64_t k, float* s) const {
+    for (int64_t i = 0; i < scales_per_part; ++i)
+      for (int64_t j = 0; j < panel_columns; ++j)
+        s[i * panel_columns + j] = Scale::value(scales[scales_per_part * k + i][j]);
   }
   struct Fp4Values {
     static constexpr int at(int i) { return fp4_values[i]; }
@@ -135,7 +222,8 @@ struct ByteScaledPanel {
 // A scale and the least number of a block.
 template <DType dtype, int bits>
 struct LeastPanel {
-  static constexpr bool is_scaled = false;
+  static constexpr bool is_scaled = false, has_rest = true;
+  static constexpr int64_t scales_per_part = 1;
   Float16 scales[panel_columns], leasts[panel_columns];
   PanelNumbers<dtype, bits> packed;
 
@@ -153,14 +241,22 @@ struct LeastPanel {
       return hn::MulAdd(number, scale_at<part>(s, element, j), scale_at<part>(m, element, j));  // an exact product
     });
   }
+  template <class Sink>
+  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
+    alignas(64) float centre[panel_columns];
+    widen_columns(scales, sink.scale);
+    widen_columns(leasts, centre);
+    move_to_centre<bits>(sink.scale, centre, sink.rest);
+    give_centred<part>(packed.numbers[k], centre, sink);
+  }
 };
 
 // A block's scale and minimum, times two integers for each `per_scale` elements; `share_bytes`: integers of 4 bits, of
 // which two are in one byte.
 template <DType dtype, int bits, int per_scale, bool share_bytes>
 struct PartLeastPanel {
-  static constexpr bool is_scaled = false;
-  static constexpr int64_t per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
+  static constexpr bool is_scaled = false, has_rest = true;
+  static constexpr int64_t scales_per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
   Float16 scales[panel_columns], leasts[panel_columns];
   uint8_t integers[share_bytes ? count : 2 * count][panel_columns];
   PanelNumbers<dtype, bits> packed;
@@ -181,13 +277,32 @@ struct PartLeastPanel {
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
-    alignas(64) float s[per_part * panel_columns], m[per_part * panel_columns];
+    alignas(64) float s[scales_per_part * panel_columns], m[scales_per_part * panel_columns];
+    scales_of(k, s, m);
+    packed.numbers[k].decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
+      // The product has at most 11 + 6 + 5 bits, and so is exact.
+      return hn::MulSub(number, scale_at<per_scale>(s, element, j), scale_at<per_scale>(m, element, j));
+    });
+  }
+  template <class Sink>
+  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
+    alignas(64) float centre[scales_per_part * panel_columns];
+    scales_of(k, sink.scale, centre);
+    for (int64_t at = 0; at < scales_per_part * panel_columns; at += panel_columns) {
+      for (int64_t j = at; j < at + panel_columns; ++j) centre[j] = -centre[j];
+      move_to_centre<bits>(sink.scale + at, centre + at, sink.rest + at);
+    }
+    give_centred<per_scale>(packed.numbers[k], centre, sink);
+  }
+
+ private:
+  HWY_INLINE void scales_of(int64_t k, float* s, float* m) const {
     alignas(64) float scale[panel_columns], least[panel_columns];
     widen_columns(scales, scale);
     widen_columns(leasts, least);
-    for (int64_t i = 0; i < per_part; ++i) {
+    for (int64_t i = 0; i < scales_per_part; ++i) {
       uint8_t own[2][panel_columns];
-      const int64_t at = per_part * k + i;
+      const int64_t at = scales_per_part * k + i;
       if constexpr (share_bytes)
         for (int64_t j = 0; j < panel_columns; ++j) {
           own[0][j] = integers[at][j] & 15;
@@ -196,10 +311,6 @@ struct PartLeastPanel {
       scale_integers(scale, share_bytes ? own[0] : integers[2 * at], s + i * panel_columns);
       scale_integers(least, share_bytes ? own[1] : integers[2 * at + 1], m + i * panel_columns);
     }
-    packed.numbers[k].decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
-      // The product has at most 11 + 6 + 5 bits, and so is exact.
-      return hn::MulSub(number, scale_at<per_scale>(s, element, j), scale_at<per_scale>(m, element, j));
-    });
   }
 };
 

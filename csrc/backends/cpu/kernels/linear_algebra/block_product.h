@@ -1,0 +1,221 @@
+// x @ w.T with weights in blocks, for kernels that differ in how a panel of weights is multiplied with rows of x.
+//
+// A kernel gives a template `Rows<dtype>`, the packed rows of x:
+//   static int64_t together(const Product&);   how many rows are packed at once
+//   Rows(ScratchArena&, const Product&);
+//   void pack_rows(const float* x, int64_t rows);   rows of x from `x` on, with the strides of the product
+//   void multiply(const BlockPanel<dtype>* panels, int64_t blocks, float* c);
+//     c[rows][panel_columns] = products of the packed rows with the columns of `blocks` panels, which follow along K
+#pragma once
+
+#include "matmul_shape.h"
+#include "part_products.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// The product as one of x with a K x N matrix: w with its last axes swapped.
+struct Weights {
+  Operand in[2];
+  Call call;
+  Product p;
+
+  explicit Weights(const Call& given) : in{given.in[0], given.in[1]}, call(given) {
+    Operand& w = in[1];
+    const auto swap = [&](int64_t* of) {
+      const int64_t last = of[w.rank - 1];
+      of[w.rank - 1] = of[w.rank - 2];
+      of[w.rank - 2] = last;
+    };
+    swap(w.shape);
+    swap(w.strides);
+    call.in = in;
+    p = product_of(call);
+  }
+  Weights(const Weights&) = delete;
+};
+
+int64_t panels_of(const Product& p) { return ceil_div(p.n, panel_columns); }
+
+// Repacks the blocks along k of up to panel_columns rows of w.
+template <DType dtype>
+void fill_panels(const Block<dtype>* w, int64_t row_blocks, int64_t blocks, int64_t columns, BlockPanel<dtype>* to) {
+  static constexpr Block<dtype> zeros{};
+  for (int64_t at = 0; at < blocks; ++at)
+    for (int64_t j = 0; j < panel_columns; ++j) to[at].put(j, j < columns ? w[j * row_blocks + at] : zeros);
+}
+
+// The memory of a thread.
+template <template <DType> class Rows, DType dtype>
+struct ProductMemory {
+  Rows<dtype> rows;
+  float* c;
+  BlockPanel<dtype>* panels;
+
+  ProductMemory(ScratchArena& scratch, const Product& p, bool is_prepared)
+      : rows(scratch, p),
+        c(scratch.array<float>(Rows<dtype>::together(p) * panel_columns)),
+        panels(scratch.array<BlockPanel<dtype>>(is_prepared ? 0 : p.k / Block<dtype>::elements)) {}
+};
+
+template <template <DType> class Rows, DType dtype>
+struct BlockProduct {
+  const Call& call;
+  const Product& p;
+  const float* x;
+  const Block<dtype>* w;
+  const BlockPanel<dtype>* packed;  // [panel][block of k], or null
+  float* c;
+
+  using Memory = ProductMemory<Rows, dtype>;
+  static constexpr int64_t elements = Block<dtype>::elements;
+  int64_t blocks() const { return p.k / elements; }
+
+  void multiply_panel(int64_t batch, int64_t panel, Memory& memory) const {
+    const BlockPanel<dtype>* panels = packed + panel * blocks();
+    if (packed == nullptr) {
+      const Block<dtype>* const from = w + (p.offset(p.b_batch, batch) + panel * panel_columns * p.b_column) / elements;
+      fill_panels(from, p.b_column / elements, blocks(), smaller(panel_columns, p.n - panel * panel_columns),
+                  memory.panels);
+      panels = memory.panels;
+    }
+    memory.rows.multiply(panels, blocks(), memory.c);
+  }
+
+  // Writes rows of a panel, and applies the epilogue to them.
+  fe_error* finish(int64_t batch, int64_t first, int64_t rows, int64_t panel, const float* from, char* local) const {
+    const int64_t width = smaller(panel_columns, p.n - panel * panel_columns);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t at = (batch * p.m + first + i) * p.n + panel * panel_columns;
+      __builtin_memcpy(c + at, from + i * panel_columns, static_cast<size_t>(width) * sizeof(float));
+      if (call.epilogue == nullptr) continue;
+      if (fe_error* error = call.epilogue->apply(call.epilogue, at, width, c + at, local)) return error;
+    }
+    return nullptr;
+  }
+
+  fe_error* run() const {
+    const int64_t together = Rows<dtype>::together(p), row_blocks = ceil_div(p.m, together), panels = panels_of(p);
+    const int64_t grain = larger(1, (1 << 18) / (larger(1, p.k) * panel_columns * together));
+    return parallel_with_local(
+        call, p.batches * row_blocks * panels, grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+          ScratchArena scratch(local);
+          Memory memory(scratch, p, packed != nullptr);
+          int64_t packed_rows = -1;
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t panel = task % panels, batch = task / panels / row_blocks;
+            const int64_t first = task / panels % row_blocks * together, rows = smaller(together, p.m - first);
+            if (task / panels != packed_rows) {
+              memory.rows.pack_rows(x + p.offset(p.a_batch, batch) + first * p.a_row, rows);
+              packed_rows = task / panels;
+            }
+            multiply_panel(batch, panel, memory);
+            if (fe_error* error = finish(batch, first, rows, panel, memory.c, local)) return error;
+          }
+          return nullptr;
+        });
+  }
+};
+
+[[maybe_unused]] static uint64_t product_scratch_size(const Call& call) {
+  const Weights weights(call);
+  const Product& p = weights.p;
+  return has_own_result(call) ? static_cast<uint64_t>(p.batches * p.m * p.n) * sizeof(float) : 0;
+}
+
+// Whether a kernel takes weights of a dtype.
+template <template <DType> class Rows, DType dtype>
+constexpr bool takes = has_block<dtype>;
+
+// f is called with an integral constant, the dtype.
+template <template <DType> class Rows, class F>
+void with_weights(const Call& call, F f) {
+  switch (call.in[1].dtype) {
+#define FERRULE_CASE(id, ...)                                                       \
+  case DType::id:                                                                   \
+    if constexpr (takes<Rows, DType::id>) f(Number<static_cast<int>(DType::id)>{}); \
+    break;
+    FE_DTYPES(FE_NO_DTYPE, FERRULE_CASE)
+#undef FERRULE_CASE
+    default:
+      break;
+  }
+}
+
+template <template <DType> class Rows>
+LocalScratch product_local_scratch(const Call& call) {
+  LocalScratch local;
+  const Weights weights(call);
+  with_weights<Rows>(call, [&](auto dtype) {
+    constexpr DType kind = static_cast<DType>(dtype.value);
+    ScratchArena scratch(nullptr);
+    const ProductMemory<Rows, kind> memory(scratch, weights.p, call.in[1].prepared);
+    local = {scratch.bytes(),
+             weights.p.batches * ceil_div(weights.p.m, Rows<kind>::together(weights.p)) * panels_of(weights.p)};
+  });
+  return local;
+}
+
+template <template <DType> class Rows>
+uint64_t panels_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
+  if (input != 1) return 0;
+  const Weights weights(call);
+  const Product& p = weights.p;
+  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
+  snprintf(key, key_capacity, "linear/panels%d/%d/k%lld/n%lld:%lld", static_cast<int>(panel_columns),
+           static_cast<int>(call.in[1].dtype), static_cast<long long>(p.k), static_cast<long long>(p.n),
+           static_cast<long long>(p.b_column));
+  uint64_t bytes = 0;
+  with_weights<Rows>(call, [&](auto dtype) {
+    constexpr DType kind = static_cast<DType>(dtype.value);
+    bytes = static_cast<uint64_t>(panels_of(p) * (p.k / Block<kind>::elements)) * sizeof(BlockPanel<kind>);
+  });
+  return bytes;
+}
+
+template <template <DType> class Rows>
+void prepare_panels(const Call& call, uint32_t, void* to) {
+  const Weights weights(call);
+  const Product& p = weights.p;
+  with_weights<Rows>(call, [&](auto dtype) {
+    constexpr DType kind = static_cast<DType>(dtype.value);
+    constexpr int64_t elements = Block<kind>::elements;
+    const auto* const from = reinterpret_cast<const Block<kind>*>(call.in[1].data);
+    auto* panel = static_cast<BlockPanel<kind>*>(to);
+    for (int64_t first = 0; first < p.n; first += panel_columns, panel += p.k / elements)
+      fill_panels(from + first * p.b_column / elements, p.b_column / elements, p.k / elements,
+                  smaller(panel_columns, p.n - first), panel);
+  });
+}
+
+template <template <DType> class Rows>
+bool accepts_blocks(const Call& call) {
+  bool accepts = false;
+  if (call.in_count == 2 && call.in[0].rank > 0) with_weights<Rows>(call, [&](auto) { accepts = true; });
+  return accepts;
+}
+
+template <template <DType> class Rows>
+fe_error* multiply_blocks(const Call& call) {
+  const Weights weights(call);
+  if (is_empty(weights.p)) return nullptr;
+  fe_error* error = nullptr;
+  with_weights<Rows>(call, [&](auto dtype) {
+    constexpr DType kind = static_cast<DType>(dtype.value);
+    const bool is_prepared = call.in[1].prepared;
+    error =
+        BlockProduct<Rows, kind>{
+            call,
+            weights.p,
+            reinterpret_cast<const float*>(call.in[0].data),
+            is_prepared ? nullptr : reinterpret_cast<const Block<kind>*>(call.in[1].data),
+            is_prepared ? reinterpret_cast<const BlockPanel<kind>*>(call.in[1].data) : nullptr,
+            reinterpret_cast<float*>(has_own_result(call) ? call.scratch : call.out[0].data),
+        }
+            .run();
+  });
+  return error;
+}
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,78 @@
+// Products of float32 rows with a part of a panel: 32 elements of k by the columns of a panel.
+#pragma once
+
+#include "block_panels.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// c[rows][panel_columns] (+)= scale * (a[part][rows] @ w[part][panel_columns]). Without `is_scaled` there is no scale.
+template <int rows, bool is_scaled>
+HWY_NOINLINE void multiply_part(const float* HWY_RESTRICT a, const float* HWY_RESTRICT w,
+                                const float* HWY_RESTRICT scale, bool is_first, float* HWY_RESTRICT c) {
+  const Full<float> d;
+  Lanes sum[rows][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) sum[i][0] = sum[i][1] = hn::Zero(d);
+  for (int64_t k = 0; k < part; ++k, a += rows, w += panel_columns) {
+    const Lanes w0 = hn::Load(d, w), w1 = hn::Load(d, w + lanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+      const Lanes x = hn::Set(d, a[i]);
+      sum[i][0] = hn::MulAdd(x, w0, sum[i][0]);
+      sum[i][1] = hn::MulAdd(x, w1, sum[i][1]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      float* const to = c + i * panel_columns + j * lanes;
+      const Lanes before = is_first ? hn::Zero(d) : hn::Load(d, to);
+      if constexpr (is_scaled)
+        hn::Store(hn::MulAdd(sum[i][j], hn::Load(d, scale + j * lanes), before), d, to);
+      else
+        hn::Store(hn::Add(sum[i][j], before), d, to);
+    }
+}
+
+bool are_finite(const float* scale) {
+  const Full<float> d;
+  return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
+}
+
+// Makes weights of the numbers whose scale is not finite: an infinity times 0 is NaN.
+void apply_infinite_scales(float* w, float* scale) {
+  if (are_finite(scale)) return;
+  for (int64_t j = 0; j < panel_columns; ++j) {
+    if (scale[j] - scale[j] == 0) continue;
+    for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] *= scale[j];
+    scale[j] = 1;
+  }
+}
+
+// w[part][panel_columns]: weights, or with `is_scaled` numbers to be multiplied by `scale`, which then are finite.
+template <DType dtype>
+void decode_floats(const BlockPanel<dtype>& panel, int64_t k, float* w, float* scale) {
+  StoredWeights sink{w, scale};
+  panel.decode(k, sink);
+  if constexpr (BlockPanel<dtype>::is_scaled) apply_infinite_scales(w, scale);
+}
+
+// The products of a part with one row of x, from registers: sum = a[part] @ w[part][panel_columns].
+struct RowProducts {
+  const float* a;
+  float* scale;
+  Lanes sum[vectors];
+
+  RowProducts(const float* row, float* scales) : a(row), scale(scales) {
+    for (Lanes& each : sum) each = hn::Zero(Full<float>());
+  }
+  template <int v>
+  HWY_INLINE void add(Lanes weights, int64_t element) {
+    sum[v] = hn::MulAdd(hn::Set(Full<float>(), a[element]), weights, sum[v]);
+  }
+};
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT
