@@ -91,7 +91,7 @@ class FloatRows {
     const Full<float> d;
     RowProducts sink(a, scale_);
     panel.decode(k, sink);
-    if (Panel::is_scaled && !are_finite(scale_)) return false;
+    if (Panel::is_scaled && !all_finite(scale_)) return false;
     for_vectors_of_panel([&](auto v) {
       float* const to = c + v.value * lanes;
       const Lanes before = is_first ? hn::Zero(d) : hn::Load(d, to);

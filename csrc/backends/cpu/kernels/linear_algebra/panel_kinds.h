@@ -32,7 +32,10 @@ struct PanelNumbers {
 
 // widen_all for the columns of a panel; that of half.h with a constant number makes g++ 12 warn of an endless loop.
 HWY_INLINE void widen_columns(const Float16* from, float* to) {
-#if defined(__F16C__)
+#if HWY_MAX_BYTES == 64  // a load of 64 bytes would wait for two stores of 32
+  for (int64_t j = 0; j < panel_columns; j += 16)
+    _mm512_storeu_ps(to + j, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + j))));
+#elif defined(__F16C__)
   for (int64_t j = 0; j < panel_columns; j += 8)
     _mm256_storeu_ps(to + j, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
 #else
@@ -77,18 +80,20 @@ HWY_INLINE void give_centred(const PackedNumbers<bits>& numbers, const float* ce
 #if HWY_MAX_BYTES == 64
   constexpr int middle = bits == 5 ? 32 : 16;
   const Full<uint16_t> d16;
-  const Full<int32_t> d;
+  const Full<uint32_t> d;
   const std::conditional_t<bits == 5, BFloat16OneOf64<Below<6, middle>>, BFloat16OneOf32<Below<5, middle>, 5>> value;
   const auto mask = hn::Set(d16, (1 << bits) - 1);
   Halves offsets[part / per_scale][vectors];
   for (int64_t i = 0; i < part / per_scale; ++i)
     for_vectors_of_panel([&](auto v) {
-      const auto own = hn::ConvertTo(d, hn::Load(Full<float>(), centre + i * panel_columns + v.value * lanes));
-      const auto offset = hn::Sub(hn::Set(d, middle), own);
-      offsets[i][v.value] = hn::BitCast(d16, hn::Or(offset, hn::ShiftLeft<16>(offset)));
+      // The lowest bits of a sum with 2^23 are those of an integer.
+      const auto own = hn::Load(Full<float>(), centre + i * panel_columns + v.value * lanes);
+      const Words offset = hn::BitCast(d, hn::Sub(hn::Set(Full<float>(), 0x1p23f + middle), own));
+      offsets[i][v.value] = hn::BitCast(d16, hn::OrAnd(hn::ShiftLeft<16>(offset), offset, hn::Set(d, 0xffff)));
     });
   numbers.decode_pairs(sink, [&](Halves indices, int64_t pair, auto v) {
-    return value(hn::Add(hn::And(indices, mask), offsets[pair / (per_scale / 2)][v.value]));
+    const Halves* const offset = offsets[per_scale == part ? 0 : pair / (per_scale / 2)];
+    return value(hn::Add(hn::And(indices, mask), offset[v.value]));
   });
 #else
   numbers.decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
@@ -97,7 +102,7 @@ HWY_INLINE void give_centred(const PackedNumbers<bits>& numbers, const float* ce
 #endif
 }
 
-// Weights are s * number + m, whose parts may be far larger than their sum. With the number c next to -m / s they are
+// Weights are s * number + m, whose parts may be far larger than their sum. With a number c next to -m / s they are
 // s * (number - c) + rest, where |s * (number - c)| + |rest| is at most about 3 |s * number + m|. rest: c * s + m,
 // which a float32 holds if s and m are halves. Puts c into `m`.
 template <int bits>
@@ -105,7 +110,7 @@ HWY_INLINE void move_to_centre(const float* scale, float* m, float* rest) {
   const Full<float> d;
   for (int64_t j = 0; j < panel_columns; j += lanes) {
     const auto s = hn::Load(d, scale + j), least = hn::Load(d, m + j);
-    const auto quotient = hn::Div(hn::Neg(least), s);  // may be NaN, which is not greater
+    const auto quotient = hn::Mul(hn::Neg(least), hn::ApproximateReciprocal(s));  // may be NaN, which is not greater
     const auto largest = hn::Set(d, (1 << bits) - 1);
     const auto centre = hn::IfThenElseZero(hn::Gt(quotient, hn::Zero(d)), hn::Round(hn::Min(largest, quotient)));
     hn::Store(hn::MulAdd(centre, s, least), d, rest + j);

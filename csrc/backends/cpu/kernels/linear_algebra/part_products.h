@@ -36,14 +36,14 @@ HWY_NOINLINE void multiply_part(const float* HWY_RESTRICT a, const float* HWY_RE
     }
 }
 
-bool are_finite(const float* scale) {
+bool all_finite(const float* scale) {
   const Full<float> d;
   return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
 }
 
 // Makes weights of the numbers whose scale is not finite: an infinity times 0 is NaN.
 void apply_infinite_scales(float* w, float* scale) {
-  if (are_finite(scale)) return;
+  if (all_finite(scale)) return;
   for (int64_t j = 0; j < panel_columns; ++j) {
     if (scale[j] - scale[j] == 0) continue;
     for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] *= scale[j];
