@@ -1,4 +1,4 @@
-"""The CPU module for Sapphire Rapids, of which no machine was at hand: what can be seen of it without one.
+"""The CPU module for Sapphire Rapids: what can be seen of it on any machine.
 
 `./dev verify qemu` builds it in $FERRULE_SAPPHIRERAPIDS. What its kernels for AMX compute is tested with
 simulated instructions (csrc/backends/cpu/tests)."""

@@ -1,6 +1,6 @@
 # The variants on x86-64.
 set(FERRULE_CPU_VARIANTS x64 haswell skylakex icelake zen4)
-# The variant sapphirerapids has run in an emulator only, so it is compiled only where FERRULE_VARIANTS names it.
+# The variant sapphirerapids is compiled only where FERRULE_VARIANTS names it: it is not faster for all products yet.
 if(sapphirerapids IN_LIST FERRULE_VARIANTS)
   list(APPEND FERRULE_CPU_VARIANTS sapphirerapids)
 endif()

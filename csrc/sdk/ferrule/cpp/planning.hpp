@@ -86,9 +86,9 @@ Plan plan_by_table(const PlannedNode& node, const Capabilities& capabilities,
   return plan;
 }
 
-// Plans the nodes of a graph, and calls `add(node, plan)` in order for those that are needed, which may change the plan.
-// Returns the bytes of scratch memory of the plan that needs most. Throws FE_UNSUPPORTED, with the op's name, for a node that `plan_of`
-// refuses.
+// Plans the nodes of a graph, and calls `add(node, plan)` in order for those that are needed, which may change the
+// plan. Returns the bytes of scratch memory of the plan that needs most. Throws FE_UNSUPPORTED, with the op's name, for
+// a node that `plan_of` refuses.
 template <class PlanOf, class Add>
 uint64_t plan_graph(const fe_graph_view& view, const PlanOf& plan_of, const Add& add) {
   const StorageWriters writers(view);
