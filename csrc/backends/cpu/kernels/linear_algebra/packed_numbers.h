@@ -77,6 +77,7 @@ struct Below {
 };
 template <int bits, int offset>
 struct Offset {
+  using Values = Below<bits, offset>;
   HWY_INLINE Lanes operator()(Words words) const {
     const Full<float> d;
     // The bits of 2^23 with a number below are those of their sum.
@@ -184,24 +185,29 @@ struct PackedNumbers {
   // Gives the sink value(numbers, pair, vector) for each pair of elements, with the number of an element in each half
   // of a lane, above which are other bits.
   template <class Sink, class Value>
-  requires has_halves HWY_INLINE void decode_pairs(Sink& sink, Value value) const {
+  HWY_INLINE void decode_pairs(Sink& sink, Value value) const {
+    constexpr int step = has_halves ? 1 : 2;  // words that begin and end with a pair
     const Full<uint16_t> d16;
     Words rest[vectors];
     for (Words& each : rest) each = hn::Zero(Full<uint32_t>());
 #pragma GCC unroll 1
-    for (int t = 0; t < bits; ++t)
+    for (int t = 0; t < bits; t += step)
       for_vectors_of_panel([&](auto v) {
-        const Words word = hn::LoadU(Full<uint32_t>(), words[t] + v.value * lanes);
-        if constexpr (has_rest) add_rest(rest[v.value], word, t);
-        for_each_of_half([&](auto i) {
-          const int64_t pair = t * per_half + i.value;
-          const auto numbers = hn::ShiftRight<bits * i.value>(hn::BitCast(d16, word));
-          sink.template add_pair<v.value>(value(numbers, pair, v), pair);
+        Words word[step];
+        for (int i = 0; i < step; ++i) {
+          word[i] = hn::LoadU(Full<uint32_t>(), words[t + i] + v.value * lanes);
+          if constexpr (has_rest) add_rest(rest[v.value], word[i], t + i);
+        }
+        for_each_pair<step * per_word / 2>([&](auto i) {
+          const int64_t pair = t * per_word / 2 + i.value;
+          sink.template add_pair<v.value>(value(hn::BitCast(d16, pair_of<i.value>(word)), pair, v), pair);
         });
       });
     if constexpr (has_rest)
-      for_vectors_of_panel(
-          [&](auto v) { sink.template add_pair<v.value>(value(hn::BitCast(d16, rest[v.value]), 15, v), 15); });
+      for_vectors_of_panel([&](auto v) {
+        const Words both = has_halves ? rest[v.value] : in_halves<0, bits>(rest[v.value], rest[v.value]);
+        sink.template add_pair<v.value>(value(hn::BitCast(d16, both), 15, v), 15);
+      });
   }
 #endif
 
@@ -244,11 +250,29 @@ struct PackedNumbers {
     if constexpr (i + 1 < per_word) decode_word<i + 1>(word, first, sink, value, finish);
   }
 
-  template <class F, int i = 0>
-  static HWY_INLINE void for_each_of_half(const F& f) {
-    f(Number<i>{});
-    if constexpr (i + 1 < per_half) for_each_of_half<F, i + 1>(f);
+#if HWY_MAX_BYTES == 64
+  // The numbers at bit `low` of one word and at bit `high` of another, in halves.
+  template <int low, int high>
+  static HWY_INLINE Words in_halves(Words even, Words odd) {
+    const Words upper = high < 16 ? hn::ShiftLeft<(16 - high) & 31>(odd) : hn::ShiftRight<(high - 16) & 31>(odd);
+    const Words lower = hn::And(hn::ShiftRight<low>(even), hn::Set(Full<uint32_t>(), 0xffff));
+    return hn::OrAnd(lower, upper, hn::Set(Full<uint32_t>(), 0xffff0000));
   }
+  // Pair i of the words.
+  template <int i>
+  static HWY_INLINE Words pair_of(const Words* word) {
+    if constexpr (has_halves)
+      return hn::BitCast(Full<uint32_t>(), hn::ShiftRight<bits * i>(hn::BitCast(Full<uint16_t>(), word[0])));
+    else
+      return in_halves<place(2 * i % per_word), place((2 * i + 1) % per_word)>(word[2 * i / per_word],
+                                                                               word[(2 * i + 1) / per_word]);
+  }
+  template <int count, class F, int i = 0>
+  static HWY_INLINE void for_each_pair(const F& f) {
+    f(Number<i>{});
+    if constexpr (i + 1 < count) for_each_pair<count, F, i + 1>(f);
+  }
+#endif
 };
 
 }  // namespace

@@ -68,12 +68,12 @@ HWY_INLINE Lanes scale_at(const float* scales, int64_t element, int64_t j) {
 template <class Value, int bits, class Sink>
 HWY_INLINE void give_integers(const PackedNumbers<bits>& numbers, Sink& sink) {
 #if HWY_MAX_BYTES == 64
-  if constexpr (PackedNumbers<bits>::has_halves) {
-    const BFloat16OneOf32<typename Value::Values, bits == 5 ? 5 : 4> value;
-    return numbers.decode_pairs(sink, [&](Halves indices, int64_t, auto) { return value(indices); });
-  }
-#endif
+  using Values = typename Value::Values;
+  const std::conditional_t<bits == 6, BFloat16OneOf64<Values>, BFloat16OneOf32<Values, bits == 5 ? 5 : 4>> value;
+  numbers.decode_pairs(sink, [&](Halves indices, int64_t, auto) { return value(indices); });
+#else
   numbers.decode(sink, Value(), as_they_are);
+#endif
 }
 template <int per_scale, int bits, class Sink>
 HWY_INLINE void give_centred(const PackedNumbers<bits>& numbers, const float* centre, Sink& sink) {
