@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import reprlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,7 +28,7 @@ class Gguf(TensorMapping):
         The file; of a model in several files, the first.
     metadata : dict of str to object
         The metadata as Python values: str, int, float, bool, and lists of them. Of a model in several files, those of
-        the first.
+        the first without the `split.` ones.
     tensors : dict of str to Tensor
         The type, shape and offsets of each array. Shapes are in row-major order. Offsets are in the file that has the
         array.
@@ -60,6 +61,8 @@ class Gguf(TensorMapping):
             owners.update(dict.fromkeys(file.header.tensors, file))
             self.tensors.update(file.header.tensors)
         _check_parts(files)
+        if len(files) > 1:  # the mapping is not split
+            self.metadata = {key: value for key, value in self.metadata.items() if not key.startswith("split.")}
         self._files = owners
         self.nbytes = sum(file.size for file in files)
 
@@ -84,7 +87,7 @@ class _File(TensorFile):
 
 def _other_parts(path: Path, metadata: dict[str, Any]) -> list[Path]:
     """The other files of a model whose first file is `path`."""
-    count, number = metadata.get("split.count", 0), metadata.get("split.no", 0)
+    count = metadata.get("split.count", 0)
     if type(count) is not int or count <= 1:
         return []
     named = _SPLIT.search(path.name)
@@ -92,7 +95,7 @@ def _other_parts(path: Path, metadata: dict[str, Any]) -> list[Path]:
         raise InvalidArgumentError(
             f"{path} is one of {count} files of a model, which have names such as model-00001-of-{count:05}.gguf"
         )
-    if number != 0 or int(named[1]) != 1:
+    if int(named[1]) != 1:
         first = path.name[: named.start()] + f"-00001-of-{count:05}.gguf"
         raise InvalidArgumentError(f"{path} is a later part of a model: open the first, {first}")
     parts = [path.with_name(path.name[: named.start()] + f"-{k:05}-of-{count:05}.gguf") for k in range(2, count + 1)]
@@ -106,15 +109,18 @@ def _check_parts(files: list[_File]) -> None:
     if len(files) == 1:
         return
     for number, file in enumerate(files):
-        if file.header.metadata.get("split.no") != number:
+        part, parts = (file.header.metadata.get(key) for key in ("split.no", "split.count"))
+        if (part, parts) != (number, len(files)):
             raise InvalidArgumentError(
-                f"{file.path} says that it is part {file.header.metadata.get('split.no')} of the model, counted from "
-                f"0, not {number}"
+                f"{file.path} says that it is part {reprlib.repr(part)}, counted from 0, of {reprlib.repr(parts)}, "
+                f"not {number} of {len(files)}"
             )
     found = sum(len(file.header.tensors) for file in files)
-    said = files[0].header.metadata.get("split.tensors.count", found)
-    if said != found:
-        raise InvalidArgumentError(f"{files[0].path} and its other parts have {found} tensors, not {said}")
+    count = files[0].header.metadata.get("split.tensors.count", found)
+    if count != found:
+        raise InvalidArgumentError(
+            f"{files[0].path} and its other parts have {found} tensors, not {reprlib.repr(count)}"
+        )
 
 
 def open_gguf(path: str | os.PathLike[str], device: Device | str | None = None) -> Gguf:
@@ -135,8 +141,8 @@ def open_gguf(path: str | os.PathLike[str], device: Device | str | None = None) 
     -------
     Gguf
         A mapping with `metadata`. Each lookup returns a new array: `f["w"][0] = 1` does not change later lookups. A
-        lookup raises `UnsupportedError` for a type that ferrule lacks, and `IoError` if the file was cut since it was
-        opened.
+        lookup raises `UnsupportedError` for a type that ferrule lacks, and `IoError` if the file was written to since
+        it was opened.
 
     Raises
     ------

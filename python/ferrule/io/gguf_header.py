@@ -6,6 +6,7 @@ See https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
 from __future__ import annotations
 
 import math
+import reprlib
 import struct
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn
@@ -20,6 +21,7 @@ VERSIONS = (2, 3)
 ALIGNMENT = 32  # of the tensors' data, unless `general.alignment` says otherwise
 DEEPEST = 8  # arrays within arrays
 FIRST_READ = 1 << 20
+LONGEST_NAME = 65535  # bytes of a key or the name of a tensor
 
 STRING, ARRAY = 8, 9
 # The code of a type of metadata: its name here, and the format of struct.
@@ -86,7 +88,7 @@ def read_header(file: BinaryIO, path: Path, size: int) -> Header:
         metadata[key], types[key] = reader.value(types[key], key)
     alignment = metadata.get("general.alignment", ALIGNMENT)
     if type(alignment) is not int or alignment <= 0 or alignment & (alignment - 1):
-        reader.refuse(f"general.alignment is {alignment!r}, which is no power of two")
+        reader.refuse(f"general.alignment is {reprlib.repr(alignment)}, which is no power of two")
     entries = _read_entries(reader, tensor_count)
     data = -(-reader.place // alignment) * alignment
     tensors = {name: _placed(reader, name, entry, data, alignment) for name, entry in entries.items()}
@@ -181,7 +183,10 @@ class _Reader:
         if wanted > self.size:
             self.refuse(f"{what} has {count} bytes, and {self.size - self.place} are left")
         begin = len(self._data)
-        self._data.extend(bytes(min(max(wanted, 2 * begin, FIRST_READ), self.size) - begin))
+        try:
+            self._data.extend(bytes(min(max(wanted, 2 * begin, FIRST_READ), self.size) - begin))
+        except MemoryError:
+            self.refuse(f"{what} has {count} bytes, for which there is no memory")
         read_into(self._file, self._path, begin, memoryview(self._data)[begin:])
 
     def number(self, form: str, what: str) -> Any:
@@ -197,14 +202,16 @@ class _Reader:
 
     def name(self, what: str) -> str:
         place = self.place
-        found = self.text(what)
+        found = self.text(what, LONGEST_NAME)
         if not found:
             self.refuse(f"{what} is empty", place)
         return found
 
-    def text(self, what: str) -> str:
+    def text(self, what: str, longest: int | None = None) -> str:
         place = self.place
         length = self.number("<Q", f"the length of {what}")
+        if longest is not None and length > longest:
+            self.refuse(f"{what} has {length} bytes; {longest} are allowed", place)
         raw = self.bytes(length, what)
         try:
             return raw.decode()

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule.array.array import Array
+from ferrule.array.host_memory import check_ndim
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.io.gguf_header import ALIGNMENT, ARRAY, DEEPEST, MAGIC, SCALARS, STRING
 from ferrule.io.gguf_types import TYPES
-from ferrule.io.host_buffers import bytes_of
+from ferrule.io.host_buffers import bytes_of, mapping_of, snapshot_of
 from ferrule.io.regular_files import replacing
 
 __all__ = ["save_gguf"]
@@ -69,7 +70,8 @@ def save_gguf(
     ...     file["w"].tolist(), file.metadata
     ([[1.0, 2.0]], {'tokens': ['a', 'b'], 'count': 2})
     """
-    metadata = {} if metadata is None else metadata
+    arrays = snapshot_of(arrays, "save_gguf")
+    metadata = {} if metadata is None else mapping_of(metadata, "metadata", "save_gguf")
     alignment = _alignment(metadata.get("general.alignment", ALIGNMENT))
     header = bytearray(MAGIC + struct.pack("<IQQ", 3, len(arrays), len(metadata)))
     for key, value in metadata.items():
@@ -93,7 +95,7 @@ def save_gguf(
 def _alignment(given: object) -> int:
     number = int(given) if isinstance(given, (int, np.integer)) and not isinstance(given, bool) else 0
     if not 0 < number < 1 << 32 or number & (number - 1):
-        raise InvalidArgumentError(f"save_gguf: general.alignment is {given!r}, which is no power of two below 2^32")
+        raise InvalidArgumentError("save_gguf: general.alignment is no power of two below 2^32")
     return number
 
 
@@ -170,15 +172,10 @@ def _kind_of(value: object) -> str:
     return value.dtype.name if isinstance(value, np.generic) else type(value).__name__
 
 
-def _refuse_unwritable(name: object, array: Any) -> None:
-    if not isinstance(array, (Array, np.ndarray)):
-        raise InvalidArgumentError(
-            f"save_gguf: tensor {name!r} is a {type(array).__name__}, not an array of ferrule or NumPy"
-        )
+def _refuse_unwritable(name: object, array: Array | NDArray[Any]) -> None:
+    check_ndim(f"save_gguf: tensor {name!r}", array.ndim)
     if array.dtype.name not in _CODES:
         raise DTypeError(
             f"save_gguf: tensor {name!r} is {array.dtype}{array.shape}, and the format has no such dtype; it has "
             f"{', '.join(_CODES)}"
         )
-    if isinstance(array, Array):
-        array._concrete("save_gguf()")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ferrule.array.array import Array
 from ferrule.array.host_memory import from_host
 from ferrule.array.mapped_files import whole_pages
 from ferrule.dtypes.classification import is_block
-from ferrule.errors import InvalidArgumentError
+from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
 
@@ -109,6 +110,28 @@ def map_file(file: FileMapping, device: Device | str | None) -> tuple[_ferrule.A
     if "borrows" not in Device(handle).info["capabilities"]:
         return None, raw
     return _ferrule.from_address(handle, raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw
+
+
+def snapshot_of(arrays: Mapping[str, Array | NDArray[Any]], caller: str) -> dict[str, Array | NDArray[Any]]:
+    """Return the arrays that are to be written. Each is looked up once: another thread may change the mapping."""
+    items = mapping_of(arrays, "arrays", caller)
+    for name, array in items.items():
+        if not isinstance(array, (Array, np.ndarray)):
+            raise InvalidArgumentError(
+                f"{caller}: tensor {name!r} is a {type(array).__name__}, not an array of ferrule or NumPy"
+            )
+        if isinstance(array, np.ma.MaskedArray):
+            raise DTypeError(f"{caller}: a file has no place for the mask of tensor {name!r}; fill it first")
+        if isinstance(array, Array):
+            array._concrete(f"{caller}()")
+    return items
+
+
+def mapping_of(given: Any, what: str, caller: str) -> dict[Any, Any]:
+    """Return the items of an argument that is to be a mapping."""
+    if not isinstance(given, Mapping):
+        raise InvalidArgumentError(f"{caller}: {what} is a {type(given).__name__}, not a dict")
+    return dict(given)
 
 
 def bytes_of(array: Array | NDArray[Any], caller: str) -> memoryview:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
-from ferrule.array.host_memory import check_ndim, from_host
+from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.mapped_files import map_read_only
 from ferrule.dtypes.blocks import BlockDType
 from ferrule.dtypes.classification import as_dtype
@@ -73,7 +73,8 @@ class TensorFile(ABC):
         self._why_not_mapped = ""
         with open_regular(path) as file:
             self._identity = _identity(file)
-            self.size = os.fstat(file.fileno()).st_size
+            status = os.fstat(file.fileno())
+            self.size, self._changed_at = status.st_size, status.st_mtime_ns
             read_header(file, self.size)
             try:
                 mapped = map_read_only(file.fileno(), self.size)
@@ -92,12 +93,12 @@ class TensorFile(ABC):
         self._refuse_unreadable(name, place, dtype)
         if name in self._copies:
             return self._copies[name]._another(self._caller)
-        self._refuse_cut(name, place)
+        self._refuse_changed(name, place)
         is_aligned = place.begin % (2 if isinstance(dtype, BlockDType) else dtype.itemsize) == 0  # scales are halves
         if self._region is not None and is_aligned:
             return Array._of(self._region.cut(place.begin, place.dtype, place.shape))
         if self._raw is None:
-            raw, is_own = self._read(place), True
+            raw, is_own = self._read(name, place), True
         else:
             raw, is_own = self._raw[place.begin : place.end], not is_aligned
             raw = raw.copy() if is_own else raw
@@ -124,20 +125,25 @@ class TensorFile(ABC):
         if size >= 1 << 63:
             raise InvalidArgumentError(f"{what} has shape {place.shape}, which is larger than memory can be")
 
-    def _refuse_cut(self, name: str, place: Place) -> None:
-        """Raise an error if the file was cut since it was opened: reading the mapping there would end the process."""
+    def _refuse_changed(self, name: str, place: Place) -> None:
+        """Raise an error if the file was changed since it was opened: reading what was cut would end the process."""
         try:
             now = os.stat(self._absolute)
         except OSError:
             return  # the mapping is of the file that had the name
-        if (now.st_dev, now.st_ino) == self._identity and now.st_size < place.end:
+        if (now.st_dev, now.st_ino) != self._identity:
+            return
+        if now.st_size < place.end:
             raise IoError(
                 f"{self.path}: tensor {name!r} ends at byte {place.end}, but the file was cut from {self.size} to "
                 f"{now.st_size} bytes since it was opened"
             )
+        if now.st_mtime_ns != self._changed_at:
+            raise IoError(f"{self.path}: tensor {name!r} is read from a file that was written to since it was opened")
 
-    def _read(self, place: Place) -> NDArray[np.uint8]:
-        raw = np.empty(place.end - place.begin, np.uint8)
+    def _read(self, name: str, place: Place) -> NDArray[np.uint8]:
+        with enough_memory(f"{self.path}: tensor {name!r}"):
+            raw = np.empty(place.end - place.begin, np.uint8)
         with open_regular(self._absolute) as file:
             if _identity(file) != self._identity:
                 raise IoError(f"{self.path} was replaced since it was opened")
@@ -159,6 +165,14 @@ class TensorMapping(Mapping[str, Array]):
             meant = did_you_mean(name, self.tensors)
             raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
         return file.tensor(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors  # no array is made
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name not in self.tensors:
+            return default
+        return self[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ferrule.errors import Error, IoError
+from ferrule.errors import Error, InvalidArgumentError, IoError
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -31,7 +31,10 @@ def _refuse_special(path: Path, mode: int) -> None:
 
 def open_regular(path: Path) -> BinaryIO:
     """Open a file to read it, without a buffer."""
-    _refuse_special(path, path.stat().st_mode)
+    try:
+        _refuse_special(path, path.stat().st_mode)
+    except ValueError as error:  # a zero byte, or a surrogate
+        raise InvalidArgumentError(f"{str(path)!r} cannot be a path: {error}") from error
     file = open(path, "rb", buffering=0, opener=_open_without_waiting)  # noqa: SIM115  the caller closes it
     try:
         _refuse_special(path, os.fstat(file.fileno()).st_mode)  # it may have been replaced
@@ -66,8 +69,11 @@ def read_into(file: BinaryIO, path: Path, begin: int, memory: memoryview) -> Non
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a new file beside `path`, which replaces the one of that name when all is written, and gets its mode."""
-    target = Path(os.path.realpath(path))  # a link stays
-    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        target = Path(os.path.realpath(path))  # a link stays
+        beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    except ValueError as error:  # a zero byte, a surrogate, or no name
+        raise InvalidArgumentError(f"{str(path)!r} cannot be the path of a file: {error}") from error
     try:
         mode = target.stat().st_mode if target.exists() else None
         if mode is not None:

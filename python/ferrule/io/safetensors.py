@@ -103,7 +103,7 @@ def open_safetensors(path: str | os.PathLike[str], device: Device | str | None =
     -------
     SafeTensors
         A mapping. Each lookup returns a new array: `f["w"][0] = 1` does not change later lookups. A lookup raises
-        `UnsupportedError` for a dtype that ferrule lacks, and `IoError` if the file was cut since it was opened.
+        `UnsupportedError` for a dtype that ferrule lacks, and `IoError` if the file was written to since it was opened.
 
     Raises
     ------

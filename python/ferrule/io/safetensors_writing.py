@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ferrule.array.array import Array
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, InvalidArgumentError
-from ferrule.io.host_buffers import bytes_of
+from ferrule.io.host_buffers import bytes_of, mapping_of, snapshot_of
 from ferrule.io.regular_files import replacing
 from ferrule.io.safetensors_header import DTYPES, LONGEST_HEADER
 
@@ -65,6 +64,8 @@ def save_safetensors(
     ...     file["w"].shape, file["b"].tolist(), file.metadata
     ((2, 3), [0, 1, 2], {'step': '100'})
     """
+    arrays = snapshot_of(arrays, "save_safetensors")
+    metadata = None if metadata is None else mapping_of(metadata, "metadata", "save_safetensors")
     for name, array in arrays.items():
         _refuse_unwritable(name, array)
     # Elements of 8 bytes first, then of 4, and so on: so each array is aligned to its elements.
@@ -76,20 +77,14 @@ def save_safetensors(
             file.write(bytes_of(arrays[name], "save_safetensors()"))
 
 
-def _refuse_unwritable(name: object, array: Any) -> None:
+def _refuse_unwritable(name: object, array: Array | NDArray[Any]) -> None:
     if not isinstance(name, str) or name == "__metadata__":
         raise InvalidArgumentError(f"save_safetensors: {name!r} cannot be the name of a tensor")
-    if not isinstance(array, (Array, np.ndarray)):
-        raise InvalidArgumentError(
-            f"save_safetensors: tensor {name!r} is a {type(array).__name__}, not an array of ferrule or NumPy"
-        )
     if array.dtype.name not in _NAMES:
         advice = "; ferrule.to_packed(x) has its bytes" if is_block(array.dtype) else ""
         raise DTypeError(
             f"save_safetensors: tensor {name!r} is {array.dtype}{array.shape}, and the format has no such dtype{advice}"
         )
-    if isinstance(array, Array):
-        array._concrete("save_safetensors()")
 
 
 def _header(arrays: Mapping[str, Array | NDArray[Any]], order: list[str], metadata: Mapping[str, str] | None) -> bytes:

@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,10 @@ FALSE_FILES = {
     "cut in the data": (GOOD[:-8], "ends 8 bytes behind the end of the file: is it truncated"),
     "tensor count": (content(counts=(HUGE, 0)), f"{HUGE} tensors cannot be in"),
     "pair count": (content(counts=(0, HUGE)), f"{HUGE} metadata cannot be in"),
-    "length of a key": (content([struct.pack("<QQ", HUGE, 0)]), f"key 1 of 1 of the metadata has {HUGE} bytes, and"),
+    "length of a key": (
+        content([struct.pack("<QQ", HUGE, 0)]),
+        f"key 1 of 1 of the metadata has {HUGE} bytes; 65535 are",
+    ),
     "length of a text": (content([pair("a", 8, struct.pack("<Q", HUGE))]), f"'a' has {HUGE} bytes"),
     "length of an array": (
         content([pair("a", 9, struct.pack("<IQ", 4, HUGE))]),
@@ -296,6 +300,12 @@ def test_a_model_in_several_files_opens_as_one(tmp_path: Path) -> None:
     assert file.nbytes == sum(path.stat().st_size for path in tmp_path.iterdir())
 
 
+def test_a_split_model_is_saved_as_one_file(tmp_path: Path) -> None:
+    file = fe.io.open_gguf(split(tmp_path))
+    fe.io.save_gguf(tmp_path / "whole.gguf", file, file.metadata)
+    assert list(fe.io.open_gguf(tmp_path / "whole.gguf")) == ["w0", "w1"]
+
+
 def test_a_model_with_wrong_parts_is_refused(tmp_path: Path) -> None:
     first = split(tmp_path)
     second = tmp_path / "m-00002-of-00002.gguf"
@@ -306,8 +316,12 @@ def test_a_model_with_wrong_parts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="one of 2 files of a model, which have names"):
         fe.io.open_gguf(renamed)
     split(tmp_path, split_no=np.uint16(0))
-    with pytest.raises(fe.InvalidArgumentError, match="says that it is part 0 of the model, counted from 0, not 1"):
+    with pytest.raises(fe.InvalidArgumentError, match="says that it is part 0, counted from 0, of 2, not 1 of 2"):
         fe.io.open_gguf(first)
+    split(tmp_path, split_count=np.uint16(7))
+    with pytest.raises(fe.InvalidArgumentError, match="says that it is part 1, counted from 0, of 7, not 1 of 2"):
+        fe.io.open_gguf(first)
+    split(tmp_path)
     second.write_bytes(first.read_bytes())
     with pytest.raises(fe.InvalidArgumentError, match="'w0' is in"):
         fe.io.open_gguf(first)
@@ -323,6 +337,77 @@ def test_a_file_that_is_cut_after_it_was_opened_raises(tmp_path: Path) -> None:
     os.truncate(path, 4096)
     with pytest.raises(fe.IoError, match="the file was cut from"):
         file["w"]
+
+
+def test_a_file_that_is_written_to_after_it_was_opened_raises(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    fe.io.save_gguf(path, {"w": np.ones(1000, "float32")})
+    file = fe.io.open_gguf(path)
+    size = path.stat().st_size
+    os.truncate(path, size - 40)
+    os.truncate(path, size)
+    os.utime(path, ns=(0, 0))  # whatever the clock of the file system
+    with pytest.raises(fe.IoError, match="tensor 'w' is read from a file that was written to since it was opened"):
+        file["w"]
+
+
+def test_a_name_is_looked_for_without_its_array(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    fe.io.save_gguf(path, {"w": np.float32([1]), "new": np.float32([1])})
+    raw = path.read_bytes()
+    at = raw.index(b"new") + 3 + 4 + 8  # behind the name, the rank and the size
+    path.write_bytes(raw[:at] + struct.pack("<I", 999) + raw[at + 4 :])
+    file = fe.io.open_gguf(path)
+    assert "new" in file
+    assert "old" not in file
+    assert file.get("old") is None
+    with pytest.raises(fe.UnsupportedError, match="tensor 'new'"):
+        file.get("new")
+
+
+@pytest.mark.parametrize("save", [fe.io.save_gguf, fe.io.save_safetensors])
+def test_each_array_is_looked_up_once(save: Callable[..., None], tmp_path: Path) -> None:
+    class Loader(Mapping[str, Any]):
+        looked_up = 0
+
+        def __len__(self) -> int:
+            return 1
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(["w"])
+
+        def __getitem__(self, name: str) -> Any:
+            self.looked_up += 1
+            return np.full(3, self.looked_up, "float32" if self.looked_up == 1 else "float64")
+
+    save(tmp_path / "model", Loader())
+    opened = fe.io.open_gguf if save is fe.io.save_gguf else fe.io.open_safetensors
+    assert opened(tmp_path / "model")["w"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("save", [fe.io.save_gguf, fe.io.save_safetensors])
+def test_what_no_file_can_have_is_refused(save: Callable[..., None], tmp_path: Path) -> None:
+    path, ones = tmp_path / "model", np.ones(3, "float32")
+    save(path, {"w": ones})
+    before = path.read_bytes()
+    with pytest.raises(fe.DTypeError, match=r"save_\w+: a file has no place for the mask of tensor 'w'; fill it first"):
+        save(path, {"w": np.ma.array(ones, mask=[0, 1, 0])})
+    for wrong in ([("w", ones)], None):
+        with pytest.raises(fe.InvalidArgumentError, match=r"save_\w+: arrays is a \w+, not a dict"):
+            save(path, wrong)
+    with pytest.raises(fe.InvalidArgumentError, match=r"save_\w+: metadata is a list, not a dict"):
+        save(path, {}, [("a", "b")])
+    for no_path in ("a\0b", "/"):
+        with pytest.raises((fe.InvalidArgumentError, OSError), match=r"cannot be the path of a file|directory"):
+            save(no_path, {})
+    assert path.read_bytes() == before
+
+
+def test_more_axes_than_an_array_can_have_are_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match="tensor 'w': an array has at most 8 dimensions, not 9"):
+        fe.io.save_gguf(tmp_path / "model.gguf", {"w": np.ones((1,) * 9, "float32")})
+    with pytest.raises(fe.InvalidArgumentError, match="no power of two below"):
+        fe.io.save_gguf(tmp_path / "model.gguf", {}, {"general.alignment": 10**5000})
 
 
 def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
