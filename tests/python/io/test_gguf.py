@@ -418,6 +418,9 @@ def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
     assert "general.name: mi\ufffdne" in shown
     assert "5000 strings" in shown
     assert "F32" in shown
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, check=True, capture_output=True, text=True, env=ascii_only).stdout
+    assert "general.name: mi\\ufffdne" in shown
     path.write_bytes(path.read_bytes()[:100])
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 1

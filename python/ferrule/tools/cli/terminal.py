@@ -23,4 +23,6 @@ def console() -> Iterator[Console]:
     )
     with out.capture() as captured:
         yield out
-    sys.stdout.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
+    text = "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+    encoding = sys.stdout.encoding or "utf-8"  # a terminal may not have all characters
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
