@@ -170,6 +170,30 @@ class TensorMapping(Mapping[str, Array]):
         return name in self.tensors  # no array is made
 
     def get(self, name: str, default: Any = None) -> Any:
+        """Return the array of a name, or `default` if there is none.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        default : object, optional
+            What is returned for a name that the file lacks.
+
+        Returns
+        -------
+        Array or object
+            A new array, or `default`.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "model.gguf")
+        ...     fe.io.save_gguf(path, {"w": np.float32([1, 2])})
+        ...     file = fe.io.open_gguf(path)
+        ...     file.get("w").tolist(), file.get("b") is None
+        ([1.0, 2.0], True)
+        """
         if name not in self.tensors:
             return default
         return self[name]
