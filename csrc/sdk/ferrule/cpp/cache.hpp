@@ -17,8 +17,9 @@ namespace ferrule::sdk {
 
 // The host's cache; null if it has none.
 inline const fe_cache* host_cache() {
-  if (!FE_HAS_SLOT(host, get_proc)) return nullptr;
-  const auto* cache = static_cast<const fe_cache*>(host->get_proc(FE_CACHE));
+  const fe_host* const core = host;
+  if (!FE_HAS_SLOT(core, get_proc)) return nullptr;
+  const auto* cache = static_cast<const fe_cache*>(core->get_proc(FE_CACHE));
   return cache != nullptr && FE_HAS_SLOT(cache, get) && FE_HAS_SLOT(cache, put) ? cache : nullptr;
 }
 

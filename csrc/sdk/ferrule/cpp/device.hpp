@@ -111,7 +111,10 @@ inline uint64_t monotonic_ns() {
 }
 
 // Whether a trace is recorded now, so that event times of new work are needed.
-inline bool is_tracing() { return !FE_HAS_SLOT(host, is_tracing) || host->is_tracing() != 0; }
+inline bool is_tracing() {
+  const fe_host* const core = host;
+  return !FE_HAS_SLOT(core, is_tracing) || core->is_tracing() != 0;
+}
 
 // Runs the function that computes a node on the calling thread, and reports its times if the execution is traced.
 template <class Function>

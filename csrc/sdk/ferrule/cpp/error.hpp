@@ -5,6 +5,7 @@
 #include <ferrule/module.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <new>
 #include <stdexcept>
@@ -23,8 +24,23 @@ class Error : public std::runtime_error {
   fe_code code_;
 };
 
+// A pointer to the core's functions. Threads that register one linked-in module at once all set it.
+class HostPointer {
+ public:
+  constexpr HostPointer() noexcept = default;
+  HostPointer& operator=(const fe_host* host) noexcept {
+    host_.store(host, std::memory_order_release);
+    return *this;
+  }
+  operator const fe_host*() const noexcept { return host_.load(std::memory_order_acquire); }
+  const fe_host* operator->() const noexcept { return *this; }
+
+ private:
+  std::atomic<const fe_host*> host_{nullptr};
+};
+
 // The core's functions; set before any other code of the module runs.
-inline const fe_host* host = nullptr;
+inline constinit HostPointer host;
 
 // Runs `function` and returns the exception that it throws as an error of the core; null if it throws none.
 template <class Function>
