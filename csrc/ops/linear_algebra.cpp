@@ -15,6 +15,8 @@ void matrix_product(Inference& i) {
   i.output({i.input(0).dtype, out});
 }
 
+constexpr int64_t elements_of_q8 = 32;
+
 // x @ w.T, where w may be stored in blocks.
 void product_with_rows(Inference& i) {
   const Shape &x = i.input(0).shape, &w = i.input(1).shape;
@@ -27,6 +29,8 @@ void product_with_rows(Inference& i) {
   if (x[x.rank() - 1] != w[w.rank() - 1])
     i.fail("the rows of x have {} elements, and those of w {}: {} and {}", x[x.rank() - 1], w[w.rank() - 1],
            to_string(x), to_string(w));
+  if (i.attribute().string("activation") == "q8" && x[x.rank() - 1] % elements_of_q8 != 0)
+    i.fail("rows in blocks of {} elements: {}", elements_of_q8, to_string(x));
   if (w.rank() > 2 && x.rank() < 2) i.fail("several matrices w need matrices x: {} and {}", to_string(x), to_string(w));
   Shape out;
   if (w.rank() > 2) {
@@ -39,8 +43,14 @@ void product_with_rows(Inference& i) {
   i.output({i.input(0).dtype, out});
 }
 
-Value multiply_by_rows(Builder& b, Value x, Value w) {
+Value multiply_by_rows(Builder& b, const Call& c) {
+  const Value x = c.input(0);
+  Value w = c.input(1);
   const TensorType rows = b.type(x);
+  if (c.attribute().string("activation") == "q8") {
+    const Value rounded = b.astype(b.astype(b.astype(x, DType::float32), DType::q8_0), DType::float32);
+    return b.apply("linear", {b.astype(rounded, rows.dtype), w});
+  }
   const Shape weights = b.type(w).shape;
   if (is_block(b.type(w).dtype)) w = b.astype(w, DType::float32);
   if (b.type(w).dtype != rows.dtype) w = b.astype(w, rows.dtype);
@@ -73,8 +83,12 @@ OP(linear)
     .about("The rows, of shape (..., k).")
     .input("w", stored)
     .about("The weights, of shape (..., n, k): of x's dtype, or of a block dtype.")
+    .choice_attribute("activation", "given", "given|q8")
+    .about(
+        "'q8' rounds the rows as x.astype('q8_0') does, which is faster: each 32 elements are integers of 8 bits times "
+        "a float16, the largest magnitude / 127. The sums of their products with integers of the weights are exact.")
     .takes_epilogue()
     .result(product_with_rows)
-    .decompose([](Builder& b, Value x, Value w) { return multiply_by_rows(b, x, w); });
+    .decompose([](Builder& b, const Call& c) { return multiply_by_rows(b, c); });
 
 }  // namespace ferrule::ops

@@ -5,6 +5,8 @@
 namespace cpu_backend {
 namespace {
 
+using namespace std::string_literals;
+
 constexpr uint16_t half_one = 0x3c00, half_infinity = 0x7c00;
 constexpr uint8_t float8_one = 0x38;
 
@@ -62,6 +64,17 @@ Array rows(int64_t m, int64_t k) {
     x.data<float>()[i] = static_cast<float>(static_cast<int>(generator() & 8191) - 4096);
   return x;
 }
+// Rows that are blocks of q8_0 with a scale of 1.
+Array rows_of_bytes(int64_t m, int64_t k) {
+  Array x = rows(m, k);
+  for (int64_t i = 0; i < m * k; ++i) x.data<float>()[i] = i % 32 == 5 ? 127 : std::fmod(x.data<float>()[i], 128.0f);
+  return x;
+}
+
+Array linear(Module& module, const Array& x, const Array& w, const char* activation = "given") {
+  const fe_linear_attributes attributes{sizeof attributes, activation};
+  return compute(module, "linear", {&x, &w}, "float32", {x.shape[0], w.shape[0]}, &attributes);
+}
 
 const std::vector<std::string> kinds = {"q4_0", "q4_1", "q8_0", "nvfp4"};
 
@@ -70,15 +83,20 @@ TEST_F(CpuBackend, ProductsWithBlocksOfAnyNumberOfRows) {
   for (const std::string& dtype : kinds) {
     const Weights w = weights(dtype, n, k);
     for (const int64_t m : {1, 2, 5, 6, 16, 17, 40}) {
-      const Array x = rows(m, k);
+      const Array x = rows(m, k), bytes = rows_of_bytes(m, k);
       for_each_module([&](Module& module) {
-        const Array y = compute(module, "linear", {&x, &w.blocks}, "float32", {m, n});
+        const Array y = linear(module, x, w.blocks), of_bytes = linear(module, bytes, w.blocks, "q8");
         for (int64_t i = 0; i < m; ++i)
           for (int64_t j = 0; j < n; ++j) {
-            double sum = 0;
-            for (int64_t q = 0; q < k; ++q)
-              sum += static_cast<double>(x.data<float>()[i * k + q]) * w.integers[static_cast<size_t>(j * k + q)];
+            double sum = 0, sum_of_bytes = 0;
+            for (int64_t q = 0; q < k; ++q) {
+              const int weight = w.integers[static_cast<size_t>(j * k + q)];
+              sum += static_cast<double>(x.data<float>()[i * k + q]) * weight;
+              sum_of_bytes += static_cast<double>(bytes.data<float>()[i * k + q]) * weight;
+            }
             ASSERT_EQ(y.data<float>()[i * n + j], static_cast<float>(sum)) << dtype << ": " << i << ", " << j;
+            ASSERT_EQ(of_bytes.data<float>()[i * n + j], static_cast<float>(sum_of_bytes))
+                << dtype << ": " << i << ", " << j;
           }
       });
     }
@@ -95,7 +113,7 @@ TEST_F(CpuBackend, ProductsWithBlocksKeepSubnormalAndLargeNumbersAndInfinities) 
       for (int64_t q = 0; q < k; ++q) x.data<float>()[k + q] = 0;
       x.data<float>()[k + 1] = element;
       for_each_module([&](Module& module) {
-        const Array y = compute(module, "linear", {&x, &w.blocks}, "float32", {m, n});
+        const Array y = linear(module, x, w.blocks);
         for (int64_t j = 0; j < n; ++j) {
           const float want = element * static_cast<float>(w.integers[static_cast<size_t>(j * k + 1)]);
           const float got = y.data<float>()[n + j];
@@ -112,35 +130,42 @@ TEST_F(CpuBackend, ProductsWithBlocksOfInfiniteScale) {
   for (const std::string dtype : {"q4_0", "q4_1", "q8_0"}) {
     Weights w = weights(dtype, n, k);
     put(w.blocks.bytes.data() + k / 32 * static_cast<int64_t>(size_of(dtype.c_str())), half_infinity);  // of row 1
-    Array x = array("float32", {7, k});
-    for (int64_t q = 0; q < 7 * k; ++q) x.data<float>()[q] = 0;
-    for (int64_t i = 0; i < 7; ++i) x.data<float>()[i * k + 40] = 2;
-    for_each_module([&](Module& module) {
-      const Array y = compute(module, "linear", {&x, &w.blocks}, "float32", {7, n});
-      for (int64_t i = 0; i < 7; ++i)
-        for (int64_t j = 0; j < n; ++j) {
-          const float got = y.data<float>()[i * n + j];
-          if (j == 1)
-            ASSERT_TRUE(std::isnan(got)) << dtype;  // an infinite weight times 0
-          else
-            ASSERT_EQ(got, 2 * static_cast<float>(w.integers[static_cast<size_t>(j * k + 40)])) << dtype;
+    for (const int64_t m : {1, 7}) {
+      Array x = array("float32", {m, k});
+      for (int64_t q = 0; q < m * k; ++q) x.data<float>()[q] = 0;
+      for (int64_t i = 0; i < m; ++i) x.data<float>()[i * k + 40] = 127;
+      for_each_module([&](Module& module) {
+        for (const char* activation : {"given", "q8"}) {
+          const Array y = linear(module, x, w.blocks, activation);
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+              const float got = y.data<float>()[i * n + j];
+              if (j == 1)
+                ASSERT_TRUE(std::isnan(got)) << dtype;  // an infinite weight times 0
+              else
+                ASSERT_EQ(got, 127 * static_cast<float>(w.integers[static_cast<size_t>(j * k + 40)])) << dtype;
+            }
         }
-    });
+      });
+    }
   }
 }
 
-TEST_F(CpuBackend, ModuleWithSimulatedAmxUsesItForBlocks) {
+TEST_F(CpuBackend, ProductsWithBlocksAreComputedByTheKernelForTheirRows) {
   const Array x = rows(2, 32);
   const Weights w = weights("q4_0", 4, 32);
   Array y = array("float32", {2, 4});
-  OneNode node("linear", {&x, &w.blocks}, {&y});
-  for_each_module([&](Module& module) {
-    fe_requirements requirements{};
-    requirements.struct_size = sizeof requirements;
-    ASSERT_EQ(module.backend.supports(module.device, &node.view(), 0, &requirements), 1);
-    const bool simulates = module.path.find("simulated_amx") != std::string::npos;
-    EXPECT_STREQ(requirements.kernel, simulates ? "amx_linear" : "linear");
-  });
+  for (const std::string activation : {"given", "q8"}) {
+    const fe_linear_attributes attributes{sizeof attributes, activation.c_str()};
+    OneNode node("linear", {&x, &w.blocks}, {&y}, &attributes);
+    for_each_module([&](Module& module) {
+      fe_requirements requirements{};
+      requirements.struct_size = sizeof requirements;
+      ASSERT_EQ(module.backend.supports(module.device, &node.view(), 0, &requirements), 1);
+      const bool simulates = module.path.find("simulated_amx") != std::string::npos;
+      EXPECT_EQ(requirements.kernel, activation == "q8" ? "q8_linear"s : simulates ? "amx_linear"s : "linear"s);
+    });
+  }
 }
 
 }  // namespace

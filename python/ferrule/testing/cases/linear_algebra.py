@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ferrule.testing.cases.conversion import dequantized
+from ferrule.testing.cases.conversion import FINITE, dequantized, quantized
 from ferrule.testing.model.bounds import gamma
 from ferrule.testing.model.case import Case
 from ferrule.testing.model.dtypes import BLOCKS, COMPLEX, FLOATS, FORMATS, INTEGERS, Values
 from ferrule.testing.model.exactness import EXACT, Tolerance
-from ferrule.testing.model.values import complex_of
+from ferrule.testing.model.values import ANY, complex_of
 from ferrule.testing.problems.linear_algebra import matrix_products, products_with_rows
 
 PRODUCTS = matrix_products()
@@ -62,6 +63,30 @@ def linear_case(dtype: str, block_dtype: str = "") -> Case:
     )
 
 
+def rounded(x: Values) -> Values:
+    return dequantized("q8_0", quantized(x, "q8_0"), "float32").astype(x.dtype)
+
+
+def q8_case(block_dtype: str) -> Case:
+    given = linear_case("float32", block_dtype)
+
+    def oracle(x: Values, w: Values, activation: str) -> Values:
+        return linear(block_dtype, rounded(x), w)
+
+    def bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+        return linear_bound(block_dtype, [rounded(inputs[0]), inputs[1]], attributes, truth, dtype)
+
+    return replace(
+        given,
+        family=given.family.with_attributes(activation="q8"),
+        oracle=oracle,
+        tolerance=replace(given.tolerance, bound=bound),
+        variant="q8",
+        domains=(FINITE, ANY),
+        left_out=dict.fromkeys(("infinities of both signs",), "what they become is left open"),
+    )
+
+
 CASES = [
     *(
         Case("matmul", (d, d), d, PRODUCTS, matmul, EXACT if d in INTEGERS else MATMUL, signed_zeros=False)
@@ -69,5 +94,6 @@ CASES = [
     ),
     *map(linear_case, FLOATS),
     *(linear_case("float32", blocks) for blocks in BLOCKS),
+    *map(q8_case, BLOCKS),
     *(linear_case(d, blocks) for d in FLOATS if d != "float32" for blocks in ("q4_0", "q8_0")),
 ]

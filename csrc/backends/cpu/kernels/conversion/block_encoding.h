@@ -3,11 +3,10 @@
 #pragma once
 
 #include "block_decoding.h"
+#include "q8_0_encoding.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-constexpr Float16 nan_scale = {0x7e00};
 
 // What the scales of a block are made of. A block that contains NaN becomes NaN as a whole.
 struct Extent {
@@ -31,8 +30,6 @@ Extent extent_of(const float* x) {
   return found;
 }
 
-constexpr float inverse_of(float scale) { return scale == 0 ? 0.0f : 1.0f / scale; }
-
 // Half-way cases are rounded away from zero; what leaves [-most, most] and NaN become 0.
 HWY_INLINE int rounded_within(float x, float most) {
   const float magnitude = __builtin_fabsf(x), whole = __builtin_floorf(magnitude);
@@ -51,14 +48,6 @@ void put_fifth_bits(const uint8_t* numbers, uint8_t* to) {
     to[i] = 0;
     for (int64_t j = 0; j < 8; ++j) to[i] |= static_cast<uint8_t>((numbers[8 * i + j] >> 4) << j);
   }
-}
-
-void quantize(const float* x, Block<DType::q8_0>& block) {
-  const Extent extent = extent_of<32>(x);
-  const float scale = extent.largest / 127.0f, inverse = inverse_of(scale);
-  block.scale = extent.has_nan ? nan_scale : narrow_f16(scale);
-  for (int64_t i = 0; i < 32; ++i)
-    block.numbers[i] = static_cast<int8_t>(extent.has_nan ? 0 : rounded_within(x[i] * inverse, 127));
 }
 
 // Numbers from 0 to 2 `half` - 1 around `half`; the largest magnitude becomes 0.

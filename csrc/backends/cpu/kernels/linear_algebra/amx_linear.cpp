@@ -87,7 +87,7 @@ class AmxRows {
     for (int64_t row = 0; row < tiles_.rows(); ++row)
       if (are_all || tiles_.is_left_out(row, number)) {
         alignas(64) float scale[panel_columns];
-        decode_floats(panels[number / parts_of_block], number % parts_of_block, w_, scale);
+        decode_floats(dtype, &panels[number / parts_of_block], number % parts_of_block, w_, scale);
         multiply_part<1, Panel::is_scaled>(tiles_.part_of(row, number), w_, scale, false, c + row * panel_columns);
       }
   }
@@ -99,13 +99,14 @@ class AmxRows {
 template <DType dtype>
 constexpr bool takes<AmxRows, dtype> = has_block<dtype>&& has_integers<dtype>;
 
-bool accepts(const Call& call) { return may_use_amx() && accepts_blocks<AmxRows>(call); }
+bool accepts(const Call& call) { return may_use_amx() && !rounds_rows(call) && accepts_blocks<AmxRows>(call); }
 
 }  // namespace
 
 KERNEL(amx_linear, .op = "linear", .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true,
        .accepts = accepts, .scratch_size = product_scratch_size, .local_scratch = product_local_scratch<AmxRows>,
-       .prepare_size = panels_size<AmxRows>, .prepare = prepare_panels<AmxRows>) {
+       .prepare_size = panels_size, .prepare = prepare_panels,
+       .string_attributes = {offsetof(fe_linear_attributes, activation)}) {
   return multiply_blocks<AmxRows>(call);
 }
 

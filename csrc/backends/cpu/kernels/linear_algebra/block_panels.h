@@ -50,6 +50,8 @@ struct BlockPanel<DType::q4_0> : ScaledPanel<DType::q4_0, 4, Offset<4, 8>> {};
 template <>
 struct BlockPanel<DType::q5_0> : ScaledPanel<DType::q5_0, 5, Offset<5, 16>> {};
 template <>
+struct BlockPanel<DType::q8_0> : ScaledPanel<DType::q8_0, 8, Offset<8, 128>> {};
+template <>
 struct BlockPanel<DType::iq4_nl> : ScaledPanel<DType::iq4_nl, 4, OneOf16<Iq4Values>> {};
 template <>
 struct BlockPanel<DType::tq1_0> : ScaledPanel<DType::tq1_0, 2, Offset<2, 1>> {};
@@ -103,35 +105,10 @@ struct BlockPanel<DType::mxfp4> : ByteScaledPanel<DType::mxfp4, 32, Mxfp4Scale> 
 template <>
 struct BlockPanel<DType::nvfp4> : ByteScaledPanel<DType::nvfp4, 16, Nvfp4Scale> {};
 
-template <>
-struct BlockPanel<DType::q8_0> {
-  static constexpr bool is_scaled = true, has_rest = false;
-  static constexpr int64_t scales_per_part = 1;
-  Float16 scales[panel_columns];
-  int8_t numbers[part][panel_columns];
-
-  void put(int64_t column, const Block<DType::q8_0>& block) {
-    scales[column] = block.scale;
-    for (int64_t i = 0; i < part; ++i) numbers[i][column] = block.numbers[i];
-  }
-  template <class Sink>
-  HWY_INLINE void decode(int64_t, Sink& sink) const {
-    widen_columns(scales, sink.scale);
-    const Full<float> d;
-    const Full<int32_t> di;
-    const hn::Rebind<int8_t, Full<int32_t>> narrow;
-#pragma GCC unroll 8
-    for (int64_t i = 0; i < part; ++i)
-      for_vectors_of_panel([&](auto v) {
-        const auto number = hn::PromoteTo(di, hn::LoadU(narrow, numbers[i] + v.value * lanes));
-        sink.template add<v.value>(hn::ConvertTo(d, number), i);
-      });
-  }
-  template <class Sink>
-  HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
-    decode(k, sink);
-  }
-};
+inline bool all_finite(const float* scale) {
+  const Full<float> d;
+  return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
+}
 
 // Whether the weights of a dtype are integers that are scaled, with or without a rest.
 template <DType dtype>
@@ -140,4 +117,18 @@ constexpr bool has_integers = requires {
 };
 
 }  // namespace
+
+// ---- In block_panels.cpp, once for all kernels
+
+// Repacks the blocks along k of up to panel_columns rows of w into panels.
+void fill_panels(DType dtype, const void* w, int64_t row_blocks, int64_t blocks, int64_t columns, void* panels);
+
+// Part k of a panel as w[part][panel_columns]: weights, or with `is_scaled` numbers to be multiplied by `scale`, which
+// then are finite.
+void decode_floats(DType dtype, const void* panel, int64_t k, float* w, float* scale);
+
+// The panels of all weights of a call.
+uint64_t panels_size(const Call& call, uint32_t input, char* key, size_t key_capacity);
+void prepare_panels(const Call& call, uint32_t input, void* to);
+
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

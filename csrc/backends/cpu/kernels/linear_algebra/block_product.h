@@ -8,42 +8,12 @@
 //     c[rows][panel_columns] = products of the packed rows with the columns of `blocks` panels, which follow along K
 #pragma once
 
-#include "matmul_shape.h"
+#include "../op_attributes.h"
+#include "column_call.h"
 #include "part_products.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-// The product as one of x with a K x N matrix: w with its last axes swapped.
-struct Weights {
-  Operand in[2];
-  Call call;
-  Product p;
-
-  explicit Weights(const Call& given) : in{given.in[0], given.in[1]}, call(given) {
-    Operand& w = in[1];
-    const auto swap = [&](int64_t* of) {
-      const int64_t last = of[w.rank - 1];
-      of[w.rank - 1] = of[w.rank - 2];
-      of[w.rank - 2] = last;
-    };
-    swap(w.shape);
-    swap(w.strides);
-    call.in = in;
-    p = product_of(call);
-  }
-  Weights(const Weights&) = delete;
-};
-
-int64_t panels_of(const Product& p) { return ceil_div(p.n, panel_columns); }
-
-// Repacks the blocks along k of up to panel_columns rows of w.
-template <DType dtype>
-void fill_panels(const Block<dtype>* w, int64_t row_blocks, int64_t blocks, int64_t columns, BlockPanel<dtype>* to) {
-  static constexpr Block<dtype> zeros{};
-  for (int64_t at = 0; at < blocks; ++at)
-    for (int64_t j = 0; j < panel_columns; ++j) to[at].put(j, j < columns ? w[j * row_blocks + at] : zeros);
-}
 
 // The memory of a thread.
 template <template <DType> class Rows, DType dtype>
@@ -75,7 +45,7 @@ struct BlockProduct {
     const BlockPanel<dtype>* panels = packed + panel * blocks();
     if (packed == nullptr) {
       const Block<dtype>* const from = w + (p.offset(p.b_batch, batch) + panel * panel_columns * p.b_column) / elements;
-      fill_panels(from, p.b_column / elements, blocks(), smaller(panel_columns, p.n - panel * panel_columns),
+      fill_panels(dtype, from, p.b_column / elements, blocks(), smaller(panel_columns, p.n - panel * panel_columns),
                   memory.panels);
       panels = memory.panels;
     }
@@ -118,8 +88,8 @@ struct BlockProduct {
 };
 
 [[maybe_unused]] static uint64_t product_scratch_size(const Call& call) {
-  const Weights weights(call);
-  const Product& p = weights.p;
+  const ColumnProduct product(call);
+  const Product& p = product.p;
   return has_own_result(call) ? static_cast<uint64_t>(p.batches * p.m * p.n) * sizeof(float) : 0;
 }
 
@@ -130,62 +100,29 @@ constexpr bool takes = has_block<dtype>;
 // f is called with an integral constant, the dtype.
 template <template <DType> class Rows, class F>
 void with_weights(const Call& call, F f) {
-  switch (call.in[1].dtype) {
-#define FERRULE_CASE(id, ...)                                                       \
-  case DType::id:                                                                   \
-    if constexpr (takes<Rows, DType::id>) f(Number<static_cast<int>(DType::id)>{}); \
-    break;
-    FE_DTYPES(FE_NO_DTYPE, FERRULE_CASE)
-#undef FERRULE_CASE
-    default:
-      break;
-  }
+  with_block_dtype(call.in[1].dtype, [&](auto dtype) {
+    if constexpr (takes<Rows, static_cast<DType>(dtype.value)>) f(dtype);
+  });
 }
 
 template <template <DType> class Rows>
 LocalScratch product_local_scratch(const Call& call) {
   LocalScratch local;
-  const Weights weights(call);
+  const ColumnProduct product(call);
   with_weights<Rows>(call, [&](auto dtype) {
     constexpr DType kind = static_cast<DType>(dtype.value);
     ScratchArena scratch(nullptr);
-    const ProductMemory<Rows, kind> memory(scratch, weights.p, call.in[1].prepared);
+    const ProductMemory<Rows, kind> memory(scratch, product.p, call.in[1].prepared);
     local = {scratch.bytes(),
-             weights.p.batches * ceil_div(weights.p.m, Rows<kind>::together(weights.p)) * panels_of(weights.p)};
+             product.p.batches * ceil_div(product.p.m, Rows<kind>::together(product.p)) * panels_of(product.p)};
   });
   return local;
 }
 
-template <template <DType> class Rows>
-uint64_t panels_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
-  if (input != 1) return 0;
-  const Weights weights(call);
-  const Product& p = weights.p;
-  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
-  snprintf(key, key_capacity, "linear/panels%d/%d/k%lld/n%lld:%lld", static_cast<int>(panel_columns),
-           static_cast<int>(call.in[1].dtype), static_cast<long long>(p.k), static_cast<long long>(p.n),
-           static_cast<long long>(p.b_column));
-  uint64_t bytes = 0;
-  with_weights<Rows>(call, [&](auto dtype) {
-    constexpr DType kind = static_cast<DType>(dtype.value);
-    bytes = static_cast<uint64_t>(panels_of(p) * (p.k / Block<kind>::elements)) * sizeof(BlockPanel<kind>);
-  });
-  return bytes;
-}
-
-template <template <DType> class Rows>
-void prepare_panels(const Call& call, uint32_t, void* to) {
-  const Weights weights(call);
-  const Product& p = weights.p;
-  with_weights<Rows>(call, [&](auto dtype) {
-    constexpr DType kind = static_cast<DType>(dtype.value);
-    constexpr int64_t elements = Block<kind>::elements;
-    const auto* const from = reinterpret_cast<const Block<kind>*>(call.in[1].data);
-    auto* panel = static_cast<BlockPanel<kind>*>(to);
-    for (int64_t first = 0; first < p.n; first += panel_columns, panel += p.k / elements)
-      fill_panels(from + first * p.b_column / elements, p.b_column / elements, p.k / elements,
-                  smaller(panel_columns, p.n - first), panel);
-  });
+// Whether the rows are rounded to blocks of 8 bits.
+bool rounds_rows(const Call& call) {
+  const char* const activation = attributes_of<fe_linear_attributes>(call).activation;
+  return activation != nullptr && activation[0] == 'q';
 }
 
 template <template <DType> class Rows>
@@ -197,8 +134,8 @@ bool accepts_blocks(const Call& call) {
 
 template <template <DType> class Rows>
 fe_error* multiply_blocks(const Call& call) {
-  const Weights weights(call);
-  if (is_empty(weights.p)) return nullptr;
+  const ColumnProduct product(call);
+  if (is_empty(product.p)) return nullptr;
   fe_error* error = nullptr;
   with_weights<Rows>(call, [&](auto dtype) {
     constexpr DType kind = static_cast<DType>(dtype.value);
@@ -206,7 +143,7 @@ fe_error* multiply_blocks(const Call& call) {
     error =
         BlockProduct<Rows, kind>{
             call,
-            weights.p,
+            product.p,
             reinterpret_cast<const float*>(call.in[0].data),
             is_prepared ? nullptr : reinterpret_cast<const Block<kind>*>(call.in[1].data),
             is_prepared ? reinterpret_cast<const BlockPanel<kind>*>(call.in[1].data) : nullptr,

@@ -77,7 +77,7 @@ class FloatRows {
     const float* a = x_ + number * rows_ * part;
     const bool is_first = number == 0;
     if (rows_ == 1 && add_row(panel, k, a, is_first, c)) return;
-    decode_floats(panel, k, w_, scale_);
+    decode_floats(dtype, &panel, k, w_, scale_);
     for (int64_t row = 0; row < rows_; row += tall_) {
       const bool is_last = row + tall_ >= rows_;
       (is_last ? last_ : whole_)(a, w_, scale_, is_first, c + row * panel_columns);
@@ -109,12 +109,14 @@ class FloatRows {
   PartFunction whole_ = nullptr, last_ = nullptr;
 };
 
+bool accepts(const Call& call) { return !rounds_rows(call) && accepts_blocks<FloatRows>(call); }
+
 }  // namespace
 
-KERNEL(linear, .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true,
-       .accepts = accepts_blocks<FloatRows>, .scratch_size = product_scratch_size,
-       .local_scratch = product_local_scratch<FloatRows>, .prepare_size = panels_size<FloatRows>,
-       .prepare = prepare_panels<FloatRows>) {
+KERNEL(linear, .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true, .accepts = accepts,
+       .scratch_size = product_scratch_size, .local_scratch = product_local_scratch<FloatRows>,
+       .prepare_size = panels_size, .prepare = prepare_panels,
+       .string_attributes = {offsetof(fe_linear_attributes, activation)}) {
   return multiply_blocks<FloatRows>(call);
 }
 

@@ -25,32 +25,38 @@ HWY_INLINE void for_vectors_of_panel(F f) {
   f(Number<1>{});
 }
 
-// ---- Where decoded weights go: add<v>() gets vector v of the columns, for each element of a part in order. `scale`
+// Decoded numbers go to a sink: add<v>() gets vector v of the columns, for each element of a part in order. Its `scale`
 // gets the scales of columns, where there are any.
-
-// w[part][panel_columns]
-struct StoredWeights {
-  float *w, *scale;
-
-  template <int v>
-  HWY_INLINE void add(Lanes weights, int64_t element) {
-    hn::Store(weights, Full<float>(), w + element * panel_columns + v * lanes);
-  }
-};
 
 // ---- What the lowest bits of each lane stand for; the bits above them are ignored.
 
 // One of 16 values. `Values::at(i)` is that of the lowest four bits i.
-template <class T, class Values>
+template <class T, class Values, int more = 0>
 struct Table16 {
   alignas(64) T values[16];
   consteval Table16() : values{} {
-    for (int i = 0; i < 16; ++i) values[i] = static_cast<T>(Values::at(i));
+    for (int i = 0; i < 16; ++i) values[i] = static_cast<T>(Values::at(i) + more);
   }
+};
+// The values of the bytes of quads, plus `above`, as unsigned bytes.
+template <class Values>
+struct ByteOneOf16 {
+  static constexpr int above = 128, largest = 255;
+  static constexpr Table16<uint8_t, Values, above> numbers{};
+  hn::VFromD<Full<uint8_t>> table = hn::LoadDup128(Full<uint8_t>(), numbers.values);
+  HWY_INLINE Words operator()(Words quad) const {
+    return hn::BitCast(Full<uint32_t>(), hn::TableLookupBytes(table, hn::BitCast(Full<uint8_t>(), quad)));
+  }
+};
+template <int bits, int offset>
+struct ByteAbove {
+  static constexpr int above = offset, largest = (1 << bits) - 1;
+  HWY_INLINE Words operator()(Words quad) const { return quad; }
 };
 template <class NumberValues>
 struct OneOf16 {
   using Values = NumberValues;
+  using Bytes = ByteOneOf16<Values>;
 #if HWY_MAX_BYTES == 64
   // A permutation reads the lowest four bits of each index.
   static constexpr Table16<float, Values> numbers{};
@@ -78,6 +84,7 @@ struct Below {
 template <int bits, int offset>
 struct Offset {
   using Values = Below<bits, offset>;
+  using Bytes = ByteAbove<bits, offset>;
   HWY_INLINE Lanes operator()(Words words) const {
     const Full<float> d;
     // The bits of 2^23 with a number below are those of their sum.
@@ -88,11 +95,13 @@ struct Offset {
 #if HWY_MAX_BYTES == 64
 template <int bits, int offset>
 requires(bits <= 4) struct Offset<bits, offset> : OneOf16<Below<bits, offset>> {
+  using Bytes = ByteAbove<bits, offset>;
 };
 // A permutation of two registers reads five bits.
 template <int offset>
 struct Offset<5, offset> {
   using Values = Below<5, offset>;
+  using Bytes = ByteAbove<5, offset>;
   Lanes low = hn::Iota(Full<float>(), -offset), high = hn::Iota(Full<float>(), 16 - offset);
   HWY_INLINE Lanes operator()(Words words) const { return Lanes{_mm512_permutex2var_ps(low.raw, words.raw, high.raw)}; }
 };
@@ -133,50 +142,65 @@ struct BFloat16OneOf64 {
 
 // ---- The numbers
 
-// A word of a column has as many numbers as fit into 32 bits. Where each half of the word has as many, it has the even
-// ones in the lower half and the odd ones in the upper half. If the words have 30 numbers, the two last ones are in the
-// highest bits of the words or halves.
+// Calls f with Number<0> to Number<count - 1>.
+template <int count, int i = 0, class F>
+HWY_INLINE void for_numbers(const F& f) {
+  f(Number<i>{});
+  if constexpr (i + 1 < count) for_numbers<count, i + 1>(f);
+}
+
+// Each lane shifted to the right by `places`, or to the left if that is negative.
+template <int places, class Vector>
+HWY_INLINE Vector shifted(Vector x) {
+  if constexpr (places < 0)
+    return hn::ShiftLeft<-places>(x);
+  else
+    return hn::ShiftRight<places>(x);
+}
+
+// The bits of `yes` where `mask` has ones, and those of `no` elsewhere.
+template <class Vector>
+HWY_INLINE Vector bits_from(Vector mask, Vector yes, Vector no) {
+#if HWY_MAX_BYTES == 64
+  return hn::IfVecThenElse(mask, yes, no);  // of whole lanes on other targets
+#else
+  return hn::Or(hn::And(mask, yes), hn::AndNot(mask, no));
+#endif
+}
+
+// The numbers of a part for each column, in two planes: the lowest 8, 4 or 2 bits of each number, then the others.
+//
+// The numbers of a part are eight quads. The bytes of quads 2g and 2g + 1 are elements 0, 4, 1, 5 and 2, 6, 3, 7 of
+// elements 8g to 8g + 7, so that two elements that follow each other are at one place of the halves of a word. A word
+// of a plane of b bits has 8 / b quads, each from another bit of the bytes on.
 template <int bits>
 struct PackedNumbers {
-  static constexpr int per_word = 32 / bits, per_half = 16 / bits;
-  static constexpr bool has_halves = 2 * per_half == per_word, has_rest = per_word * bits != 32;
-  static_assert(has_halves || has_rest);
-  static constexpr int rest_bits = has_halves ? 1 : 2;  // of a half or a word
-  uint32_t words[bits][panel_columns];
+  static constexpr int low = bits >= 8 ? 8 : bits >= 4 ? 4 : 2, high = bits - low;
+  static_assert(high >= 0 && high <= 2);
+  uint32_t words[bits][panel_columns];  // first those of the lowest bits
 
-  // Reads 40 bytes, of which the last 8 do not matter.
   void put(int64_t column, const uint8_t* numbers) {
-    const uint32_t even = numbers[30], odd = numbers[31];
-    for (int t = 0; t < bits; ++t) {
-      uint32_t& word = words[t][column];
-      word = word_of(numbers + per_word * t);
-      if constexpr (has_rest && has_halves)
-        word |= (even >> t & 1) << 15 | (odd >> t & 1) << 31;
-      else if constexpr (has_rest)
-        word |= (even | odd << bits) >> 2 * t << 30;
-    }
+    uint32_t quads[8];
+    for (int q = 0; q < 8; ++q) quads[q] = quad_of(eight_bytes(numbers + q / 2 * 8) >> q % 2 * 16);
+    put_plane<low>(quads, 0, column, words);
+    if constexpr (high > 0) put_plane<high>(quads, low, column, words + low);
   }
 
-  // Gives the sink finish(value(number), element, first column of the vector).
+  // Gives the sink finish(value(number), element, first column of the vector) for the elements in order; above the bits
+  // of a number are others.
   template <class Sink, class Value, class Finish>
   HWY_INLINE void decode(Sink& sink, Value value, Finish finish) const {
-    Words rest[vectors];
-    for (Words& each : rest) each = hn::Zero(Full<uint32_t>());
-      // g++ would load the words and the row of all turns at once, and then store what it has no registers for.
+    // g++ would load the words and the row of all turns at once, and then store what it has no registers for.
 #pragma GCC unroll 1
-    for (int t = 0; t < bits; ++t) {
-      Words word[vectors];
-      for_vectors_of_panel([&](auto v) {
-        word[v.value] = hn::LoadU(Full<uint32_t>(), words[t] + v.value * lanes);
-        if constexpr (has_rest) add_rest(rest[v.value], word[v.value], t);
-      });
-      decode_word<0>(word, t * per_word, sink, value, finish);
-    }
-    if constexpr (has_rest) {
-      for_vectors_of_panel([&](auto v) {
-        constexpr int64_t j = v.value * lanes;
-        sink.template add<v.value>(finish(value(rest[v.value]), 30, j), 30);
-        sink.template add<v.value>(finish(value(hn::ShiftRight < has_halves ? 16 : bits > (rest[v.value])), 31, j), 31);
+    for (int t = 0; t < low; t += words_per_turn) {
+      Turn turn[vectors];
+      for_vectors_of_panel([&](auto v) { turn[v.value] = turn_of(t, v.value); });
+      for_numbers<words_per_turn * 32 / low>([&](auto i) {
+        const int64_t element = t * (32 / low) + i.value;
+        for_vectors_of_panel([&](auto v) {
+          const Words number = number_at<quad_in_turn(i.value), i.value % 2 * 16 + i.value / 4 % 2 * 8>(turn[v.value]);
+          sink.template add<v.value>(finish(value(number), element, v.value * lanes), element);
+        });
       });
     }
   }
@@ -186,93 +210,100 @@ struct PackedNumbers {
   // of a lane, above which are other bits.
   template <class Sink, class Value>
   HWY_INLINE void decode_pairs(Sink& sink, Value value) const {
-    constexpr int step = has_halves ? 1 : 2;  // words that begin and end with a pair
-    const Full<uint16_t> d16;
-    Words rest[vectors];
-    for (Words& each : rest) each = hn::Zero(Full<uint32_t>());
 #pragma GCC unroll 1
-    for (int t = 0; t < bits; t += step)
+    for (int t = 0; t < low; t += words_per_turn)
       for_vectors_of_panel([&](auto v) {
-        Words word[step];
-        for (int i = 0; i < step; ++i) {
-          word[i] = hn::LoadU(Full<uint32_t>(), words[t + i] + v.value * lanes);
-          if constexpr (has_rest) add_rest(rest[v.value], word[i], t + i);
-        }
-        for_each_pair<step * per_word / 2>([&](auto i) {
-          const int64_t pair = t * per_word / 2 + i.value;
-          sink.template add_pair<v.value>(value(hn::BitCast(d16, pair_of<i.value>(word)), pair, v), pair);
+        const Turn turn = turn_of(t, v.value);
+        for_numbers<words_per_turn * 16 / low>([&](auto i) {
+          const int64_t pair = t * (16 / low) + i.value;
+          const auto both = number_at<quad_in_turn(2 * i.value), i.value / 2 % 2 * 8>(in_halves(turn));
+          sink.template add_pair<v.value>(value(both, pair, v), pair);
         });
       });
-    if constexpr (has_rest)
-      for_vectors_of_panel([&](auto v) {
-        const Words both = has_halves ? rest[v.value] : in_halves<0, bits>(rest[v.value], rest[v.value]);
-        sink.template add_pair<v.value>(value(hn::BitCast(d16, both), 15, v), 15);
-      });
   }
 #endif
+
+  // Gives the sink value(quad), whose bytes are numbers, for each quad in order.
+  template <class Sink, class Value>
+  HWY_INLINE void decode_quads(Sink& sink, Value value) const {
+    const Full<uint32_t> d;
+    for_numbers<8>([&](auto q) {
+      constexpr int per_word = 8 / low, turn = q.value / per_word;
+      for_vectors_of_panel([&](auto v) {
+        const Words word = hn::LoadU(d, words[turn] + v.value * lanes);
+        Words quad = shifted<low*(q.value % per_word)>(word);
+        if constexpr (low < 8) quad = hn::And(quad, hn::Set(d, 0x01010101u * ((1u << low) - 1)));
+        if constexpr (high > 0) {
+          constexpr int per_upper = 8 / high;
+          const Words upper = hn::LoadU(d, words[low + q.value / per_upper] + v.value * lanes);
+          const auto mask = hn::Set(d, 0x01010101u * (((1u << high) - 1) << low));
+          quad = hn::OrAnd(quad, shifted<high*(q.value % per_upper) - low>(upper), mask);
+        }
+        sink.template add_quad<v.value, q.value>(value(quad));
+      });
+    });
+  }
 
  private:
-  // Where number i of a word begins.
-  static constexpr int place(int i) { return has_halves ? i % 2 * 16 + i / 2 * bits : i * bits; }
+  static constexpr int words_per_turn = low == 8 ? 2 : 1;  // eight elements at least, which are complete pairs
+  template <class Vector>
+  struct Planes {
+    Vector low[words_per_turn], high;  // the quads of a turn are from the lowest bits of `high` on
+  };
+  using Turn = Planes<Words>;
 
-  static HWY_INLINE void add_rest(Words& rest, Words word, int t) {
+  static HWY_INLINE uint32_t quad_of(uint64_t bytes) {
+    return static_cast<uint32_t>((bytes & 0xff) | (bytes >> 32 & 0xff) << 8 | (bytes & 0xff00) << 8 |
+                                 (bytes >> 40 & 0xff) << 24);
+  }
+  template <int plane>
+  static HWY_INLINE void put_plane(const uint32_t* quads, int from, int64_t column, uint32_t (*to)[panel_columns]) {
+    constexpr int per_word = 8 / plane;
+    for (int t = 0; t < plane; ++t) {
+      uint32_t word = 0;
+      for (int q = 0; q < per_word; ++q)
+        word |= (quads[t * per_word + q] >> from & 0x01010101u * ((1u << plane) - 1)) << plane * q;
+      to[t][column] = word;
+    }
+  }
+
+  HWY_INLINE Turn turn_of(int t, int64_t v) const {
     const Full<uint32_t> d;
-    if constexpr (has_halves)
-      rest = hn::OrAnd(rest, hn::ShiftRightSame(word, 15 - t), hn::Set(d, 0x10001u << t));
-    else
-      rest = hn::OrAnd(rest, hn::ShiftRightSame(word, 30 - 2 * t), hn::Set(d, 3u << 2 * t));
+    Turn turn;
+    for (int i = 0; i < words_per_turn; ++i) turn.low[i] = hn::LoadU(d, words[t + i] + v * lanes);
+    if constexpr (high > 0) {
+      constexpr int per_upper = 8 / high;
+      const int first = t * (8 / low);  // quad
+      turn.high =
+          hn::ShiftRightSame(hn::LoadU(d, words[low + first / per_upper] + v * lanes), first % per_upper * high);
+    } else {
+      turn.high = turn.low[0];
+    }
+    return turn;
   }
-
-  static HWY_INLINE uint32_t word_of(const uint8_t* numbers) {
-    constexpr int first = per_word < 8 ? per_word : 8;
-    uint64_t word = gather<first>(numbers);
-    if constexpr (per_word > 8) word |= gather<per_word - 8>(numbers + 8) << place(8);
-    return static_cast<uint32_t>(word);
-  }
-  // The numbers at the places of the first of a word.
-  template <int count>
-  static HWY_INLINE uint64_t gather(const uint8_t* numbers) {
-    constexpr uint64_t mask = (each_byte >> 8 * (8 - count)) * ((1 << bits) - 1);
-    const uint64_t bytes = eight_bytes(numbers);
-    if constexpr (!has_halves) return gather_bits(bytes, mask);
-    constexpr uint64_t even = mask & 0x00ff00ff00ff00ff;
-    return gather_bits(bytes, even) | gather_bits(bytes >> 8, even) << 16;
-  }
-
-  // The vectors of columns take turns, so that a sum of one does not wait for itself.
-  template <int i, class Sink, class Value, class Finish>
-  static HWY_INLINE void decode_word(const Words* word, int64_t first, Sink& sink, const Value& value,
-                                     const Finish& finish) {
-    for_vectors_of_panel([&](auto v) {
-      const auto number = value(hn::ShiftRight<place(i)>(word[v.value]));
-      sink.template add<v.value>(finish(number, first + i, v.value * lanes), first + i);
-    });
-    if constexpr (i + 1 < per_word) decode_word<i + 1>(word, first, sink, value, finish);
-  }
-
 #if HWY_MAX_BYTES == 64
-  // The numbers at bit `low` of one word and at bit `high` of another, in halves.
-  template <int low, int high>
-  static HWY_INLINE Words in_halves(Words even, Words odd) {
-    const Words upper = high < 16 ? hn::ShiftLeft<(16 - high) & 31>(odd) : hn::ShiftRight<(high - 16) & 31>(odd);
-    const Words lower = hn::And(hn::ShiftRight<low>(even), hn::Set(Full<uint32_t>(), 0xffff));
-    return hn::OrAnd(lower, upper, hn::Set(Full<uint32_t>(), 0xffff0000));
-  }
-  // Pair i of the words.
-  template <int i>
-  static HWY_INLINE Words pair_of(const Words* word) {
-    if constexpr (has_halves)
-      return hn::BitCast(Full<uint32_t>(), hn::ShiftRight<bits * i>(hn::BitCast(Full<uint16_t>(), word[0])));
-    else
-      return in_halves<place(2 * i % per_word), place((2 * i + 1) % per_word)>(word[2 * i / per_word],
-                                                                               word[(2 * i + 1) / per_word]);
-  }
-  template <int count, class F, int i = 0>
-  static HWY_INLINE void for_each_pair(const F& f) {
-    f(Number<i>{});
-    if constexpr (i + 1 < count) for_each_pair<count, F, i + 1>(f);
+  static HWY_INLINE Planes<Halves> in_halves(const Turn& turn) {
+    const Full<uint16_t> d;
+    Planes<Halves> halves;
+    for (int i = 0; i < words_per_turn; ++i) halves.low[i] = hn::BitCast(d, turn.low[i]);
+    halves.high = hn::BitCast(d, turn.high);
+    return halves;
   }
 #endif
+  static constexpr int quad_in_turn(int element) { return element / 8 * 2 + element / 2 % 2; }
+  // The numbers of a quad at bit `place` of each lane.
+  template <int quad, int place, class Vector>
+  static HWY_INLINE Vector number_at(const Planes<Vector>& turn) {
+    if constexpr (low == 8) {
+      return shifted<place>(turn.low[quad]);
+    } else {
+      const Vector lower = shifted<place + low * quad>(turn.low[0]);
+      if constexpr (high == 0) return lower;
+      const hn::DFromV<Vector> d;
+      const auto mask = hn::Set(d, (1 << low) - 1);
+      return bits_from(mask, lower, shifted<place + high * quad - low>(turn.high));
+    }
+  }
 };
 
 }  // namespace

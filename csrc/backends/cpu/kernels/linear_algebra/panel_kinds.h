@@ -6,6 +6,9 @@
 // decode_integers() gives integers that bfloat16 holds, and for each column `scales_per_part` numbers in the sink's
 // `scale`; with `has_rest` as many in `rest`. A weight is integer * scale + rest, and neither part is much larger than
 // the weight.
+//
+// decode_bytes() gives quads of bytes instead (packed_numbers.h). An integer is a byte minus `Bytes::above`, or with
+// `has_rest` minus the number of its column in the sink's `centre`, which is like `rest`.
 #pragma once
 
 #include "../conversion/block_decoding.h"
@@ -23,7 +26,7 @@ struct PanelNumbers {
 
   void put(int64_t column, const Block<dtype>& block) {
     for (int64_t k = 0; k < parts; ++k) {
-      uint8_t unpacked[part + 8];  // PackedNumbers reads eight at once
+      uint8_t unpacked[part];
       part_numbers(block, k, unpacked);
       numbers[k].put(column, unpacked);
     }
@@ -68,12 +71,14 @@ HWY_INLINE Lanes scale_at(const float* scales, int64_t element, int64_t j) {
 template <class Value, int bits, class Sink>
 HWY_INLINE void give_integers(const PackedNumbers<bits>& numbers, Sink& sink) {
 #if HWY_MAX_BYTES == 64
-  using Values = typename Value::Values;
-  const std::conditional_t<bits == 6, BFloat16OneOf64<Values>, BFloat16OneOf32<Values, bits == 5 ? 5 : 4>> value;
-  numbers.decode_pairs(sink, [&](Halves indices, int64_t, auto) { return value(indices); });
-#else
-  numbers.decode(sink, Value(), as_they_are);
+  if constexpr (bits < 8) {
+    using Values = typename Value::Values;
+    const std::conditional_t<bits == 6, BFloat16OneOf64<Values>, BFloat16OneOf32<Values, bits == 5 ? 5 : 4>> value;
+    numbers.decode_pairs(sink, [&](Halves indices, int64_t, auto) { return value(indices); });
+    return;
+  }
 #endif
+  numbers.decode(sink, Value(), as_they_are);
 }
 template <int per_scale, int bits, class Sink>
 HWY_INLINE void give_centred(const PackedNumbers<bits>& numbers, const float* centre, Sink& sink) {
@@ -123,6 +128,7 @@ HWY_INLINE void move_to_centre(const float* scale, float* m, float* rest) {
 // One scale for a block, and integers as weights.
 template <DType dtype, int bits, class Value>
 struct ScaledPanel {
+  using Bytes = typename Value::Bytes;
   static constexpr bool is_scaled = true, has_rest = false;
   static constexpr int64_t scales_per_part = 1;
   Float16 scales[panel_columns];
@@ -142,11 +148,17 @@ struct ScaledPanel {
     widen_columns(scales, sink.scale);
     give_integers<Value>(packed.numbers[k], sink);
   }
+  template <class Sink>
+  HWY_INLINE void decode_bytes(int64_t k, Sink& sink) const {
+    widen_columns(scales, sink.scale);
+    packed.numbers[k].decode_quads(sink, Bytes());
+  }
 };
 
 // An integer times the block's scale for each `per_scale` elements.
 template <DType dtype, int bits, int per_scale, class Value>
 struct PartScaledPanel {
+  using Bytes = typename Value::Bytes;
   static constexpr bool is_scaled = per_scale == part, has_rest = false;
   static constexpr int64_t scales_per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
   Float16 scales[panel_columns];
@@ -176,6 +188,11 @@ struct PartScaledPanel {
     scales_of(k, sink.scale);
     give_integers<Value>(packed.numbers[k], sink);
   }
+  template <class Sink>
+  HWY_INLINE void decode_bytes(int64_t k, Sink& sink) const {
+    scales_of(k, sink.scale);
+    packed.numbers[k].decode_quads(sink, Bytes());
+  }
 
  private:
   HWY_INLINE void scales_of(int64_t k, float* s) const {
@@ -190,6 +207,13 @@ struct PartScaledPanel {
 // Floating-point numbers of one byte as scales of `per_scale` elements each. Their products with numbers may overflow.
 template <DType dtype, int per_scale, class Scale>
 struct ByteScaledPanel {
+ private:
+  struct Fp4Values {
+    static constexpr int at(int i) { return fp4_values[i]; }
+  };
+
+ public:
+  using Bytes = ByteOneOf16<Fp4Values>;
   static constexpr bool is_scaled = false, has_rest = false;
   static constexpr int64_t scales_per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
   uint8_t scales[count][panel_columns];
@@ -209,8 +233,13 @@ struct ByteScaledPanel {
   }
   template <class Sink>
   HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
-    scales_of(k, sink.scale);
+    integer_scales(k, sink.scale);
     give_integers<OneOf16<Fp4Values>>(packed.numbers[k], sink);
+  }
+  template <class Sink>
+  HWY_INLINE void decode_bytes(int64_t k, Sink& sink) const {
+    integer_scales(k, sink.scale);
+    packed.numbers[k].decode_quads(sink, Bytes());
   }
 
  private:
@@ -219,14 +248,20 @@ struct ByteScaledPanel {
       for (int64_t j = 0; j < panel_columns; ++j)
         s[i * panel_columns + j] = Scale::value(scales[scales_per_part * k + i][j]);
   }
-  struct Fp4Values {
-    static constexpr int at(int i) { return fp4_values[i]; }
-  };
+  // Those whose products with numbers overflow are infinite.
+  HWY_INLINE void integer_scales(int64_t k, float* s) const {
+    scales_of(k, s);
+    for (int64_t j = 0; j < scales_per_part * panel_columns; ++j) {
+      const float most = s[j] * fp4_values[7];
+      s[j] = most - most == 0 ? s[j] : most;
+    }
+  }
 };
 
 // A scale and the least number of a block.
 template <DType dtype, int bits>
 struct LeastPanel {
+  using Bytes = ByteAbove<bits, 0>;
   static constexpr bool is_scaled = false, has_rest = true;
   static constexpr int64_t scales_per_part = 1;
   Float16 scales[panel_columns], leasts[panel_columns];
@@ -249,10 +284,20 @@ struct LeastPanel {
   template <class Sink>
   HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
     alignas(64) float centre[panel_columns];
-    widen_columns(scales, sink.scale);
-    widen_columns(leasts, centre);
-    move_to_centre<bits>(sink.scale, centre, sink.rest);
+    centre_columns(sink.scale, centre, sink.rest);
     give_centred<part>(packed.numbers[k], centre, sink);
+  }
+  template <class Sink>
+  HWY_INLINE void decode_bytes(int64_t k, Sink& sink) const {
+    centre_columns(sink.scale, sink.centre, sink.rest);
+    packed.numbers[k].decode_quads(sink, Bytes());
+  }
+
+ private:
+  HWY_INLINE void centre_columns(float* scale, float* centre, float* rest) const {
+    widen_columns(scales, scale);
+    widen_columns(leasts, centre);
+    move_to_centre<bits>(scale, centre, rest);
   }
 };
 
@@ -260,6 +305,7 @@ struct LeastPanel {
 // which two are in one byte.
 template <DType dtype, int bits, int per_scale, bool share_bytes>
 struct PartLeastPanel {
+  using Bytes = ByteAbove<bits, 0>;
   static constexpr bool is_scaled = false, has_rest = true;
   static constexpr int64_t scales_per_part = part / per_scale, count = Block<dtype>::elements / per_scale;
   Float16 scales[panel_columns], leasts[panel_columns];
@@ -292,15 +338,23 @@ struct PartLeastPanel {
   template <class Sink>
   HWY_INLINE void decode_integers(int64_t k, Sink& sink) const {
     alignas(64) float centre[scales_per_part * panel_columns];
-    scales_of(k, sink.scale, centre);
-    for (int64_t at = 0; at < scales_per_part * panel_columns; at += panel_columns) {
-      for (int64_t j = at; j < at + panel_columns; ++j) centre[j] = -centre[j];
-      move_to_centre<bits>(sink.scale + at, centre + at, sink.rest + at);
-    }
+    centre_columns(k, sink.scale, centre, sink.rest);
     give_centred<per_scale>(packed.numbers[k], centre, sink);
+  }
+  template <class Sink>
+  HWY_INLINE void decode_bytes(int64_t k, Sink& sink) const {
+    centre_columns(k, sink.scale, sink.centre, sink.rest);
+    packed.numbers[k].decode_quads(sink, Bytes());
   }
 
  private:
+  HWY_INLINE void centre_columns(int64_t k, float* scale, float* centre, float* rest) const {
+    scales_of(k, scale, centre);
+    for (int64_t at = 0; at < scales_per_part * panel_columns; at += panel_columns) {
+      for (int64_t j = at; j < at + panel_columns; ++j) centre[j] = -centre[j];
+      move_to_centre<bits>(scale + at, centre + at, rest + at);
+    }
+  }
   HWY_INLINE void scales_of(int64_t k, float* s, float* m) const {
     alignas(64) float scale[panel_columns], least[panel_columns];
     widen_columns(scales, scale);

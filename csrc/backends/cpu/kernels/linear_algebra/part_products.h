@@ -36,29 +36,6 @@ HWY_NOINLINE void multiply_part(const float* HWY_RESTRICT a, const float* HWY_RE
     }
 }
 
-bool all_finite(const float* scale) {
-  const Full<float> d;
-  return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
-}
-
-// Makes weights of the numbers whose scale is not finite: an infinity times 0 is NaN.
-void apply_infinite_scales(float* w, float* scale) {
-  if (all_finite(scale)) return;
-  for (int64_t j = 0; j < panel_columns; ++j) {
-    if (scale[j] - scale[j] == 0) continue;
-    for (int64_t i = 0; i < part; ++i) w[i * panel_columns + j] *= scale[j];
-    scale[j] = 1;
-  }
-}
-
-// w[part][panel_columns]: weights, or with `is_scaled` numbers to be multiplied by `scale`, which then are finite.
-template <DType dtype>
-void decode_floats(const BlockPanel<dtype>& panel, int64_t k, float* w, float* scale) {
-  StoredWeights sink{w, scale};
-  panel.decode(k, sink);
-  if constexpr (BlockPanel<dtype>::is_scaled) apply_infinite_scales(w, scale);
-}
-
 // The products of a part with one row of x, from registers: sum = a[part] @ w[part][panel_columns].
 struct RowProducts {
   const float* a;

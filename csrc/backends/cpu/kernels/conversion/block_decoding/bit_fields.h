@@ -21,17 +21,6 @@ HWY_INLINE uint64_t scatter_bits(uint64_t bits, uint64_t mask) {
   return found;
 #endif
 }
-// The bits of `from` at the set bits of `mask`, moved to the lowest places.
-HWY_INLINE uint64_t gather_bits(uint64_t from, uint64_t mask) {
-#if defined(__BMI2__)
-  return _pext_u64(from, mask);
-#else
-  uint64_t found = 0;
-  for (uint64_t place = 1; mask != 0; mask &= mask - 1, place <<= 1)
-    if ((from & mask & -mask) != 0) found |= place;
-  return found;
-#endif
-}
 constexpr uint64_t each_byte = 0x0101010101010101;
 
 HWY_INLINE uint64_t eight_bytes(const uint8_t* from) {

@@ -41,6 +41,11 @@ HWY_INLINE void part_numbers(const Block<DType::q5_1>& block, int64_t, uint8_t* 
   add_fifth_bits(block.high, to);
 }
 
+// Plus 128.
+HWY_INLINE void part_numbers(const Block<DType::q8_0>& block, int64_t, uint8_t* to) {
+  for (int64_t i = 0; i < 32; ++i) to[i] = static_cast<uint8_t>(block.numbers[i] + 128);
+}
+
 HWY_INLINE void part_numbers(const Block<DType::q2_K>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 32; i += 16) store_bytes(quarter_bytes(block.numbers + i, k), to + i);
 }
