@@ -51,6 +51,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--together", action="store_true", help="answer all questions at once")
     parser.add_argument("--device", help='such as "cpu" or "gpu:0"; the best one without it')
     parser.add_argument("--threads", type=int, metavar="N", help="threads of the host; all cores without it")
+    parser.add_argument(
+        "--activation", choices=("given", "q8"), default="given", help="q8 rounds what meets the weights, for speed"
+    )
     parser.add_argument("--context", type=int, default=2048, metavar="N", help="tokens of a conversation (2048)")
     parser.add_argument("--most", type=int, default=256, metavar="N", help="tokens of an answer (256)")
     parser.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end an answer before this text")
@@ -87,7 +90,7 @@ def chat(options: argparse.Namespace) -> int:
     sampling = Sampling(
         options.temperature, options.top_k, options.top_p, options.min_p, options.repetition_penalty, options.seed
     )
-    model = Llama(file, sizes, room_for(min(options.context, sizes.context)), device)
+    model = Llama(file, sizes, room_for(min(options.context, sizes.context)), device, options.activation)
     start = [{"role": "system", "content": options.system}] if options.system else []
     summary: dict[str, Any] = {"device": str(device), "backend": backend.name, "variant": backend.variant}
     questions = options.questions or ([QUESTION] if options.check else [])
@@ -105,11 +108,11 @@ def chat(options: argparse.Namespace) -> int:
         answers += [answer.text for answer in conversations.answers]
         report(conversations, summary)
     memory = fe.memory_stats(device)
-    summary |= {"borrowed_bytes": memory.borrowed, "copied_bytes": memory.live + memory.prepared, "answers": answers}
+    summary |= {"borrowed_bytes": memory.borrowed, "copied_bytes": memory.live, "answers": answers}
     console.print(
-        f"memory: {memory.borrowed:,} bytes borrowed of the file, {memory.live + memory.prepared:,} of its own"
+        f"memory: {memory.borrowed:,} bytes borrowed of the file, {memory.live:,} of its own"
     )
-    failures = check(file, model, prompts[0], answers[0], questions[0]) if options.check else []
+    failures = check(file, sizes, device, prompts[0], answers[0], questions[0]) if options.check else []
     if options.json:
         print(json.dumps(summary), flush=True)
     return 1 if failures else 0
@@ -166,10 +169,14 @@ def talk(
         messages.append({"role": "assistant", "content": conversations.answers[0].text})
 
 
-def check(file: fe.io.Gguf, model: Llama, prompt: list[int], answer: str, question: str) -> list[str]:
-    """Compare the scores of the first tokens of the prompt with NumPy float64, and the answer with the stored one."""
+def check(
+    file: fe.io.Gguf, sizes: Sizes, device: fe.Device, prompt: list[int], answer: str, question: str
+) -> list[str]:
+    """Compare the answer with the stored one, and the scores of the first tokens with NumPy float64, by which nothing
+    is rounded to 8 bits."""
     ids = prompt[:POSITIONS]
-    truth = Reference(decoded_by_gguf(file.path), model.sizes).read(ids)
+    truth = Reference(decoded_by_gguf(file.path), sizes).read(ids)
+    model = Llama(file, sizes, room_for(len(ids)), device, activation="given")
     keys, values = model.caches(1)
     greatest = 0.0
     for place, token in enumerate(ids):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ferrule as fe
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,20 @@ class Layer:
 
 
 class Llama:
-    """The weights, and `read`, one graph for each number of tokens that are read at once."""
+    """The weights, and `read`, one graph for each number of tokens that are read at once.
+
+    `activation` is that of `fe.linear`, for weights in blocks.
+    """
 
     def __init__(
-        self, weights: Mapping[str, fe.Array], sizes: Sizes, room: int, device: fe.Device | None = None
+        self,
+        weights: Mapping[str, fe.Array],
+        sizes: Sizes,
+        room: int,
+        device: fe.Device | None = None,
+        activation: str = "given",
     ) -> None:
-        self.sizes, self.room, self.device = sizes, room, device
+        self.sizes, self.room, self.device, self.activation = sizes, room, device, activation
         self.words = weights["token_embd.weight"]  # (tokens, W)
         self.scores = weights.get("output.weight", self.words)
         self.norm = weights["output_norm.weight"]
@@ -93,9 +102,10 @@ class Llama:
         seen = self._seen(count, position, empty)
         for number, layer in enumerate(self.layers):
             unit = fe.rms_norm(x, layer.attention_norm, epsilon=sizes.epsilon)
-            query = fe.rope(self._heads(unit @ layer.query.T, sizes.heads), *turn, interleaved=True)  # (B, H, T, D)
-            key = fe.rope(self._heads(unit @ layer.key.T, sizes.groups), *turn, interleaved=True)
-            value = self._heads(unit @ layer.value.T, sizes.groups)
+            query = self._product(unit, layer.query)
+            query = fe.rope(self._heads(query, sizes.heads), *turn, interleaved=True)  # (B, H, T, D)
+            key = fe.rope(self._heads(self._product(unit, layer.key), sizes.groups), *turn, interleaved=True)
+            value = self._heads(self._product(unit, layer.value), sizes.groups)
             keys = fe.update_slice(keys, fe.expand_dims(key, axis=0), (number, 0, 0, position, 0))
             values = fe.update_slice(values, fe.expand_dims(value, axis=0), (number, 0, 0, position, 0))
             # The heads of a group share its keys, so they are rows of one product: (B, G, H / G * T, D).
@@ -105,12 +115,16 @@ class Llama:
             )
             found = fe.reshape(found, (conversations, sizes.heads, count, sizes.head))
             found = fe.reshape(fe.permute_dims(found, (0, 2, 1, 3)), (conversations, count, sizes.heads * sizes.head))
-            x = x + found @ layer.mix.T
+            x = x + self._product(found, layer.mix)
             unit = fe.rms_norm(x, layer.feed_norm, epsilon=sizes.epsilon)
-            x = x + (fe.silu(unit @ layer.gate.T) * (unit @ layer.up.T)) @ layer.down.T
+            x = x + self._product(fe.silu(self._product(unit, layer.gate)) * self._product(unit, layer.up), layer.down)
         x = fe.dynamic_slice(x, (0, last, 0), (conversations, 1, sizes.width))
         x = fe.reshape(fe.rms_norm(x, self.norm, epsilon=sizes.epsilon), (conversations, sizes.width))
-        return x @ self.scores.T, keys, values
+        return self._product(x, self.scores), keys, values
+
+    def _product(self, x: fe.Array, w: fe.Array) -> fe.Array:
+        """x @ w.T"""
+        return x @ w.T if isinstance(w.dtype, np.dtype) else fe.linear(x, w, activation=self.activation)
 
     def _heads(self, x: fe.Array, heads: int) -> fe.Array:
         """(B, T, heads * D) -> (B, heads, T, D)"""

@@ -15,6 +15,16 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
+// Asks for what is read some parts after part `number` of panels that follow each other: processors look ahead less,
+// and not beyond a page.
+template <class Panel>
+HWY_INLINE void prefetch_parts(const Panel* panels, int64_t number, int64_t parts_of_panel) {
+  constexpr int64_t ahead = 4096, line = 64;
+  const int64_t bytes = static_cast<int64_t>(sizeof(Panel)) / parts_of_panel;
+  const char* const next = reinterpret_cast<const char*>(panels) + number * bytes + ahead;
+  for (int64_t i = 0; i < bytes; i += line) __builtin_prefetch(next + i);
+}
+
 // The memory of a thread.
 template <template <DType> class Rows, DType dtype>
 struct ProductMemory {

@@ -90,6 +90,7 @@ class FloatRows {
   bool add_row(const Panel& panel, int64_t k, const float* a, bool is_first, float* c) const {
     const Full<float> d;
     RowProducts sink(a, scale_);
+    prefetch_parts(&panel, k, Block<dtype>::elements / part);
     panel.decode(k, sink);
     if (Panel::is_scaled && !all_finite(scale_)) return false;
     for_vectors_of_panel([&](auto v) {

@@ -235,6 +235,7 @@ class Q8Rows {
     const Full<float> d;
     Lanes sum[vectors] = {hn::Zero(d), hn::Zero(d)};
     for (int64_t i = 0; i < parts; ++i) {
+      prefetch_parts(panels, i, parts_of_block);
       OneRow<FormOf<Panel>> row(columns_, *rows_.part_of_all(i));
       panels[i / parts_of_block].decode_bytes(i % parts_of_block, row);
       const bool are_finite = has_finite_columns();
