@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gguf
 import numpy as np
 from model_files import find_model_files
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ APPENDED = 100  # the number of the row
 ROWS, COLUMNS = 16384, 1024  # 64 MB of float32, far above the caches
 ELEMENTS = 10_000_000  # of the cases that sort or move single elements
 SEARCHES = PAIRS = 1_000_000
+WIDTH, FEW_ROWS = 4096, 16  # of products with weights in blocks
+BLOCK_BYTES = {"q4_0": 18, "q8_0": 34, "q4_K": 144, "q6_K": 210}
+BLOCK_ELEMENTS = {"q4_0": 32, "q8_0": 32, "q4_K": 256, "q6_K": 256}
 
 BEST_PEER = Target("share of best", at_least=0.8)
 FUSED_PEER = Target("times onnxruntime", at_most=1.3)
@@ -34,7 +38,7 @@ class Case:
     """One op or model at one size. `bytes` must be read or written at least once, whatever the caches.
 
     `absolute` and `relative` bound |got - expected|, which is checked before anything is timed. `dtype` is that of the
-    floating-point inputs, or of what is sorted.
+    floating-point inputs, or of what is sorted. `weights` and `activation` are those of `fe.linear`.
     """
 
     name: str
@@ -46,6 +50,13 @@ class Case:
     absolute: float
     relative: float = 0.0
     dtype: str = "float32"
+    weights: str = ""
+    activation: str = ""
+
+    @property
+    def is_bound_by_arithmetic(self) -> bool:
+        """Whether rates are those of operations, not of bytes."""
+        return self.op in ("matmul", "minilm") or (self.op == "linear" and self.shapes[0][0] >= FEW_ROWS)
 
 
 def matmul(size: int) -> Case:
@@ -106,6 +117,25 @@ def append(megabytes: int) -> Case:
     return Case(f"append to {megabytes} MB", "append", shapes, 0, 2 * 4096, APPEND, 0.0)
 
 
+def linear(weights: str, rows: int, activation: str) -> Case:
+    """Rows in [-4, 4) times weights in blocks; rounding the rows to 8 bits costs up to 4 / 254 of each product."""
+    bytes_of_row = WIDTH // BLOCK_ELEMENTS[weights] * BLOCK_BYTES[weights]
+    shapes, flops = ((rows, WIDTH), (WIDTH, bytes_of_row)), 2 * rows * WIDTH**2
+    moved = WIDTH * bytes_of_row + 2 * 4 * rows * WIDTH
+    least = {1: 1.1, FEW_ROWS: 1.3}.get(rows, 2.0 if activation == "given" else 4.0)
+    return Case(
+        f"linear {weights} {rows} x {WIDTH}, {activation}",
+        "linear",
+        shapes,
+        flops,
+        moved,
+        Target("share of best", at_least=least),
+        absolute=1e-2 if activation == "given" else 10.0,
+        weights=weights,
+        activation=activation,
+    )
+
+
 def minilm(batch: int, length: int) -> Case:
     tokens = batch * length
     dense = 2 * tokens * MINILM_WIDTH * (4 * MINILM_WIDTH + 2 * MINILM_INNER)
@@ -143,6 +173,7 @@ CASES = [
     transform("fft", (1 << 20,)),
     transform("fft2", (1024, 1024)),
     transform("rfft", (1 << 20,)),
+    *(linear(w, rows, how) for how in ("given", "q8") for w in BLOCK_BYTES for rows in (1, FEW_ROWS, 512)),
     minilm(1, 16),
     minilm(32, 128),
     Case("small eager call", "eager add", ((4, 4),) * 2, 16, 3 * 64, EAGER_CALL, 0.0, 2.0**-24),
@@ -164,6 +195,8 @@ def make_inputs(case: Case) -> Inputs:
         return token_ids, np.ones(case.shapes[0], dtype=np.int32)
     if case.op == "unique_counts":
         return (generator.integers(0, 1_000_000, case.shapes[0]),)
+    if case.op == "linear":
+        return _rows(generator, case.shapes[0]), _blocks(generator, case)
     spread = 1.0 if case.op == "matmul" else 4.0
     if case.op == "take":
         return generator.random(case.shapes[0], dtype=np.float32), generator.integers(0, ELEMENTS, case.shapes[1])
@@ -191,6 +224,25 @@ def make_inputs(case: Case) -> Inputs:
             matrices[0] += matrices[0].T
         return tuple(x.astype(case.dtype) for x in matrices)
     return tuple(spread * (2.0 * generator.random(shape, dtype=np.float32) - 1.0) for shape in case.shapes)
+
+
+def _rows(generator: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    return 8 * generator.random(shape, dtype=np.float32) - 4
+
+
+def _blocks(generator: np.random.Generator, case: Case) -> NDArray[np.uint8]:
+    """Rows of random blocks, whose weights are up to about 1."""
+    size = BLOCK_BYTES[case.weights]
+    blocks = generator.integers(0, 256, (case.shapes[1][0], case.shapes[1][1] // size, size), np.uint8)
+    scales = {"q4_0": {0: 0.125}, "q8_0": {0: 0.008}, "q4_K": {0: 1e-3, 2: 8e-3}, "q6_K": {208: 2e-4}}[case.weights]
+    for place, scale in scales.items():
+        blocks[..., place : place + 2] = np.array([scale], np.float16).view(np.uint8)
+    return blocks.reshape(case.shapes[1])
+
+
+def decoded(case: Case, blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The weights (columns of the result, WIDTH), by the package gguf."""
+    return np.asarray(gguf.quants.dequantize(blocks, gguf.GGMLQuantizationType[case.weights.upper()]))
 
 
 def layer_norm_parameters() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -250,6 +302,9 @@ def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArra
         wide = inputs[0].astype(np.result_type(inputs[0], np.float64))
         return slice(None), np.fft.rfft(wide) if case.op == "rfft" else np.fft.fftn(wide)
     x: NDArray[Any] = inputs[0].astype(np.float64)
+    if case.op == "linear":
+        rows = slice(0, None, max(1, len(x) // FEW_ROWS))
+        return rows, x[rows] @ decoded(case, inputs[1]).astype(np.float64).T
     if case.op == "matmul":
         x = x @ inputs[1].astype(np.float64)
     elif case.op in ("add", "eager add"):

@@ -29,6 +29,34 @@ def single_op_model(op: str, shapes: list[tuple[int, ...]], attributes: Mapping[
     return _serialise(helper.make_graph([node], op, inputs, [_float_info("output", result)]))
 
 
+def linear_model(rows: int, blocks: NDArray[np.uint8], bits: int, *, rounds: bool) -> bytes:
+    """x @ w.T with rows of blocks of q4_0 or q8_0 as w; `rounds`: the product may round x to 8 bits."""
+    columns, size = len(blocks), 2 + 4 * bits
+    of_blocks = blocks.reshape(columns, -1, size)
+    scales = np.ascontiguousarray(of_blocks[..., :2]).view(np.float16)[..., 0].astype(np.float32)
+    numbers = of_blocks[..., 2:]
+    if bits == 4:  # in pairs of elements that follow each other; ggml's pairs are 16 apart
+        elements = np.concatenate([numbers & 15, numbers >> 4], axis=-1)
+        numbers = elements[..., 0::2] | elements[..., 1::2] << 4
+    else:
+        numbers = numbers ^ 128  # without a sign
+    k = 32 * of_blocks.shape[1]
+    weights = [numpy_helper.from_array(np.ascontiguousarray(numbers), "w"), numpy_helper.from_array(scales, "scales")]
+    node = helper.make_node(
+        "MatMulNBits",
+        ["x", "w", "scales"],
+        ["output"],
+        domain=MICROSOFT,
+        K=k,
+        N=columns,
+        bits=bits,
+        block_size=32,
+        accuracy_level=4 if rounds else 1,
+    )
+    x, output = _float_info("x", (rows, k)), _float_info("output", (rows, columns))
+    return _serialise(helper.make_graph([node], "linear", [x], [output], weights))
+
+
 def minilm_model(tensors: Mapping[str, NDArray[Any]]) -> bytes:
     """`token_ids` and `mask` (B, L), both int32, to `embeddings` (B, 384) of norm 1."""
     builder = _Builder(tensors)

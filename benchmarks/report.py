@@ -105,7 +105,7 @@ def _rate(heat: Heat[Case], limits: Limits) -> tuple[str, str]:
     if name is None or heat.case.target.measure == "microseconds":
         return "", ""
     seconds = heat.timings[name].median
-    if heat.case.op in ("matmul", "minilm"):
+    if heat.case.is_bound_by_arithmetic:
         rate, unit, limit = heat.case.flops / seconds, "GFLOP/s", limits.peer_flops
     elif heat.case.op in NOMINAL_FLOPS:
         rate, unit, limit = heat.case.flops / seconds, "GFLOP/s", None

@@ -31,6 +31,11 @@ class Contender:
             inputs = (inputs[0], inputs[1].astype(np.bool_))
         if case.op == "append":
             return appending(*(fe.asarray(x, device=self.device) for x in inputs))
+        if case.op == "linear":
+            weights = fe.from_packed(inputs[1], case.weights, device=self.device)
+            product = fe.graph(lambda x: fe.linear(x, weights, activation=case.activation))
+            x = fe.asarray(inputs[0], device=self.device)
+            return Prepared(lambda: fe.eval(product(x)), lambda: np.asarray(product(x)))
         function = self._function(case)
         arrays = [fe.asarray(x, device=self.device) for x in inputs]
         if case.op in ("qr", "svd", "eigh"):

@@ -47,8 +47,8 @@ class Contender:
         return {"version": np.__version__, "scipy": scipy.__version__, "blas": ", ".join(pools)}
 
     def prepare(self, case: Case, inputs: Inputs) -> Prepared:
-        if case.op == "minilm":
-            raise NotOfferedError("no fused model in NumPy")
+        if case.op in ("minilm", "linear"):
+            raise NotOfferedError(f"no {case.op} in NumPy")
         if case.op in FACTORS:
             factors = FACTORS[case.op]
             return Prepared(lambda: factors(*inputs), lambda: product_of_factors(case.op, factors(*inputs)))

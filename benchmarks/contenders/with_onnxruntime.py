@@ -11,7 +11,7 @@ from reference import read_safetensors
 
 from benchmarks.cases import Case, Inputs, layer_norm_parameters
 from benchmarks.contenders import NotOfferedError, Prepared
-from benchmarks.onnx_models import minilm_model, single_op_model
+from benchmarks.onnx_models import linear_model, minilm_model, single_op_model
 
 OPS: dict[str, tuple[str, dict[str, Any]]] = {
     "matmul": ("MatMul", {}),
@@ -32,11 +32,12 @@ class Contender:
         return {"version": ort.__version__, "provider": "CPUExecutionProvider"}
 
     def prepare(self, case: Case, inputs: Inputs) -> Prepared:
-        if case.op not in {*OPS, "minilm"}:
+        if case.op not in {*OPS, "minilm", "linear"} or case.weights not in ("", "q4_0", "q8_0"):
             raise NotOfferedError(f"no {case.op} in onnxruntime")
         if case.op == "layer_norm":
             inputs = (*inputs, *layer_norm_parameters())
         session = self._session(case, inputs)
+        inputs = inputs[:1] if case.op == "linear" else inputs
         values = [ort.OrtValue.ortvalue_from_numpy(x, "cpu") for x in inputs]
         shape = (len(inputs[0]), 384) if case.op == "minilm" else inputs[0].shape
         result = ort.OrtValue.ortvalue_from_shape_and_type(list(shape), np.float32, "cpu")
@@ -51,7 +52,9 @@ class Contender:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
-        if case.op == "minilm":
+        if case.op == "linear":
+            model = linear_model(len(inputs[0]), inputs[1], bits=int(case.weights[1]), rounds=case.activation == "q8")
+        elif case.op == "minilm":
             model = minilm_model(read_safetensors(find_model_files().weights))
         else:
             op, attributes = OPS[case.op]
