@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -95,7 +96,9 @@ def save_gguf(
 def _alignment(given: object) -> int:
     number = int(given) if isinstance(given, (int, np.integer)) and not isinstance(given, bool) else 0
     if not 0 < number < 1 << 32 or number & (number - 1):
-        raise InvalidArgumentError("save_gguf: general.alignment is no power of two below 2^32")
+        is_long = isinstance(given, int) and abs(given) >= 1 << 64
+        shown = "an integer of more than 64 bits" if is_long else reprlib.repr(given)
+        raise InvalidArgumentError(f"save_gguf: general.alignment is {shown}, which is no power of two below 2^32")
     return number
 
 
@@ -112,6 +115,8 @@ def _text(text: object, what: str) -> bytes:
 def _typed(key: str, value: object) -> bytes:
     """The type of the value, and the value."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
+        if not value.size:
+            return struct.pack("<IIQ", ARRAY, _form_of(key, [*np.zeros(1, value.dtype)])[0], 0)
         value = [*value]
     if isinstance(value, (list, tuple)):
         return struct.pack("<I", ARRAY) + _elements(key, value, 1)

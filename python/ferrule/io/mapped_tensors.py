@@ -177,7 +177,7 @@ class TensorMapping(Mapping[str, Array]):
         name : str
             The name.
         default : object, optional
-            What is returned for a name that the file lacks.
+            Returned for a name that the file lacks.
 
         Returns
         -------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import struct
 import subprocess
@@ -125,11 +127,14 @@ def test_the_reference_reads_what_is_saved(tmp_path: Path) -> None:
         "tokens": ["a", "\u00e9", ""],
         "numbers": [1, 2, 1 << 35],
         "nothing": [],
+        "no_bytes": np.zeros(0, "uint8"),
         "general.alignment": 64,
     }
     blocks = fe.from_packed(np.arange(2 * 68, dtype="uint8").reshape(2, 68), "q8_0")
     fe.io.save_gguf(path, {**arrays, "blocks": blocks, "strided": np.arange(12.0).reshape(3, 4).T[::2]}, metadata)
     reader = gguf.GGUFReader(path)
+    assert reader.fields["no_bytes"].parts[-2][0] == gguf.GGUFValueType.UINT8
+    metadata["no_bytes"] = []
     for key, value in metadata.items():
         assert reader.fields[key].contents() == value, key
     types = {key: reader.fields[key].types[-1].name for key in metadata}
@@ -163,7 +168,12 @@ def test_what_cannot_be_saved_leaves_the_file(tmp_path: Path) -> None:
         ({}, {"x": 1 << 64}, fe.InvalidArgumentError, "'x' has int"),
         ({}, {"x": [0.5, (1 << 53) + 1]}, fe.InvalidArgumentError, "integer among floats that float64 cannot hold"),
         ({}, {"x": [0.5, 10**400]}, fe.InvalidArgumentError, "integer among floats that float64 cannot hold"),
-        ({}, {"general.alignment": 1 << 32}, fe.InvalidArgumentError, "no power of two below 2\\^32"),
+        (
+            {},
+            {"general.alignment": 1 << 32},
+            fe.InvalidArgumentError,
+            "alignment is 4294967296, which is no power of two below 2\\^32",
+        ),
         ({}, {"x": "\ud800"}, fe.InvalidArgumentError, "is not Unicode"),
         ({}, {"general.alignment": 24}, fe.InvalidArgumentError, "no power of two"),
     ):
@@ -412,8 +422,12 @@ def test_more_axes_than_an_array_can_have_are_not_saved(tmp_path: Path) -> None:
 
 def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
-    fe.io.save_gguf(path, {"w": np.zeros((2, 3), "float32")}, {"general.name": "mi\x1bne", "tokens": ["a"] * 5000})
+    fe.io.save_gguf(
+        path, {"w": np.zeros((2, 3), "float32")}, {"general.name": "mi\x1bne", "tokens": ["a"] * 5000, "nan": math.nan}
+    )
     command = [sys.executable, "-m", "ferrule", "inspect", path]
+    as_json = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True).stdout
+    assert json.loads(as_json, parse_constant=pytest.fail)[0]["metadata"]["nan"] == "nan"
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert "general.name: mi\ufffdne" in shown
     assert "5000 strings" in shown

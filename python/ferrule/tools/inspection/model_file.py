@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from pathlib import Path
@@ -33,11 +34,18 @@ def read_model(path: Path) -> dict[str, Any]:
         "size": size,
         "format": f"GGUF {header.version}",
         "alignment": header.alignment,
-        "metadata": header.metadata,
+        "metadata": {key: _of_json(value) for key, value in header.metadata.items()},
         "types": {key: _type_name(code) for key, code in header.types.items()},
         "tensors": [_tensor(name, one) for name, one in header.tensors.items()],
         "problems": [],
     }
+
+
+def _of_json(value: Any) -> Any:
+    """Give numbers that JSON lacks as "nan", "inf" and "-inf"."""
+    if isinstance(value, list):
+        return [_of_json(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _tensor(name: str, tensor: Tensor) -> dict[str, Any]:
