@@ -34,7 +34,7 @@ def linear_model(rows: int, blocks: NDArray[np.uint8], bits: int, *, rounds: boo
     columns, size = len(blocks), 2 + 4 * bits
     of_blocks = blocks.reshape(columns, -1, size)
     scales = np.ascontiguousarray(of_blocks[..., :2]).view(np.float16)[..., 0].astype(np.float32)
-    numbers = of_blocks[..., 2:]
+    numbers: NDArray[Any] = of_blocks[..., 2:]
     if bits == 4:  # in pairs of elements that follow each other; ggml's pairs are 16 apart
         elements = np.concatenate([numbers & 15, numbers >> 4], axis=-1)
         numbers = elements[..., 0::2] | elements[..., 1::2] << 4

@@ -109,9 +109,7 @@ def chat(options: argparse.Namespace) -> int:
         report(conversations, summary)
     memory = fe.memory_stats(device)
     summary |= {"borrowed_bytes": memory.borrowed, "copied_bytes": memory.live, "answers": answers}
-    console.print(
-        f"memory: {memory.borrowed:,} bytes borrowed of the file, {memory.live:,} of its own"
-    )
+    console.print(f"memory: {memory.borrowed:,} bytes borrowed of the file, {memory.live:,} of its own")
     failures = check(file, sizes, device, prompts[0], answers[0], questions[0]) if options.check else []
     if options.json:
         print(json.dumps(summary), flush=True)
