@@ -2,10 +2,10 @@
 //
 // The integers of a part of 32 elements of k, or of 16 where a scale is for 16, are multiplied and summed exactly.
 //
-// Invariance: element (i, j) is, for each such part in order, that sum times the scale of x, which is multiplied by the
-// scale of w and added to the sum of the earlier parts; then the rest of the weights times the sum of the part of x is
-// added. So the bits depend on row i of x, row j of w and K alone. A part with a scale that is not finite is multiplied
-// as float32 numbers.
+// Invariance: element (i, j) is, for each such part in order, the sum of the earlier parts, to which the rest of the
+// weights times the sum of the part of x is added if there is one, and then the sum of products times the scale of x
+// times that of w. So the bits depend on row i of x, row j of w and K alone. A part with a scale that is not finite is
+// multiplied as float32 numbers.
 #include "../conversion/q8_0_encoding.h"
 #include "block_product.h"
 #include "byte_products.h"
