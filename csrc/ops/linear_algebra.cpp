@@ -84,6 +84,7 @@ OP(linear)
     .input("w", stored)
     .about("The weights, of shape (..., n, k): of x's dtype, or of a block dtype.")
     .choice_attribute("activation", "given", "given|q8")
+    .since(2)
     .about(
         "'q8' rounds the rows as x.astype('q8_0') does, which is faster: each 32 elements are integers of 8 bits times "
         "a float16, the largest magnitude / 127. The sums of their products with integers of the weights are exact.")

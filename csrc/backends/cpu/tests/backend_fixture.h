@@ -82,7 +82,7 @@ struct BodySpec {
 class OneNode {
  public:
   OneNode(const char* op, const std::vector<const Array*>& inputs, const std::vector<Array*>& outputs,
-          const void* attributes = nullptr, const BodySpec* body = nullptr) {
+          const void* attributes = nullptr, const BodySpec* body = nullptr, uint32_t revision = 1) {
     std::vector<const Array*> all = inputs;
     all.insert(all.end(), outputs.begin(), outputs.end());
     storages_.resize(all.size());
@@ -110,7 +110,7 @@ class OneNode {
     }
     node_.struct_size = sizeof node_;
     node_.op = op_id(op);
-    node_.revision = 1;
+    node_.revision = revision;
     node_.input_count = static_cast<uint32_t>(in_.size());
     node_.output_count = static_cast<uint32_t>(out_.size());
     node_.inputs = in_.data();
@@ -230,10 +230,10 @@ class OneNode {
 
 // Runs `op` and expects success.
 inline Array compute(Module& module, const char* op, const std::vector<const Array*>& inputs, const std::string& dtype,
-                     std::vector<int64_t> shape, const void* attributes = nullptr) {
+                     std::vector<int64_t> shape, const void* attributes = nullptr, uint32_t revision = 1) {
   Array out = array(dtype, std::move(shape));
   std::fill(out.bytes.begin(), out.bytes.end(), std::byte{0xa5});
-  EXPECT_EQ(OneNode(op, inputs, {&out}, attributes).run(module), "") << op;
+  EXPECT_EQ(OneNode(op, inputs, {&out}, attributes, nullptr, revision).run(module), "") << op;
   for (size_t i = out.bytes.size() - 64; i < out.bytes.size(); ++i)
     EXPECT_EQ(out.bytes[i], std::byte{0xa5}) << op << " wrote behind its output";
   return out;

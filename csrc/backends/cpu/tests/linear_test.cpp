@@ -71,9 +71,11 @@ Array rows_of_bytes(int64_t m, int64_t k) {
   return x;
 }
 
+uint32_t revision_of(const std::string& activation) { return activation == "q8" ? 2 : 1; }
+
 Array linear(Module& module, const Array& x, const Array& w, const char* activation = "given") {
   const fe_linear_attributes attributes{sizeof attributes, activation};
-  return compute(module, "linear", {&x, &w}, "float32", {x.shape[0], w.shape[0]}, &attributes);
+  return compute(module, "linear", {&x, &w}, "float32", {x.shape[0], w.shape[0]}, &attributes, revision_of(activation));
 }
 
 const std::vector<std::string> kinds = {"q4_0", "q4_1", "q8_0", "nvfp4"};
@@ -157,7 +159,7 @@ TEST_F(CpuBackend, ProductsWithBlocksAreComputedByTheKernelForTheirRows) {
   Array y = array("float32", {2, 4});
   for (const std::string activation : {"given", "q8"}) {
     const fe_linear_attributes attributes{sizeof attributes, activation.c_str()};
-    OneNode node("linear", {&x, &w.blocks}, {&y}, &attributes);
+    OneNode node("linear", {&x, &w.blocks}, {&y}, &attributes, nullptr, revision_of(activation));
     for_each_module([&](Module& module) {
       fe_requirements requirements{};
       requirements.struct_size = sizeof requirements;

@@ -99,14 +99,13 @@ class AmxRows {
 template <DType dtype>
 constexpr bool takes<AmxRows, dtype> = has_block<dtype>&& has_integers<dtype>;
 
-bool accepts(const Call& call) { return may_use_amx() && !rounds_rows(call) && accepts_blocks<AmxRows>(call); }
+bool accepts(const Call& call) { return may_use_amx() && accepts_blocks<AmxRows>(call); }
 
 }  // namespace
 
 KERNEL(amx_linear, .op = "linear", .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true,
        .accepts = accepts, .scratch_size = product_scratch_size, .local_scratch = product_local_scratch<AmxRows>,
-       .prepare_size = panels_size, .prepare = prepare_panels,
-       .string_attributes = {offsetof(fe_linear_attributes, activation)}) {
+       .prepare_size = panels_size, .prepare = prepare_panels) {
   return multiply_blocks<AmxRows>(call);
 }
 

@@ -8,7 +8,6 @@
 //     c[rows][panel_columns] = products of the packed rows with the columns of `blocks` panels, which follow along K
 #pragma once
 
-#include "../op_attributes.h"
 #include "column_call.h"
 #include "part_products.h"
 
@@ -127,12 +126,6 @@ LocalScratch product_local_scratch(const Call& call) {
              product.p.batches * ceil_div(product.p.m, Rows<kind>::together(product.p)) * panels_of(product.p)};
   });
   return local;
-}
-
-// Whether the rows are rounded to blocks of 8 bits.
-bool rounds_rows(const Call& call) {
-  const char* const activation = attributes_of<fe_linear_attributes>(call).activation;
-  return activation != nullptr && activation[0] == 'q';
 }
 
 template <template <DType> class Rows>

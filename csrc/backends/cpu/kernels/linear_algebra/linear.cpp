@@ -110,14 +110,11 @@ class FloatRows {
   PartFunction whole_ = nullptr, last_ = nullptr;
 };
 
-bool accepts(const Call& call) { return !rounds_rows(call) && accepts_blocks<FloatRows>(call); }
-
 }  // namespace
 
-KERNEL(linear, .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true, .accepts = accepts,
-       .scratch_size = product_scratch_size, .local_scratch = product_local_scratch<FloatRows>,
-       .prepare_size = panels_size, .prepare = prepare_panels,
-       .string_attributes = {offsetof(fe_linear_attributes, activation)}) {
+KERNEL(linear, .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true,
+       .accepts = accepts_blocks<FloatRows>, .scratch_size = product_scratch_size,
+       .local_scratch = product_local_scratch<FloatRows>, .prepare_size = panels_size, .prepare = prepare_panels) {
   return multiply_blocks<FloatRows>(call);
 }
 

@@ -7,6 +7,7 @@
 // times that of w. So the bits depend on row i of x, row j of w and K alone. A part with a scale that is not finite is
 // multiplied as float32 numbers.
 #include "../conversion/q8_0_encoding.h"
+#include "../op_attributes.h"
 #include "block_product.h"
 #include "byte_products.h"
 
@@ -265,13 +266,18 @@ class Q8Rows {
 template <DType dtype>
 constexpr bool takes<Q8Rows, dtype> = has_block<dtype>&& has_integers<dtype>;
 
+// Whether the rows are rounded to blocks of 8 bits.
+bool rounds_rows(const Call& call) {
+  const char* const activation = attributes_of<fe_linear_attributes>(call).activation;
+  return activation != nullptr && activation[0] == 'q';
+}
 bool accepts(const Call& call) { return rounds_rows(call) && accepts_blocks<Q8Rows>(call); }
 
 }  // namespace
 
-KERNEL(q8_linear, .op = "linear", .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS}, .takes_epilogue = true,
-       .accepts = accepts, .scratch_size = product_scratch_size, .local_scratch = product_local_scratch<Q8Rows>,
-       .prepare_size = panels_size, .prepare = prepare_panels,
+KERNEL(q8_linear, .op = "linear", .revision = 2, .dtypes = f32, .layouts = {FE_LAYOUT_ANY, FE_LAYOUT_ROWS},
+       .takes_epilogue = true, .accepts = accepts, .scratch_size = product_scratch_size,
+       .local_scratch = product_local_scratch<Q8Rows>, .prepare_size = panels_size, .prepare = prepare_panels,
        .string_attributes = {offsetof(fe_linear_attributes, activation)}) {
   return multiply_blocks<Q8Rows>(call);
 }
