@@ -32,6 +32,8 @@ def expected_kernels(case: Case) -> list[str]:
         if case.op in {"concat", "copy", "dynamic_slice", "take"}:
             return [f"{case.op}_blocks"]
         return ["quantize" if case.result in BLOCKS else "dequantize"]
+    if case.op == "linear" and case.variant == "q8":
+        return ["q8_linear"]
     if case.op == "linear" and case.dtypes[1] not in BLOCKS:  # it is decomposed
         return ["astype", "astype", "matmul"] if first in ("float16", "bfloat16") else ["matmul"]
     if case.op == "linear" and first == "float64":
