@@ -34,10 +34,17 @@ struct Case {
   std::vector<fe_code> codes = {FE_INVALID_ARGUMENT, FE_UNSUPPORTED};
 };
 
+// Whether the node has the attribute: later revisions of an op append some.
+bool has(Spoilt& s, const sdk::AttributeInfo& attribute) { return attribute.since <= s.graph.node().revision; }
+bool has_attributes(Spoilt& s) {
+  return std::any_of(s.op.attributes.begin(), s.op.attributes.end(),
+                     [&](const sdk::AttributeInfo& attribute) { return has(s, attribute); });
+}
+
 template <class Function>
 bool any_attribute(Spoilt& s, AttributeKind kind, Function spoil) {
   for (const sdk::AttributeInfo& attribute : s.op.attributes) {
-    if (attribute.kind != kind) continue;
+    if (attribute.kind != kind || !has(s, attribute)) continue;
     spoil(s.graph.attribute(attribute), attribute);
     return true;
   }
@@ -279,12 +286,12 @@ const std::vector<Case>& cases() {
        [](Spoilt& s) { s.graph.storage(0).struct_size = sizeof(size_t); }},
       {"attributes_null", "null for the attributes",
        [](Spoilt& s) {
-         s.applies = !s.op.attributes.empty();
+         s.applies = has_attributes(s);
          s.graph.node().attributes = nullptr;
        }},
       {"attributes_too_short", "attributes that end after their struct_size",
        [](Spoilt& s) {
-         if (s.op.attributes.empty()) return s.skip();
+         if (!has_attributes(s)) return s.skip();
          s.graph.attributes_size() = sizeof(size_t);
        }},
       {"axis_too_large", "an axis that the input does not have",
