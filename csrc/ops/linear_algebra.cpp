@@ -48,8 +48,11 @@ Value multiply_by_rows(Builder& b, const Call& c) {
   Value w = c.input(1);
   const TensorType rows = b.type(x);
   if (c.attribute().string("activation") == "q8") {
+    // A half would round the numbers once more, or be too small for them.
+    const DType wide = rows.dtype == DType::float64 ? DType::float64 : DType::float32;
     const Value rounded = b.astype(b.astype(b.astype(x, DType::float32), DType::q8_0), DType::float32);
-    return b.apply("linear", {b.astype(rounded, rows.dtype), w});
+    if (!is_block(b.type(w).dtype)) w = b.astype(w, wide);
+    return b.astype(b.apply("linear", {b.astype(rounded, wide), w}), rows.dtype);
   }
   const Shape weights = b.type(w).shape;
   if (is_block(b.type(w).dtype)) w = b.astype(w, DType::float32);

@@ -1,5 +1,5 @@
-// Parts of 32 numbers of 2 to 6 bits for a panel of columns, packed so that vectors of columns are decoded with few
-// instructions. They take as many bytes as in files.
+// Parts of 32 numbers of 2 to 8 bits for a panel of columns, packed so that vectors of columns are decoded with few
+// instructions. They take about as many bytes as in files.
 #pragma once
 
 #include "../conversion/block_decoding/bit_fields.h"

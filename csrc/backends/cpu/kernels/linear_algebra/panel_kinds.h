@@ -1,4 +1,4 @@
-// Kinds of panels: what blocks of dtypes have in common, whose weights are numbers of 2 to 6 bits, times scales.
+// Kinds of panels: what blocks of dtypes have in common, whose weights are numbers of 2 to 8 bits, times scales.
 //
 // decode() of all panels gives a sink `part` elements of k. They have the bits of decode_part; with `is_scaled` they do
 // when they are multiplied by the sink's `scale`, one for each column.

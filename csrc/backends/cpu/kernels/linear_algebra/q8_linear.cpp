@@ -4,8 +4,8 @@
 //
 // Invariance: element (i, j) is, for each such part in order, the sum of the earlier parts, to which the rest of the
 // weights times the sum of the part of x is added if there is one, and then the sum of products times the scale of x
-// times that of w. So the bits depend on row i of x, row j of w and K alone. A part with a scale that is not finite is
-// multiplied as float32 numbers.
+// times that of w. So the bits do not depend on the other rows of x. A part of which a scale in the panel is not finite
+// is multiplied as float32 numbers.
 #include "../conversion/q8_0_encoding.h"
 #include "../op_attributes.h"
 #include "block_product.h"
@@ -126,11 +126,11 @@ HWY_NOINLINE void multiply_rows(const RowPart* x, int64_t rows, const ColumnPart
 // Rows of x in blocks of q8_0.
 class RoundedRows {
  public:
-  // As many rows as stay in the second-level cache.
+  // As many rows as stay in the second-level cache, and few enough for the threads to share.
   static int64_t together(const Product& p) {
-    constexpr int64_t cache = 1 << 20;
-    const int64_t most = cache / (larger(1, p.k / part) * static_cast<int64_t>(sizeof(RowPart)));
-    return smaller(p.m, larger(1, most / tall) * tall);
+    constexpr int64_t cache = 1 << 20, most = 128;
+    const int64_t fitting = cache / (larger(1, p.k / part) * static_cast<int64_t>(sizeof(RowPart)));
+    return smaller(p.m, larger(1, smaller(most, fitting) / tall) * tall);
   }
 
   RoundedRows(ScratchArena& scratch, const Product& product)
@@ -268,8 +268,9 @@ constexpr bool takes<Q8Rows, dtype> = has_block<dtype>&& has_integers<dtype>;
 
 // Whether the rows are rounded to blocks of 8 bits.
 bool rounds_rows(const Call& call) {
-  const char* const activation = attributes_of<fe_linear_attributes>(call).activation;
-  return activation != nullptr && activation[0] == 'q';
+  const auto* const given = static_cast<const fe_linear_attributes*>(call.attributes);
+  if (given == nullptr || given->struct_size < sizeof *given) return false;  // as in the op's first revision
+  return given->activation != nullptr && given->activation[0] == 'q';
 }
 bool accepts(const Call& call) { return rounds_rows(call) && accepts_blocks<Q8Rows>(call); }
 
