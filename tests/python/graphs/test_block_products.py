@@ -62,7 +62,7 @@ def test_rows_are_rounded_without_decoding_weights(weights: fe.Array, rows: int)
 def test_rows_of_any_dtype_are_rounded_for_weights_of_it(dtype: str) -> None:
     rng = np.random.default_rng(3)
     x, w = (fe.asarray(rng.standard_normal((3, 64)).astype(np.float32)).astype(dtype) for _ in range(2))
-    x[0, :2] = 65504.0  # 127 / 127 of it is beyond float16
+    x[0, :2] = 65504.0  # 65504 / 127 as a float16, times 127, is beyond float16
     wide = "float64" if dtype == "float64" else "float32"
     want = fe.linear(x.astype("float32").astype("q8_0").astype("float32").astype(wide), w.astype(wide)).astype(dtype)
     result = fe.linear(x, w, activation="q8")

@@ -55,12 +55,7 @@ class AmxTiles {
     uint32_t* pairs;
     float *scale, *rest;
 
-    bool are_finite() const {
-      bool are_all = true;
-      for (int64_t j = 0; j < sections * panel_columns; j += panel_columns)
-        are_all = are_all && all_finite(scale + j) && (!has_rest || all_finite(rest + j));
-      return are_all;
-    }
+    bool are_finite() const { return all_sections_finite<sections, has_rest>(scale, rest); }
     void leave_out() {
       memset(scale, 0, sections * panel_columns * sizeof(float));
       memset(rest, 0, sections * panel_columns * sizeof(float));

@@ -105,9 +105,19 @@ struct BlockPanel<DType::mxfp4> : ByteScaledPanel<DType::mxfp4, 32, Mxfp4Scale> 
 template <>
 struct BlockPanel<DType::nvfp4> : ByteScaledPanel<DType::nvfp4, 16, Nvfp4Scale> {};
 
+// Whether the numbers of all columns are finite.
 inline bool all_finite(const float* scale) {
   const Full<float> d;
   return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
+}
+
+// The same of [section][panel_columns], and with `has_rest` of as many of `rest`.
+template <int64_t sections, bool has_rest>
+bool all_sections_finite(const float* scale, const float* rest) {
+  bool are_all = true;
+  for (int64_t j = 0; j < sections * panel_columns; j += panel_columns)
+    are_all = are_all && all_finite(scale + j) && (!has_rest || all_finite(rest + j));
+  return are_all;
 }
 
 // Whether the weights of a dtype are integers that are scaled, with or without a rest.

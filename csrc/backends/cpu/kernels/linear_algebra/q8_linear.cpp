@@ -253,10 +253,7 @@ class Q8Rows {
                        Panel::is_scaled, c);
   }
   bool has_finite_columns() const {
-    bool are_all = true;
-    for (int64_t j = 0; j < sections * panel_columns; j += panel_columns)
-      are_all = are_all && all_finite(columns_.scale + j) && (!Panel::has_rest || all_finite(columns_.rest + j));
-    return are_all;
+    return all_sections_finite<sections, Panel::has_rest>(columns_.scale, columns_.rest);
   }
 
   RoundedRows rows_;
