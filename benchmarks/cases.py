@@ -56,13 +56,21 @@ class Case:
     @property
     def is_bound_by_arithmetic(self) -> bool:
         """Whether rates are those of operations, not of bytes."""
-        return self.op in ("matmul", "minilm") or (self.op == "linear" and self.shapes[0][0] >= FEW_ROWS)
+        if self.op == "linear":
+            return self.shapes[0][0] >= FEW_ROWS
+        return self.op in ("matmul", "matmul_integer", "minilm")
 
 
 def matmul(size: int) -> Case:
     # Inputs are in [-1, 1): rounding errors grow like sqrt(size) * 2^-24, a missing term is 0.25 on average.
     bytes_moved = 3 * 4 * size**2
     return Case(f"matmul {size}", "matmul", ((size, size),) * 2, 2 * size**3, bytes_moved, BEST_PEER, size * 2.0**-24)
+
+
+def matmul_of_bytes(size: int) -> Case:
+    bytes_moved = (1 + 1 + 4) * size**2
+    shapes, name = ((size, size),) * 2, f"matmul int8 {size} to int32"
+    return Case(name, "matmul_integer", shapes, 2 * size**3, bytes_moved, BEST_PEER, 0.0, dtype="int8")
 
 
 def memory_bound(op: str, arrays: int, flops: int, absolute: float, relative: float = 0.0) -> Case:
@@ -149,6 +157,7 @@ CASES = [
     matmul(512),
     matmul(1024),
     matmul(2048),
+    matmul_of_bytes(1024),
     memory_bound("add", arrays=3, flops=1, absolute=0.0, relative=2.0**-24),
     memory_bound("exp", arrays=2, flops=1, absolute=0.0, relative=4 * 2.0**-24),
     memory_bound("softmax", arrays=2, flops=4, absolute=1e-9, relative=1e-5),
@@ -203,9 +212,9 @@ def make_inputs(case: Case) -> Inputs:
     if case.op == "searchsorted":
         places, wanted = (generator.random(shape, dtype=np.float32) for shape in case.shapes)
         return np.sort(places), wanted
-    if case.op == "sort" and np.dtype(case.dtype).kind == "i":
+    if np.dtype(case.dtype).kind == "i":
         limits = np.iinfo(case.dtype)
-        return (generator.integers(limits.min, limits.max, case.shapes[0], case.dtype, endpoint=True),)
+        return tuple(generator.integers(limits.min, limits.max, s, case.dtype, endpoint=True) for s in case.shapes)
     if case.op == "pairs":
         indices = (generator.integers(0, case.shapes[0][0], shape) for shape in case.shapes[1:])
         return generator.random(case.shapes[0], dtype=np.float32), *indices
@@ -252,6 +261,7 @@ def layer_norm_parameters() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 
 RESULTS = {
+    "matmul_integer": "int32",
     **dict.fromkeys(("argsort", "searchsorted", "unique_counts"), "int64"),
     **dict.fromkeys(("fft", "fft2", "rfft"), "complex64"),
 }
@@ -305,7 +315,7 @@ def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArra
     if case.op == "linear":
         rows = slice(0, None, max(1, len(x) // FEW_ROWS))
         return rows, x[rows] @ decoded(case, inputs[1]).astype(np.float64).T
-    if case.op == "matmul":
+    if case.op in ("matmul", "matmul_integer"):
         x = x @ inputs[1].astype(np.float64)
     elif case.op in ("add", "eager add"):
         x += inputs[1]

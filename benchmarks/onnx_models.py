@@ -7,7 +7,7 @@ fusions are certain to take place, and no framework is needed for an export.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,20 @@ EPSILON = 1e-12
 LAYERS, HEADS = 6, 12
 
 
-def single_op_model(op: str, shapes: list[tuple[int, ...]], attributes: Mapping[str, Any]) -> bytes:
-    """One node, float32 in and out; the result has the shape of the first input, or is (M, N) for MatMul."""
-    names = [f"input{index}" for index in range(len(shapes))]
-    result = (shapes[0][0], shapes[1][1]) if op == "MatMul" else shapes[0]
+def single_op_model(op: str, inputs: Sequence[NDArray[Any]], attributes: Mapping[str, Any]) -> bytes:
+    """One node; the result is of float32, or of int32 for MatMulInteger, and has the shape of the first input or is
+    (M, N) for products."""
+    names = [f"input{index}" for index in range(len(inputs))]
+    shape = inputs[0].shape
+    if op.startswith("MatMul"):
+        shape = (shape[0], inputs[1].shape[1])
     node = helper.make_node(op, names, ["output"], **attributes)
-    inputs = [_float_info(name, shape) for name, shape in zip(names, shapes, strict=True)]
-    return _serialise(helper.make_graph([node], op, inputs, [_float_info("output", result)]))
+    declared = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+        for name, x in zip(names, inputs, strict=True)
+    ]
+    result = TensorProto.INT32 if op == "MatMulInteger" else TensorProto.FLOAT
+    return _serialise(helper.make_graph([node], op, declared, [helper.make_tensor_value_info("output", result, shape)]))
 
 
 def linear_model(rows: int, blocks: NDArray[np.uint8], bits: int, *, rounds: bool) -> bytes:

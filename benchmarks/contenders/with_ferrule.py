@@ -87,6 +87,7 @@ def layer_norm(device: fe.Device) -> Callable[..., fe.Array]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "matmul": fe.matmul,
+    "matmul_integer": lambda x, y: fe.matmul(x, y, dtype="int32"),
     "add": lambda x, y: x + y,
     "exp": fe.exp,
     "softmax": lambda x: fe.softmax(x, axis=-1),

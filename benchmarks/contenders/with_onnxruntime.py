@@ -9,12 +9,13 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from model_files import find_model_files
 from reference import read_safetensors
 
-from benchmarks.cases import Case, Inputs, layer_norm_parameters
+from benchmarks.cases import RESULTS, Case, Inputs, layer_norm_parameters
 from benchmarks.contenders import NotOfferedError, Prepared
 from benchmarks.onnx_models import linear_model, minilm_model, single_op_model
 
 OPS: dict[str, tuple[str, dict[str, Any]]] = {
     "matmul": ("MatMul", {}),
+    "matmul_integer": ("MatMulInteger", {}),
     "add": ("Add", {}),
     "exp": ("Exp", {}),
     "softmax": ("Softmax", {"axis": -1}),
@@ -40,7 +41,8 @@ class Contender:
         inputs = inputs[:1] if case.op == "linear" else inputs
         values = [ort.OrtValue.ortvalue_from_numpy(x, "cpu") for x in inputs]
         shape = (len(inputs[0]), 384) if case.op == "minilm" else inputs[0].shape
-        result = ort.OrtValue.ortvalue_from_shape_and_type(list(shape), np.float32, "cpu")
+        dtype = RESULTS.get(case.op, "float32")
+        result = ort.OrtValue.ortvalue_from_shape_and_type(list(shape), np.dtype(dtype), "cpu")
         binding = session.io_binding()
         for declared, value in zip(session.get_inputs(), values, strict=True):
             binding.bind_ortvalue_input(declared.name, value)
@@ -58,5 +60,5 @@ class Contender:
             model = minilm_model(read_safetensors(find_model_files().weights))
         else:
             op, attributes = OPS[case.op]
-            model = single_op_model(op, [x.shape for x in inputs], attributes)
+            model = single_op_model(op, inputs, attributes)
         return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -148,8 +148,7 @@ OP(rope)
       const int64_t width = type.shape[type.shape.rank() - 1];
       Shape table = b.type(c.input(1)).shape;
       const int64_t pairs = table[table.rank() - 1];
-      const auto angle = [&](Value v) { return b.type(v).dtype == type.dtype ? v : b.astype(v, type.dtype); };
-      const Value cosine = angle(c.input(1)), sine = angle(c.input(2));
+      const Value cosine = b.astype(c.input(1), type.dtype), sine = b.astype(c.input(2), type.dtype);
       const bool interleaved = c.attribute().boolean("interleaved");
       const int64_t step = interleaved ? 2 : 1;
       const Value left = part_of_rows(b, x, 0, pairs, step);

@@ -50,7 +50,8 @@ class Builder {
   Value negative(Value x) { return apply("negative", {x}); }
   Value where(Value condition, Value a, Value b) { return apply("where", {condition, a, b}); }
   Value matmul(Value a, Value b) { return apply("matmul", {a, b}); }
-  Value astype(Value x, DType dtype) { return apply("astype", {x}, {{"dtype", dtype}}); }
+  // x itself if it has the dtype.
+  Value astype(Value x, DType dtype) { return type(x).dtype == dtype ? x : apply("astype", {x}, {{"dtype", dtype}}); }
   Value reshape(Value x, const Shape& shape) {
     return apply("reshape", {x}, {{"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
   }

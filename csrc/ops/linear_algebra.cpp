@@ -4,16 +4,19 @@
 namespace ferrule::ops {
 namespace {
 
-void matrix_product(Inference& i) {
+// The matrices of a product, with elements of `dtype`.
+void matrices(Inference& i, DType dtype) {
   const Shape &a = i.input(0).shape, &b = i.input(1).shape;
   if (a.rank() < 2 || b.rank() < 2) i.fail("needs at least 2 dimensions: {} @ {}", to_string(a), to_string(b));
   const int64_t inner_a = a[a.rank() - 1], inner_b = b[b.rank() - 2];
   if (inner_a != inner_b) i.fail("inner sizes differ: {} @ {}, {} != {}", to_string(a), to_string(b), inner_a, inner_b);
-  Shape out = broadcast("matmul", batch_shape(a), batch_shape(b));
+  Shape out = broadcast(i.row().name, batch_shape(a), batch_shape(b));
   out.push_back(a[a.rank() - 2]);
   out.push_back(b[b.rank() - 1]);
-  i.output({i.input(0).dtype, out});
+  i.output({dtype, out});
 }
+void matrix_product(Inference& i) { matrices(i, i.input(0).dtype); }
+void product_in_int32(Inference& i) { matrices(i, DType::int32); }
 
 constexpr int64_t elements_of_q8 = 32;
 
@@ -56,8 +59,7 @@ Value multiply_by_rows(Builder& b, const Call& c) {
   }
   const Shape weights = b.type(w).shape;
   if (is_block(b.type(w).dtype)) w = b.astype(w, DType::float32);
-  if (b.type(w).dtype != rows.dtype) w = b.astype(w, rows.dtype);
-  const Value columns = b.matrix_transpose(w);
+  const Value columns = b.matrix_transpose(b.astype(w, rows.dtype));
   if (rows.shape.rank() > 1) return b.matmul(x, columns);
   return b.reshape(b.matmul(b.reshape(x, Shape{1, rows.shape[0]}), columns), Shape{weights[weights.rank() - 2]});
 }
@@ -71,6 +73,24 @@ OP(matmul)
     .promoted("x2", numeric)
     .takes_epilogue()
     .result(matrix_product);
+
+OP(matmul_integer)
+    .doc("Matrix product of integers in int32, modulo 2^32. Those of 8 bits are multiplied as they are.")
+    .returns("The product of x1.astype('int32') and x2.astype('int32'), of shape (..., m, n).")
+    .raises("The inner sizes differ.")
+    .example(
+        ">>> x = fe.asarray([[100, 100]], dtype=fe.int8)\n"
+        ">>> fe.matmul_integer(x, x.mT).tolist()\n"
+        "[[20000]]")
+    .input("x1", integer)
+    .about("The left matrices, of shape (..., m, k).")
+    .input("x2", integer)
+    .about("The right matrices, of shape (..., k, n). Their dtype may be another.")
+    .takes_epilogue()
+    .result(product_in_int32)
+    .decompose([](Builder& b, Value x1, Value x2) {
+      return b.matmul(b.astype(x1, DType::int32), b.astype(x2, DType::int32));
+    });
 
 OP(linear)
     .doc(

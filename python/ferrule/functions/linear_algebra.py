@@ -13,7 +13,7 @@ from ferrule.array.attributes import axes_of, axis_of, one_integer
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_companion
-from ferrule.dtypes.classification import is_complex, is_floating
+from ferrule.dtypes.classification import as_dtype, is_complex, is_floating
 from ferrule.errors import InvalidArgumentError, OutOfRangeError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import moveaxis, permute_dims, reshape
@@ -21,7 +21,7 @@ from ferrule.functions.movement import moveaxis, permute_dims, reshape
 __all__ = ["matmul", "tensordot", "vecdot"]
 
 
-def matmul(x1: object, x2: object, /) -> Array:
+def matmul(x1: object, x2: object, /, *, dtype: Any = None) -> Array:
     """Matrix product over the last two axes; the leading axes broadcast.
 
     Parameters
@@ -30,6 +30,9 @@ def matmul(x1: object, x2: object, /) -> Array:
         The left operand. A vector is treated as a row.
     x2 : Array of shape (..., k, n) or (k,)
         The right operand. A vector is treated as a column.
+    dtype : dtype or str, optional
+        The dtype that the operands are cast to; by default their common one. Integers of 8 bits with 'int32' are
+        multiplied as they are, and their products summed in 32 bits.
 
     Returns
     -------
@@ -45,17 +48,21 @@ def matmul(x1: object, x2: object, /) -> Array:
     --------
     >>> fe.matmul(fe.asarray([[1, 2], [3, 4]]), fe.asarray([1, 1])).tolist()
     [3, 7]
+    >>> x = fe.asarray([[100, 100]], dtype=fe.int8)
+    >>> fe.matmul(x, x.mT, dtype=fe.int32).tolist()
+    [[20000]]
     """
     left, right = as_companion("matmul", x1, x2), as_companion("matmul", x2, x1)
+    given = None if dtype is None else as_dtype(dtype, "matmul")
     if left.ndim == 0 or right.ndim == 0:
         raise InvalidArgumentError(f"matmul: needs at least 1 dimension: {left.shape} @ {right.shape}")
     if left.ndim > 1 and right.ndim > 1:
-        return _matrix_product(left, right)
+        return _matrix_product(left, right, given)
     if left.shape[-1] != right.shape[0 if right.ndim == 1 else -2]:
         raise InvalidArgumentError(f"matmul: inner sizes differ: {left.shape} @ {right.shape}")
     row = reshape(left, (1, -1)) if left.ndim == 1 else left
     column = reshape(right, (-1, 1)) if right.ndim == 1 else right
-    product = _matrix_product(row, column)
+    product = _matrix_product(row, column, given)
     shape = list(product.shape)
     if right.ndim == 1:
         del shape[-1]
@@ -64,8 +71,12 @@ def matmul(x1: object, x2: object, /) -> Array:
     return reshape(product, tuple(shape))
 
 
-def _matrix_product(left: Array, right: Array) -> Array:
+def _matrix_product(left: Array, right: Array, dtype: np.dtype[Any] | None) -> Array:
     """Return the product of matrices; of bools, whether any product of two elements is true."""
+    if dtype is not None:
+        if dtype == "int32" and all(x.dtype in ("int8", "uint8") for x in (left, right)):
+            return apply("matmul_integer", (left, right), {})
+        left, right = cast(left, dtype), cast(right, dtype)
     if left.dtype != "bool" or right.dtype != "bool":
         return apply("matmul", (left, right), {})
     # Sums of zeros and ones are 0 only if all are, also where float32 rounds them.
@@ -129,7 +140,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
         reshape(permute_dims(left, [*rows, *ours]), (height, depth)),
         reshape(permute_dims(right, [*theirs, *columns]), (depth, width)),
     )
-    return reshape(_matrix_product(*matrices), shape)
+    return reshape(_matrix_product(*matrices, None), shape)
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:

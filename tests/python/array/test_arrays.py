@@ -131,6 +131,15 @@ def test_matmul_agrees_with_numpy(left: tuple[int, ...], right: tuple[int, ...])
     same(a @ fe.asarray(b), a @ b)
 
 
+@pytest.mark.parametrize("dtypes", [("int8", "int8"), ("uint8", "int8"), ("int16", "int8"), ("float32", "bool")])
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_matmul_computes_in_the_dtype_that_is_given(dtypes: tuple[str, str], dtype: str) -> None:
+    x1, x2 = (np.array([[100, -120, 7]]).astype(name) for name in dtypes)
+    found = fe.matmul(fe.asarray(x1), fe.asarray(x2[0]), dtype=dtype)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(found), x1.astype(dtype) @ x2[0].astype(dtype))
+
+
 def test_matmul_promotes_the_dtypes_of_its_operands() -> None:
     a, b = sample("int32", (3, 4)), sample("float32", (4, 5))
     same(fe.asarray(a) @ fe.asarray(b), np.asarray(a, "float32") @ b)

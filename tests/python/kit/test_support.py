@@ -39,7 +39,11 @@ def expected_kernels(case: Case) -> list[str]:
     if case.op == "linear" and first == "float64":
         return ["dequantize", "astype", "matmul"]
     if case.op == "matmul" and integer:
-        return ["integer_matmul"]
+        return ["byte_matmul" if first in ("int8", "uint8") else "integer_matmul"]
+    if case.op == "matmul_integer":
+        if first in ("int8", "uint8"):
+            return ["byte_matmul_integer"]
+        return ["integer_matmul"] if first == "int32" else ["astype", "astype", "integer_matmul"]
     if case.op == "matmul" and first in COMPLEX:
         return ["complex_matmul"]
     return [case.op]

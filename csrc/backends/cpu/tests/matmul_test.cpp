@@ -11,28 +11,40 @@ Array random_bytes(std::vector<int64_t> shape, unsigned seed) {
   return a;
 }
 
-TEST_F(CpuBackend, ProductsOfBytesWrapForAnyShapeAndStride) {
+template <class T, class X1, class X2>
+void expect_product(const Array& a, const Array& b, const Array& c) {
+  for (int64_t i = 0; i < c.shape[0]; ++i)
+    for (int64_t j = 0; j < c.shape[1]; ++j) {
+      int64_t sum = 0;
+      for (int64_t q = 0; q < a.shape[1]; ++q)
+        sum += int64_t{a.data<X1>()[i * a.strides[0] + q * a.strides[1]]} *
+               b.data<X2>()[q * b.strides[0] + j * b.strides[1]];
+      ASSERT_EQ(c.data<T>()[i * c.shape[1] + j], static_cast<T>(sum)) << a.dtype << b.dtype << ": " << i << ", " << j;
+    }
+}
+
+TEST_F(CpuBackend, ProductsOfBytesAreExactOrWrapForAnyShapeAndStride) {
   struct Size {
     int64_t m, k, n;
   };
-  const Array bias = random_bytes({65}, 3);
   for_each_module([&](Module& module) {
     for (const Size s : {Size{1, 1, 1}, {3, 5, 7}, {1, 1000, 33}, {33, 129, 65}, {64, 0, 8}, {100, 64, 96}})
-      for (const bool turned : {false, true})
-        for (const char* dtype : {"uint8", "int8"}) {
-          Array a = turned ? transposed(random_bytes({s.k, s.m}, 1)) : random_bytes({s.m, s.k}, 1);
-          Array b = turned ? transposed(random_bytes({s.n, s.k}, 2)) : random_bytes({s.k, s.n}, 2);
-          a.dtype = b.dtype = dtype;
-          const Array c = compute(module, "matmul", {&a, &b}, dtype, {s.m, s.n});
-          for (int64_t i = 0; i < s.m; ++i)
-            for (int64_t j = 0; j < s.n; ++j) {
-              unsigned sum = 0;
-              for (int64_t q = 0; q < s.k; ++q)
-                sum += unsigned{a.data<uint8_t>()[i * a.strides[0] + q * a.strides[1]]} *
-                       b.data<uint8_t>()[q * b.strides[0] + j * b.strides[1]];
-              ASSERT_EQ(c.data<uint8_t>()[i * s.n + j], sum & 0xff) << dtype << ": " << i << ", " << j;
-            }
-        }
+      for (const bool turned : {false, true}) {
+        Array a = turned ? transposed(random_bytes({s.k, s.m}, 1)) : random_bytes({s.m, s.k}, 1);
+        Array b = turned ? transposed(random_bytes({s.n, s.k}, 2)) : random_bytes({s.k, s.n}, 2);
+        const auto multiplied = [&](const char* op, const char* of_a, const char* of_b, const char* dtype) {
+          a.dtype = of_a;
+          b.dtype = of_b;
+          return compute(module, op, {&a, &b}, dtype, {s.m, s.n});
+        };
+        expect_product<uint8_t, uint8_t, uint8_t>(a, b, multiplied("matmul", "uint8", "uint8", "uint8"));
+        expect_product<int8_t, int8_t, int8_t>(a, b, multiplied("matmul", "int8", "int8", "int8"));
+        const char* const op = "matmul_integer";
+        expect_product<int32_t, uint8_t, uint8_t>(a, b, multiplied(op, "uint8", "uint8", "int32"));
+        expect_product<int32_t, uint8_t, int8_t>(a, b, multiplied(op, "uint8", "int8", "int32"));
+        expect_product<int32_t, int8_t, uint8_t>(a, b, multiplied(op, "int8", "uint8", "int32"));
+        expect_product<int32_t, int8_t, int8_t>(a, b, multiplied(op, "int8", "int8", "int32"));
+      }
   });
 }
 

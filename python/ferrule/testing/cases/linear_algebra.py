@@ -34,6 +34,11 @@ def matmul_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values
     return gamma(x1.shape[-1] * (2 if dtype in COMPLEX else 1), dtype) * matmul(x1, x2)
 
 
+def matmul_integer(x1: Values, x2: Values) -> Values:
+    """Compute in int32, as NumPy does, which wraps."""
+    return np.asarray(np.matmul(x1.astype(np.int32), x2.astype(np.int32)))
+
+
 MATMUL = Tolerance("gamma_n |x1| @ |x2| in any order, Higham (3.13)", bound=matmul_bound)
 
 
@@ -91,6 +96,10 @@ CASES = [
     *(
         Case("matmul", (d, d), d, PRODUCTS, matmul, EXACT if d in INTEGERS else MATMUL, signed_zeros=False)
         for d in (*INTEGERS, *FLOATS, *COMPLEX)
+    ),
+    *(
+        Case("matmul_integer", dtypes, "int32", PRODUCTS, matmul_integer, EXACT)
+        for dtypes in (*((d, d) for d in INTEGERS), ("int8", "uint8"), ("uint8", "int8"))
     ),
     *map(linear_case, FLOATS),
     *(linear_case("float32", blocks) for blocks in BLOCKS),

@@ -1,8 +1,4 @@
-// Matrix products of bfloat16, and of bytes modulo 256, by the tile registers of AMX. Only variants with AMX have it.
-//
-// A block of C is 32 x 32: four registers, to which two registers of A and two of B are added in each step of K. A is
-// packed by 32 rows, B by panels of 32 columns, both [step][2 registers][1024 bytes] and filled up with zeros. The sums
-// stay in registers for all of K, so the bits of an element depend only on its row of A, its column of B, and K.
+// Matrix products of bfloat16, and of bytes, by the tile registers of AMX. Only variants with AMX have it.
 //
 // The instructions take subnormal numbers for zeros, in A, in B and in sums. A sum of normal numbers loses at most
 // 2^-126 with each product, which is less than by rounding if no product or the result is smaller than 2^-102. So
@@ -10,163 +6,33 @@
 // are too small is computed again without AMX.
 #include "../../amx_permission.h"
 #include "amx_registers.h"
-#include "matmul_shape.h"
+#include "grouped_bytes.h"
+#include "grouped_product.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-constexpr int64_t block = 2 * tile_rows;  // rows and columns of a block of C
-
-struct Bfloat16Products {
-  using Element = BFloat16;
-  using Sum = float;
-  using Own = float;                   // what an epilogue reads
-  static constexpr int64_t group = 2;  // elements of a column that are side by side in B
-
-  static uint16_t bits(BFloat16 x) { return x.bits; }
-  static Own own(Sum sum) { return sum; }
-  static BFloat16 result(Sum sum) { return narrow_bf16(sum); }
-  // The bits of the magnitude; of zero the greatest, as it makes no small product.
-  static uint16_t magnitude(BFloat16 x) {
-    const auto bits = static_cast<uint16_t>(x.bits & 0x7fffu);
-    return bits == 0 ? uint16_t{0x7fff} : bits;
-  }
-  static bool is_lossy(uint16_t a, uint16_t b, Sum sum) {
-    const int of_a = a >> 7, of_b = b >> 7;  // biased exponents, which are 0 for subnormal numbers
-    return of_a == 0 || of_b == 0 || (of_a + of_b < 2 * 127 - 102 && __builtin_fabsf(sum) < 0x1p-102f);
-  }
-};
-struct ByteProducts {
-  using Element = uint8_t;
-  using Sum = uint32_t;
-  using Own = uint8_t;
-  static constexpr int64_t group = 4;
-
-  static uint8_t bits(uint8_t x) { return x; }
-  static Own own(Sum sum) { return static_cast<uint8_t>(sum); }
-  static uint8_t result(Sum sum) { return static_cast<uint8_t>(sum); }
-  static uint16_t magnitude(uint8_t) { return 0; }
+class SquareTiles : public Tiles {
+ public:
+  SquareTiles() { set(TileShapes()); }
 };
 
-// Bytes of 32 packed rows or columns: the registers, and then the smallest magnitudes.
-template <class P>
-constexpr int64_t steps_of(int64_t k) {
-  return ceil_div(k, tile_rows * P::group);
-}
-template <class P>
-constexpr int64_t panel_bytes(int64_t k) {
-  return steps_of<P>(k) * 2 * tile_bytes + block * static_cast<int64_t>(sizeof(uint16_t));
-}
-template <class P>
-uint16_t* smallest_of(char* panel, int64_t k) {
-  return reinterpret_cast<uint16_t*>(panel + steps_of<P>(k) * 2 * tile_bytes);
-}
-
-// The byte at which element k of row or column i of a packed panel begins.
-template <class P>
-int64_t place_in_a(int64_t i, int64_t k) {
-  constexpr int64_t depth = tile_rows * P::group;
-  return (k / depth * 2 + i / tile_rows) * tile_bytes + i % tile_rows * tile_row_bytes +
-         k % depth * static_cast<int64_t>(sizeof(typename P::Element));
-}
-template <class P>
-int64_t place_in_b(int64_t i, int64_t k) {
-  constexpr int64_t depth = tile_rows * P::group;
-  return (k / depth * 2 + i / tile_rows) * tile_bytes + k % depth / P::group * tile_row_bytes +
-         (i % tile_rows * P::group + k % P::group) * static_cast<int64_t>(sizeof(typename P::Element));
-}
-
-constexpr uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
-
-template <class P>
-uint16_t smallest_in(const typename P::Element* from, int64_t stride, int64_t count) {
-  uint16_t smallest = 0x7fff;
-  if (stride == 1)
-    for (int64_t j = 0; j < count; ++j) smallest = least(smallest, P::magnitude(from[j]));
-  else
-    for (int64_t j = 0; j < count; ++j) smallest = least(smallest, P::magnitude(from[j * stride]));
-  return smallest;
-}
-
-// Packs up to 32 rows of A, or columns of B, whose elements along K are `k_stride` apart.
-template <class P>
-void pack_rows(const typename P::Element* from, int64_t stride, int64_t k_stride, int64_t count, int64_t k, char* to) {
-  using Element = typename P::Element;
-  constexpr int64_t depth = tile_rows * P::group;
-  memset(to, 0, panel_bytes<P>(k));
-  for (int64_t i = 0; i < count; ++i) {
-    const Element* const row = from + i * stride;
-    smallest_of<P>(to, k)[i] = smallest_in<P>(row, k_stride, k);
-    for (int64_t j = 0; j < k; j += depth) {
-      const int64_t many = smaller(depth, k - j);
-      auto* const here = reinterpret_cast<Element*>(to + place_in_a<P>(i, j));
-      if (k_stride == 1)
-        memcpy(here, row + j, static_cast<size_t>(many) * sizeof(Element));
-      else
-        for (int64_t q = 0; q < many; ++q) here[q] = row[(j + q) * k_stride];
-    }
+struct Bfloat16Instruction {
+  template <int c, int a, int b>
+  static HWY_INLINE void run(Tiles& tiles) {
+    tiles.add_products_bf16<c, a, b>();
   }
-}
-// A word of the registers is a group of K of one column.
-template <class P>
-void pack_columns(const typename P::Element* from, int64_t stride, int64_t k_stride, int64_t count, int64_t k,
-                  char* to) {
-  using Element = typename P::Element;
-  constexpr int64_t group = P::group, bits = 8 * sizeof(Element);
-  static_assert(group * bits == 32);
-  uint16_t* const smallest = smallest_of<P>(to, k);
-  memset(to, 0, panel_bytes<P>(k));
-  for (int64_t i = 0; i < count; ++i) smallest[i] = 0x7fff;
-  const auto word_at = [&](int64_t i, int64_t j) { return reinterpret_cast<uint32_t*>(to + place_in_b<P>(i, j)); };
-  static constexpr Element zeros[tile_rows]{};
-  if (stride == 1) {
-    constexpr int64_t ahead = 64;  // rows, which lie on different pages
-    for (int64_t j = 0; j < k; j += group) {
-      for (int64_t g = 0; g < group; ++g) __builtin_prefetch(from + (j + g + ahead) * k_stride);
-      for (int64_t first = 0; first < count; first += tile_rows) {
-        const int64_t columns = smaller(tile_rows, count - first);
-        const Element* rows[group];
-        for (int64_t g = 0; g < group; ++g) rows[g] = j + g < k ? from + first + (j + g) * k_stride : zeros;
-        uint32_t* const words = word_at(first, j);
-        for (int64_t i = 0; i < columns; ++i) {
-          uint32_t word = 0;
-          for (int64_t g = 0; g < group; ++g) word |= uint32_t{P::bits(rows[g][i])} << bits * g;
-          words[i] = word;
-        }
-        for (int64_t g = 0; g < group; ++g)
-          for (int64_t i = 0; i < columns; ++i)
-            smallest[first + i] = least(smallest[first + i], P::magnitude(rows[g][i]));
-      }
-    }
-    return;
+};
+struct ByteInstruction {
+  template <int c, int a, int b>
+  static HWY_INLINE void run(Tiles& tiles) {
+    tiles.add_products_of_bytes<c, a, b>();
   }
-  for (int64_t i = 0; i < count; ++i) {
-    const Element* const column = from + i * stride;
-    smallest[i] = smallest_in<P>(column, k_stride, k);
-    for (int64_t j = 0; j < k; j += group) {
-      uint32_t word = 0;
-      if (k_stride == 1 && j + group <= k)
-        memcpy(&word, column + j, sizeof word);
-      else
-        for (int64_t g = 0; g < group && j + g < k; ++g)
-          word |= uint32_t{P::bits(column[(j + g) * k_stride])} << bits * g;
-      *word_at(i, j) = word;
-    }
-  }
-}
-
-template <int c, int a, int b>
-void add_products(Bfloat16Products, Tiles& tiles) {
-  tiles.add_products_bf16<c, a, b>();
-}
-template <int c, int a, int b>
-void add_products(ByteProducts, Tiles& tiles) {
-  tiles.add_products_u8<c, a, b>();
-}
+};
 
 // sums[32][32] = a * b, of which the last 16 rows may be left out.
-template <class P, bool has_16_rows>
-void multiply_block(Tiles& tiles, const char* a, const char* b, int64_t steps, typename P::Sum* sums) {
+template <class Instruction, bool has_16_rows>
+void multiply_block(Tiles& tiles, const char* a, const char* b, int64_t steps, void* sums) {
   tiles.zero<0>();
   tiles.zero<1>();
   if constexpr (!has_16_rows) {
@@ -180,203 +46,120 @@ void multiply_block(Tiles& tiles, const char* a, const char* b, int64_t steps, t
     tiles.load<4>(a);
     tiles.load<6>(b);
     tiles.load<7>(b + tile_bytes);
-    add_products<0, 4, 6>(P{}, tiles);
-    add_products<1, 4, 7>(P{}, tiles);
+    Instruction::template run<0, 4, 6>(tiles);
+    Instruction::template run<1, 4, 7>(tiles);
     if constexpr (!has_16_rows) {
       tiles.load<5>(a + tile_bytes);
-      add_products<2, 5, 6>(P{}, tiles);
-      add_products<3, 5, 7>(P{}, tiles);
+      Instruction::template run<2, 5, 6>(tiles);
+      Instruction::template run<3, 5, 7>(tiles);
     }
   }
-  constexpr int64_t pitch = block * static_cast<int64_t>(sizeof(typename P::Sum));
-  tiles.store<0>(sums, pitch);
-  tiles.store<1>(sums + tile_rows, pitch);
+  constexpr int64_t pitch = block * 4, half = tile_rows * 4;
+  char* const to = static_cast<char*>(sums);
+  tiles.store<0>(to, pitch);
+  tiles.store<1>(to + half, pitch);
   if constexpr (!has_16_rows) {
-    tiles.store<2>(sums + tile_rows * block, pitch);
-    tiles.store<3>(sums + tile_rows * block + tile_rows, pitch);
+    tiles.store<2>(to + tile_rows * pitch, pitch);
+    tiles.store<3>(to + tile_rows * pitch + half, pitch);
   }
 }
+template <class Instruction>
+void multiply_rows(Tiles& tiles, const char* a, const char* b, int64_t steps, int64_t rows, void* sums) {
+  rows <= tile_rows ? multiply_block<Instruction, true>(tiles, a, b, steps, sums)
+                    : multiply_block<Instruction, false>(tiles, a, b, steps, sums);
+}
 
-// The memory of a thread. `b`: a panel of B that this thread alone reads.
-template <class P>
-struct Local {
-  char *a, *b;
-  typename P::Sum* sums;
-  typename P::Own* own;
+struct AmxBfloat16 {
+  using Element = uint16_t;
+  using Sum = float;
+  using Result = BFloat16;
+  using Own = float;
+  using Engine = SquareTiles;
+  static constexpr uint32_t no_note = 0x7fff;  // of the least magnitude
+  static constexpr uint16_t flip_a = 0, flip_b = 0;
 
-  Local(ScratchArena& scratch, int64_t k, bool packs_b)
-      : a(scratch.array<char>(panel_bytes<P>(k))),
-        b(scratch.array<char>(packs_b ? panel_bytes<P>(k) : 0)),
-        sums(scratch.array<typename P::Sum>(block * block)),
-        own(scratch.array<typename P::Own>(block)) {}
-};
+  explicit AmxBfloat16(const Call&) {}
 
-template <class P>
-struct Multiplication {
-  using Element = typename P::Element;
-  using Sum = typename P::Sum;
-  const Call& call;
-  const Product p;
-  char* packed;       // [batch or 1][panel]
-  bool reads_b_once;  // so that each task packs its panels
-  int64_t column_blocks = 1;
+  // The bits of the magnitude. A zero makes no small product.
+  static HWY_INLINE GroupWords with_b(GroupWords least, GroupWords words) {
+    const auto bits = hn::Set(Full<uint32_t>(), no_note), zero = hn::Zero(Full<uint32_t>());
+    const auto magnitude = [&](GroupWords x) {
+      const auto found = hn::And(x, bits);
+      return hn::IfThenElse(hn::Eq(found, zero), bits, found);
+    };
+    return hn::Min(least, hn::Min(magnitude(words), magnitude(hn::ShiftRight<16>(words))));
+  }
+  static HWY_INLINE GroupWords with_a(GroupWords least, GroupWords words) { return with_b(least, words); }
+  static uint32_t note_of(GroupWords least) { return hn::GetLane(hn::MinOfLanes(Full<uint32_t>(), least)); }
 
-  Multiplication(const Call& call, const Product& product)
-      : call(call),
-        p(product),
-        packed(nullptr),
-        reads_b_once(!call.in[1].prepared && p.m <= block && (p.batches == 1 || !p.shared_b)) {
-    // Enough tasks for the threads, unless each would pack A again for little work.
-    const int64_t work = p.m * p.n * p.k, rows = ceil_div(p.m, block) * p.batches;
-    column_blocks = smaller(smaller(panels(), ceil_div(12, larger(1, rows))), larger(1, work >> 24));
+  static void multiply(Tiles& tiles, const char* a, const char* b, int64_t steps, int64_t rows, float* sums) {
+    multiply_rows<Bfloat16Instruction>(tiles, a, b, steps, rows, sums);
   }
 
-  int64_t panels() const { return ceil_div(p.n, block); }
-  int64_t tasks() const { return p.batches * ceil_div(p.m, block) * column_blocks; }
-
-  // Bytes of B in all panels.
-  int64_t packed_bytes() const {
-    return reads_b_once ? 0 : panels() * (p.shared_b ? 1 : p.batches) * panel_bytes<P>(p.k);
-  }
-  // Panel i of those of all batches.
-  void pack_panel_of_b(int64_t i, char* to) const {
-    const auto* b = reinterpret_cast<const Element*>(call.in[1].data) + p.offset(p.b_batch, i / panels());
-    const int64_t column = i % panels() * block;
-    pack_columns<P>(b + column * p.b_column, p.b_column, p.b_row, smaller(block, p.n - column), p.k, to);
-  }
-  fe_error* pack_b(char* to) const {
-    const int64_t matrices = p.shared_b ? 1 : p.batches, grain = larger(1, 65536 / larger(1, p.k * block));
-    return parallel(call, matrices * panels(), grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) pack_panel_of_b(i, to + i * panel_bytes<P>(p.k));
-    });
-  }
-
-  // One task: 32 rows of one batch times a part of the columns.
-  fe_error* rows_times_columns(Tiles& tiles, int64_t task, char* local) const {
-    ScratchArena scratch(local);
-    const Local<P> memory(scratch, p.k, reads_b_once);
-    const int64_t row_blocks = ceil_div(p.m, block), batch = task / (row_blocks * column_blocks);
-    const int64_t row = task / column_blocks % row_blocks * block, part = task % column_blocks;
-    const int64_t rows = smaller(block, p.m - row);
-    pack_rows<P>(reinterpret_cast<const Element*>(call.in[0].data) + p.offset(p.a_batch, batch) + row * p.a_row,
-                 p.a_row, p.a_column, rows, p.k, memory.a);
-    for (int64_t panel = part * panels() / column_blocks; panel < (part + 1) * panels() / column_blocks; ++panel) {
-      const int64_t number = (p.shared_b ? 0 : batch * panels()) + panel;
-      char* const b = reads_b_once ? memory.b : packed + number * panel_bytes<P>(p.k);
-      if (reads_b_once) pack_panel_of_b(number, b);
-      rows <= tile_rows ? multiply_block<P, true>(tiles, memory.a, b, steps_of<P>(p.k), memory.sums)
-                        : multiply_block<P, false>(tiles, memory.a, b, steps_of<P>(p.k), memory.sums);
-      const int64_t columns = smaller(block, p.n - panel * block);
-      if constexpr (__is_same(Sum, float)) repeat_lossy(memory.a, b, rows, columns, memory.sums);
-      for (int64_t i = 0; i < rows; ++i) {
-        const int64_t at = (batch * p.m + row + i) * p.n + panel * block;
-        if (fe_error* error = finish(memory.sums + i * block, at, columns, memory.own, local)) return error;
-      }
-    }
-    return nullptr;
-  }
-
-  void repeat_lossy(char* a, char* b, int64_t rows, int64_t columns, float* sums) const {
-    const uint16_t *of_a = smallest_of<P>(a, p.k), *of_b = smallest_of<P>(b, p.k);
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j) {
-        if (!P::is_lossy(of_a[i], of_b[j], sums[i * block + j])) continue;
-        float sum = 0;
-        for (int64_t k = 0; k < p.k; ++k) {
-          Element x, y;
-          memcpy(&x, a + place_in_a<P>(i, k), sizeof x);
-          memcpy(&y, b + place_in_b<P>(j, k), sizeof y);
-          sum += widen(x) * widen(y);
+  using Panels = GroupedPanels<AmxBfloat16>;
+  static void correct(const Panels& panels, char* a, char* b, int64_t k, int64_t rows, int64_t columns, float* sums) {
+    const uint32_t *of_a = panels.notes(a), *of_b = panels.notes(b);
+    uint32_t least_of_b = no_note;
+    for (int64_t j = 0; j < columns; ++j) least_of_b = of_b[j] < least_of_b ? of_b[j] : least_of_b;
+    for (int64_t i = 0; i < rows; ++i) {
+      if (!is_lossy(of_a[i], least_of_b, 0)) continue;
+      for (int64_t j = 0; j < columns; ++j)
+        if (float& sum = sums[i * block + j]; is_lossy(of_a[i], of_b[j], sum)) {
+          sum = 0;
+          for (int64_t q = 0; q < k; ++q)
+            sum += widen(BFloat16{Panels::of_row(a, i, q)}) * widen(BFloat16{Panels::of_column(b, j, q)});
         }
-        sums[i * block + j] = sum;
-      }
-  }
-
-  // Writes a row of a block, through `own` if there is an epilogue.
-  fe_error* finish(const Sum* sums, int64_t at, int64_t count, typename P::Own* own, char* local) const {
-    if (call.epilogue == nullptr) {
-      auto* const out = reinterpret_cast<Element*>(call.out[0].data) + at;
-      for (int64_t j = 0; j < count; ++j) out[j] = P::result(sums[j]);
-      return nullptr;
     }
-    for (int64_t j = 0; j < count; ++j) own[j] = static_cast<typename P::Own>(sums[j]);
-    return call.epilogue->apply(call.epilogue, at, count, own, local);
+  }
+  static bool is_lossy(uint32_t a, uint32_t b, float sum) {
+    const uint32_t of_a = a >> 7, of_b = b >> 7;  // biased exponents, which are 0 for subnormal numbers
+    return of_a == 0 || of_b == 0 || (of_a + of_b < 2 * 127 - 102 && __builtin_fabsf(sum) < 0x1p-102f);
   }
 
-  fe_error* run() const {
-    return parallel_with_local(call, tasks(), 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
-      Tiles tiles;
-      tiles.set(TileShapes());
-      for (int64_t task = begin; task < end; ++task)
-        if (fe_error* error = rows_times_columns(tiles, task, local)) return error;
-      return nullptr;
-    });
+  static void put(const float* sums, int64_t count, BFloat16* out) {
+    for (int64_t j = 0; j < count; ++j) out[j] = narrow_bf16(sums[j]);
+  }
+  static void put(const float* sums, int64_t count, float* own) {
+    memcpy(own, sums, static_cast<size_t>(count) * sizeof(float));
   }
 };
 
-template <class F>
-auto with_products(const Call& call, F f) {
-  return call.in[0].dtype == DType::bf16 ? f(Bfloat16Products{}) : f(ByteProducts{});
-}
+template <class Result>
+struct AmxBytes : ByteFactors<Result> {
+  using Engine = SquareTiles;
+  using ByteFactors<Result>::ByteFactors;
 
-template <class P>
-fe_error* multiply(const Call& call) {
-  const Product p = product_of(call);
-  if (is_empty(p)) return nullptr;
-  Multiplication<P> product(call, p);
-  product.packed = call.in[1].prepared ? call.in[1].data : call.scratch;
-  if (!call.in[1].prepared && !product.reads_b_once)
-    if (fe_error* error = product.pack_b(call.scratch)) return error;
-  return product.run();
-}
+  static void multiply(Tiles& tiles, const char* a, const char* b, int64_t steps, int64_t rows, uint32_t* sums) {
+    multiply_rows<ByteInstruction>(tiles, a, b, steps, rows, sums);
+  }
+};
 
-uint64_t scratch_size(const Call& call) {
-  const Product p = product_of(call);
-  if (call.in[1].prepared || is_empty(p)) return 0;
-  return with_products(call,
-                       [&]<class P>(P) { return static_cast<uint64_t>(Multiplication<P>(call, p).packed_bytes()); });
-}
-
-LocalScratch local_scratch(const Call& call) {
-  const Product p = product_of(call);
-  if (is_empty(p)) return {};
-  return with_products(call, [&]<class P>(P) {
-    ScratchArena scratch(nullptr);
-    const Multiplication<P> product(call, p);
-    const Local<P> memory(scratch, p.k, product.reads_b_once);
-    return LocalScratch{scratch.bytes(), product.tasks()};
-  });
-}
-
-uint64_t prepare_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
-  if (input != 1 || call.in[1].rank < 1) return 0;
-  const Product p = product_of(call);
-  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
-  snprintf(key, key_capacity, "amx_matmul/%s/k%lld:%lld/n%lld:%lld", call.in[0].dtype == DType::bf16 ? "bf16" : "bytes",
-           static_cast<long long>(p.k), static_cast<long long>(p.b_row), static_cast<long long>(p.n),
-           static_cast<long long>(p.b_column));
-  return with_products(call,
-                       [&]<class P>(P) { return static_cast<uint64_t>(ceil_div(p.n, block) * panel_bytes<P>(p.k)); });
-}
-void prepare(const Call& call, uint32_t, void* to) {
-  with_products(call, [&]<class P>(P) {
-    const Multiplication<P> product(call, product_of(call));
-    for (int64_t i = 0; i < product.panels(); ++i)
-      product.pack_panel_of_b(i, static_cast<char*>(to) + i * panel_bytes<P>(product.p.k));
-  });
-}
-
-bool accepts(const Call& call) {
-  return may_use_amx() && call.in_count >= 2 && call.in[0].dtype == call.in[1].dtype && call.in[0].rank > 0 &&
+bool accepts_bytes(const Call& call) { return may_use_amx() && are_bytes(call); }
+bool accepts_bfloat16(const Call& call) {
+  return may_use_amx() && call.in_count >= 2 && call.in[1].dtype == DType::bf16 && call.in[0].rank > 0 &&
          call.in[1].rank > 0;
 }
 
 }  // namespace
 
-KERNEL(amx_matmul, .op = "matmul", .dtypes = one_of(DType::bf16) | one_of(DType::i8) | one_of(DType::u8),
-       .takes_epilogue = true, .accepts = accepts, .scratch_size = scratch_size, .local_scratch = local_scratch,
-       .prepare_size = prepare_size, .prepare = prepare) {
-  return with_products(call, [&]<class P>(P) { return multiply<P>(call); });
+KERNEL(amx_matmul, .op = "matmul", .dtypes = one_of(DType::bf16), .takes_epilogue = true, .accepts = accepts_bfloat16,
+       .scratch_size = grouped_scratch_size<AmxBfloat16>, .local_scratch = grouped_local_scratch<AmxBfloat16>,
+       .prepare_size = grouped_prepare_size<AmxBfloat16>, .prepare = prepare_groups<AmxBfloat16>) {
+  return multiply_groups<AmxBfloat16>(call);
+}
+
+KERNEL(amx_byte_matmul, .op = "matmul", .dtypes = byte_dtypes, .takes_epilogue = true, .accepts = accepts_bytes,
+       .scratch_size = grouped_scratch_size<AmxBytes<uint8_t>>,
+       .local_scratch = grouped_local_scratch<AmxBytes<uint8_t>>,
+       .prepare_size = grouped_prepare_size<AmxBytes<uint8_t>>, .prepare = prepare_groups<AmxBytes<uint8_t>>) {
+  return multiply_groups<AmxBytes<uint8_t>>(call);
+}
+
+KERNEL(amx_byte_matmul_integer, .op = "matmul_integer", .dtypes = byte_dtypes, .takes_epilogue = true,
+       .accepts = accepts_bytes, .scratch_size = grouped_scratch_size<AmxBytes<int32_t>>,
+       .local_scratch = grouped_local_scratch<AmxBytes<int32_t>>,
+       .prepare_size = grouped_prepare_size<AmxBytes<int32_t>>, .prepare = prepare_groups<AmxBytes<int32_t>>) {
+  return multiply_groups<AmxBytes<int32_t>>(call);
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

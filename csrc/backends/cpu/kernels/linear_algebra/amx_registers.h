@@ -4,10 +4,10 @@
 //   Tiles tiles;               the registers of this thread, from the first call of `set` to the end of the scope
 //   tiles.set(TileShapes());
 //   tiles.zero<0>();           numbers 0 to 7
-//   tiles.load<4>(from);       rows that are 64 bytes apart
-//   tiles.store<0>(to, pitch); rows that are `pitch` bytes apart
+//   tiles.load<4>(from, pitch); rows that are `pitch` bytes apart, 64 if not given
+//   tiles.store<0>(to, pitch);
 //   tiles.add_products_bf16<0, 4, 6>();
-//   tiles.add_products_u8<0, 4, 6>();
+//   tiles.add_products_of_bytes<0, 4, 6>();   signed ones of register 4, unsigned ones of register 6
 //
 // Register 0 as float32 or int32 [16][16] += register 4 as [16][16 * g] times register 6 as [16][16][g]: row r of the
 // latter has the rows r * g to r * g + g - 1 of the right matrix, with their elements of a column side by side. g is 2
@@ -15,11 +15,10 @@
 #pragma once
 
 #include "../half.h"
+#include "grouped_panels.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-constexpr int64_t tile_rows = 16, tile_row_bytes = 64, tile_bytes = tile_rows * tile_row_bytes;
 
 struct alignas(64) TileShapes {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -47,8 +46,8 @@ class Tiles {
     __asm__ volatile("tilezero %%tmm%c0" ::"i"(t));
   }
   template <int t>
-  HWY_INLINE void load(const void* from) {
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(tile_row_bytes), "i"(t) : "memory");
+  HWY_INLINE void load(const void* from, int64_t pitch = tile_row_bytes) {
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(pitch), "i"(t) : "memory");
   }
   template <int t>
   HWY_INLINE void store(void* to, int64_t pitch) {
@@ -59,8 +58,8 @@ class Tiles {
     __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(c), "i"(a), "i"(b));
   }
   template <int c, int a, int b>
-  HWY_INLINE void add_products_u8() {
-    __asm__ volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(c), "i"(a), "i"(b));
+  HWY_INLINE void add_products_of_bytes() {
+    __asm__ volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(c), "i"(a), "i"(b));
   }
 
  private:
@@ -77,11 +76,10 @@ class Tiles {
     memset(registers_[t], 0, tile_bytes);
   }
   template <int t>
-  void load(const void* from) {
+  void load(const void* from, int64_t pitch = tile_row_bytes) {
     zero<t>();
     for (int64_t i = 0; i < shapes_.rows[t]; ++i)
-      memcpy(registers_[t] + i * tile_row_bytes, static_cast<const char*>(from) + i * tile_row_bytes,
-             shapes_.row_bytes[t]);
+      memcpy(registers_[t] + i * tile_row_bytes, static_cast<const char*>(from) + i * pitch, shapes_.row_bytes[t]);
   }
   template <int t>
   void store(void* to, int64_t pitch) const {
@@ -105,11 +103,11 @@ class Tiles {
       }
   }
   template <int c, int a, int b>
-  void add_products_u8() {
+  void add_products_of_bytes() {
     for (int64_t i = 0; i < tile_rows; ++i)
       for (int64_t j = 0; j < tile_rows; ++j)
         for (int64_t k = 0; k < tile_row_bytes; ++k)
-          at<uint32_t>(c, i, j) += uint32_t{at<uint8_t>(a, i, k)} * at<uint8_t>(b, k / 4, 4 * j + k % 4);
+          at<uint32_t>(c, i, j) += static_cast<uint32_t>(at<int8_t>(a, i, k) * at<uint8_t>(b, k / 4, 4 * j + k % 4));
   }
 
  private:

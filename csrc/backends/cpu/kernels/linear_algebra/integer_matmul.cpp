@@ -1,5 +1,5 @@
-// Matrix products of integers, modulo 2^width. These are plain loops that add up rows of B; the compiler vectorises
-// them.
+// Matrix products of integers of 16 bits and more, modulo 2^width. These are plain loops that add up rows of B; the
+// compiler vectorises them.
 #include "../strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -42,15 +42,14 @@ fe_error* multiply(const Call& call) {
 }
 
 bool accepts(const Call& call) {
-  return call.in[0].dtype == call.in[1].dtype && call.in[0].rank >= 2 && call.in[1].rank >= 2;
+  return call.in[0].item_size > 1 && call.in[0].dtype == call.in[1].dtype && call.in[0].rank >= 2 &&
+         call.in[1].rank >= 2;
 }
 
 }  // namespace
 
 KERNEL(integer_matmul, .op = "matmul", .dtypes = integer_dtypes, .accepts = accepts) {
   switch (call.in[0].item_size) {
-    case 1:
-      return multiply<uint8_t>(call);
     case 2:
       return multiply<uint16_t>(call);
     case 4:
