@@ -50,6 +50,12 @@ py::object map_file(int descriptor, std::size_t size) {
   return object;
 }
 
+// Gives the memory of pages back that were read. They are read from the file again when they are needed.
+void drop_pages(const py::object& object) {
+  const auto& mapped = *reinterpret_cast<MappedFileObject*>(object.ptr());
+  if (Py_TYPE(object.ptr()) == mapped_file_type) madvise(mapped.address, mapped.size, MADV_DONTNEED);
+}
+
 }  // namespace
 
 void bind_mapped_file(py::module_& module) {
@@ -65,6 +71,7 @@ void bind_mapped_file(py::module_& module) {
   module.attr("MappedFile") = type;
   py::object(type).release();  // the functions above use it until the process ends
   module.def("map_file", &map_file, argument("descriptor"), argument("size"));
+  module.def("drop_pages", &drop_pages, argument("file"));
 }
 #endif
 

@@ -57,6 +57,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--context", type=int, default=2048, metavar="N", help="tokens of a conversation (2048)")
     parser.add_argument("--most", type=int, default=256, metavar="N", help="tokens of an answer (256)")
     parser.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end an answer before this text")
+    parser.add_argument(
+        "--cache", choices=("float32", "float16", "bfloat16"), default="float32", help="of keys and values"
+    )
     parser.add_argument("--temperature", type=float, default=0.0, help="0, the default, takes the likeliest token")
     parser.add_argument("--top-k", type=int, default=0, metavar="N")
     parser.add_argument("--top-p", type=float, default=1.0, metavar="P")
@@ -90,7 +93,7 @@ def chat(options: argparse.Namespace) -> int:
     sampling = Sampling(
         options.temperature, options.top_k, options.top_p, options.min_p, options.repetition_penalty, options.seed
     )
-    model = Llama(file, sizes, room_for(min(options.context, sizes.context)), device, options.activation)
+    model = Llama(file, sizes, room_for(min(options.context, sizes.context)), device, options.activation, options.cache)
     start = [{"role": "system", "content": options.system}] if options.system else []
     summary: dict[str, Any] = {"device": str(device), "backend": backend.name, "variant": backend.variant}
     questions = options.questions or ([QUESTION] if options.check else [])
@@ -104,6 +107,7 @@ def chat(options: argparse.Namespace) -> int:
         conversations = Conversations(model, tokens, [prompt for _, prompt in group])
         if not answers:
             summary["seconds_to_first_token"] = time.perf_counter() - begin
+            file.drop_pages()  # the weights were repacked
         show(conversations, sampling, options, [question for question, _ in group])
         answers += [answer.text for answer in conversations.answers]
         report(conversations, summary)

@@ -58,7 +58,8 @@ class Layer:
 class Llama:
     """The weights, and `read`, one graph for each number of tokens that are read at once.
 
-    `activation` is that of `fe.linear`, for weights in blocks.
+    `activation` is that of `fe.linear`, for weights in blocks. `cache` is the dtype of the caches: attention reads a
+    half in half the time where memory limits it, and rounds queries, keys, values and its result to it.
     """
 
     def __init__(
@@ -68,8 +69,9 @@ class Llama:
         room: int,
         device: fe.Device | None = None,
         activation: str = "given",
+        cache: str = "float32",
     ) -> None:
-        self.sizes, self.room, self.device, self.activation = sizes, room, device, activation
+        self.sizes, self.room, self.device, self.activation, self.cache = sizes, room, device, activation, cache
         self.words = weights["token_embd.weight"]  # (tokens, W)
         self.scores = weights.get("output.weight", self.words)
         self.norm = weights["output_norm.weight"]
@@ -81,9 +83,8 @@ class Llama:
         """Empty caches of keys and values: (layers, B, G, R, D)."""
         sizes = self.sizes
         shape = (sizes.layers, conversations, sizes.groups, self.room, sizes.head)
-        return fe.zeros(shape, dtype="float32", device=self.device), fe.zeros(
-            shape, dtype="float32", device=self.device
-        )
+        keys, values = (fe.zeros(shape, dtype=self.cache, device=self.device) for _ in range(2))
+        return keys, values
 
     def _read(
         self, ids: fe.Array, keys: fe.Array, values: fe.Array, position: int, last: int, empty: fe.Array
@@ -106,6 +107,7 @@ class Llama:
             query = fe.rope(self._heads(query, sizes.heads), *turn, interleaved=True)  # (B, H, T, D)
             key = fe.rope(self._heads(self._product(unit, layer.key), sizes.groups), *turn, interleaved=True)
             value = self._heads(self._product(unit, layer.value), sizes.groups)
+            query, key, value = (fe.astype(part, self.cache, copy=False) for part in (query, key, value))
             keys = fe.update_slice(keys, fe.expand_dims(key, axis=0), (number, 0, 0, position, 0))
             values = fe.update_slice(values, fe.expand_dims(value, axis=0), (number, 0, 0, position, 0))
             # The heads of a group share its keys, so they are rows of one product: (B, G, H / G * T, D).
@@ -113,6 +115,7 @@ class Llama:
             found = fe.scaled_dot_product_attention(
                 rows, keys[number], values[number], mask=seen, kv_length=position + count
             )
+            found = fe.astype(found, "float32", copy=False)
             found = fe.reshape(found, (conversations, sizes.heads, count, sizes.head))
             found = fe.reshape(fe.permute_dims(found, (0, 2, 1, 3)), (conversations, count, sizes.heads * sizes.head))
             x = x + self._product(found, layer.mix)

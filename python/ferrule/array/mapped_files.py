@@ -25,6 +25,12 @@ def map_read_only(descriptor: int, size: int) -> FileMapping:
     return _ferrule.map_file(descriptor, size)
 
 
+def drop_pages(file: FileMapping) -> None:
+    """Give back the memory of pages that were read. They are read from the file again when they are needed."""
+    if sys.platform != "win32":
+        _ferrule.drop_pages(file)
+
+
 def mapping_of(source: NDArray[Any]) -> tuple[int, int]:
     """Return the address and size of the mapped file, or of the memory of a capsule, that contains the memory.
 

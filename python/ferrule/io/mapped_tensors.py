@@ -18,7 +18,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.host_memory import check_ndim, enough_memory, from_host
-from ferrule.array.mapped_files import map_read_only
+from ferrule.array.mapped_files import drop_pages, map_read_only
 from ferrule.dtypes.blocks import BlockDType
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import InvalidArgumentError, IoError
@@ -30,6 +30,8 @@ from ferrule.text.near_names import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ferrule.array.mapped_files import FileMapping
 
 
 class Place(NamedTuple):
@@ -68,6 +70,7 @@ class TensorFile(ABC):
         self._absolute = Path(os.path.abspath(path))  # the working directory may change
         self._device = handle_of(device)
         self._copies: dict[str, Array] = {}
+        self._mapped: FileMapping | None = None
         self._region: _ferrule.Array | None = None
         self._raw: NDArray[np.uint8] | None = None
         self._why_not_mapped = ""
@@ -77,11 +80,15 @@ class TensorFile(ABC):
             self.size, self._changed_at = status.st_size, status.st_mtime_ns
             read_header(file, self.size)
             try:
-                mapped = map_read_only(file.fileno(), self.size)
+                self._mapped = map_read_only(file.fileno(), self.size)
             except OSError as error:
                 self._why_not_mapped = f"the file cannot be mapped ({error.strerror or error})"
                 return
-        self._region, self._raw = map_file(mapped, Device(self._device))
+        self._region, self._raw = map_file(self._mapped, Device(self._device))
+
+    def drop_pages(self) -> None:
+        if self._mapped is not None:
+            drop_pages(self._mapped)
 
     @abstractmethod
     def tensor(self, name: str) -> Array:
@@ -197,6 +204,26 @@ class TensorMapping(Mapping[str, Array]):
         if name not in self.tensors:
             return default
         return self[name]
+
+    def drop_pages(self) -> None:
+        """Give back the memory of what was read of the file. What is needed again is read again.
+
+        A graph that has repacked its weights, or copied them to a device, does not need them in the file any more. On
+        Windows this does nothing.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "model.gguf")
+        ...     fe.io.save_gguf(path, {"w": np.float32([1, 2])})
+        ...     file = fe.io.open_gguf(path)
+        ...     file.drop_pages()
+        ...     file["w"].tolist()
+        [1.0, 2.0]
+        """
+        for file in set(self._files.values()):
+            file.drop_pages()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)

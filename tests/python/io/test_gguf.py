@@ -95,8 +95,23 @@ def test_arrays_borrow_the_mapped_file(tmp_path: Path) -> None:
     assert np.asarray(file["w"]).sum() == 0
 
 
-@pytest.mark.parametrize("name", BLOCKS)
-def test_blocks_of_the_reference_are_decoded(tmp_path: Path, name: str) -> None:
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
+def test_the_memory_of_what_was_read_is_given_back(tmp_path: Path) -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/status").read_text().split("RssFile:")[1].split()[0]) << 10
+
+    path, size = tmp_path / "model.gguf", 1 << 24
+    fe.io.save_gguf(path, {"w": np.ones(size // 4, np.float32)})
+    file = fe.io.open_gguf(path)
+    w = file["w"]
+    assert float(fe.sum(w)) == size // 4
+    before = resident()
+    file.drop_pages()
+    assert before - resident() > size * 3 // 4
+    assert float(fe.sum(w)) == size // 4
+
+
+def test_the_reference_reads_what_is_saved_the_reference_are_decoded(tmp_path: Path, name: str) -> None:
     values = np.random.default_rng(0).standard_normal((3, 512)).astype("float32")
     kind = gguf.GGMLQuantizationType[name.upper()]
     packed = gguf.quants.quantize(values, kind)

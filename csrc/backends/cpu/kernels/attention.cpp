@@ -51,7 +51,7 @@ LocalScratch local_of(const Call& call) {
   return {scratch.bytes(), task_count<T>(q)};
 }
 LocalScratch local_scratch(const Call& call) {
-  return call.in[0].dtype == DType::f32 ? local_of<float>(call) : local_of<double>(call);
+  return with_floating(call.in[0].dtype, [&]<class T>(T) { return local_of<T>(call); });
 }
 
 // Sets `keys` to the number of keys, which may be given by an operand.
@@ -81,8 +81,8 @@ fe_error* run(const Call& call) {
   head.k_row = k.strides[k.rank - 2];
   head.v_row = v.strides[v.rank - 2];
   head.out_row = out.strides[out.rank - 2];
-  head.scale = static_cast<T>(attributes.scale > 0 ? attributes.scale
-                                                   : 1 / __builtin_sqrt(static_cast<double>(larger(1, head.head))));
+  head.scale = static_cast<Computed<T>>(
+      attributes.scale > 0 ? attributes.scale : 1 / __builtin_sqrt(static_cast<double>(larger(1, head.head))));
   head.causal = attributes.causal != 0;
   head.causal_offset = head.keys - head.queries;
   if (head.value_head == 0) return nullptr;
@@ -189,9 +189,10 @@ KERNEL(rope, .dtypes = f32 | f64, .layouts = {FE_LAYOUT_ROWS, FE_LAYOUT_ROWS, FE
   return interleaved ? turn<double, true>(call) : turn<double, false>(call);
 }
 
-KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .layouts = {FE_LAYOUT_ROWS, FE_LAYOUT_ROWS, FE_LAYOUT_ROWS},
-       .accepts = accepts, .local_scratch = local_scratch) {
-  return call.in[0].dtype == DType::f32 ? run<float>(call) : run<double>(call);
+KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64 | halves,
+       .layouts = {FE_LAYOUT_ROWS, FE_LAYOUT_ROWS, FE_LAYOUT_ROWS}, .accepts = accepts,
+       .local_scratch = local_scratch) {
+  return with_floating(call.in[0].dtype, [&]<class T>(T) { return run<T>(call); });
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

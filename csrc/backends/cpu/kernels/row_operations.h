@@ -34,7 +34,7 @@ constexpr DTypes halves = one_of(DType::f16) | one_of(DType::bf16);
 
 // Calls f with a value of the type that represents a floating-point dtype.
 template <class F>
-fe_error* with_floating(DType dtype, F f) {
+auto with_floating(DType dtype, F f) {
   switch (dtype) {
     case DType::f32:
       return f(float{});
