@@ -98,7 +98,7 @@ def chat(options: argparse.Namespace) -> int:
     summary: dict[str, Any] = {"device": str(device), "backend": backend.name, "variant": backend.variant}
     questions = options.questions or ([QUESTION] if options.check else [])
     if not questions:
-        return talk(model, tokens, sampling, options, start)
+        return talk(file, model, tokens, sampling, options, start)
     prompts = [tokens.of_messages([*start, {"role": "user", "content": question}]) for question in questions]
     pairs = [*zip(questions, prompts, strict=True)]
     groups = [pairs] if options.together else [[pair] for pair in pairs]
@@ -107,7 +107,7 @@ def chat(options: argparse.Namespace) -> int:
         conversations = Conversations(model, tokens, [prompt for _, prompt in group])
         if not answers:
             summary["seconds_to_first_token"] = time.perf_counter() - begin
-            file.drop_pages()  # the weights were repacked
+            file.drop_pages()  # products read repacked weights
         show(conversations, sampling, options, [question for question, _ in group])
         answers += [answer.text for answer in conversations.answers]
         report(conversations, summary)
@@ -153,7 +153,12 @@ def report(conversations: Conversations, summary: dict[str, Any]) -> None:
 
 
 def talk(
-    model: Llama, tokens: Tokens, sampling: Sampling, options: argparse.Namespace, start: list[dict[str, str]]
+    file: fe.io.Gguf,
+    model: Llama,
+    tokens: Tokens,
+    sampling: Sampling,
+    options: argparse.Namespace,
+    start: list[dict[str, str]],
 ) -> int:
     """Ask and answer until the end of the input."""
     messages = list(start)
@@ -167,6 +172,7 @@ def talk(
             continue
         messages.append({"role": "user", "content": question})
         conversations = Conversations(model, tokens, [tokens.of_messages(messages)])
+        file.drop_pages()  # products read repacked weights
         show(conversations, sampling, options, [""])
         messages.append({"role": "assistant", "content": conversations.answers[0].text})
 

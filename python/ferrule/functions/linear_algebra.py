@@ -13,8 +13,8 @@ from ferrule.array.attributes import axes_of, axis_of, one_integer
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_companion
-from ferrule.dtypes.classification import as_dtype, is_complex, is_floating
-from ferrule.errors import InvalidArgumentError, OutOfRangeError
+from ferrule.dtypes.classification import as_dtype, is_block, is_complex, is_floating
+from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError
 from ferrule.functions.conversion import cast
 from ferrule.functions.movement import moveaxis, permute_dims, reshape
 
@@ -43,6 +43,8 @@ def matmul(x1: object, x2: object, /, *, dtype: Any = None) -> Array:
     ------
     InvalidArgumentError
         An operand has 0 dimensions, or the inner sizes differ.
+    DTypeError
+        `dtype` is none, or a block dtype.
 
     Examples
     --------
@@ -54,6 +56,8 @@ def matmul(x1: object, x2: object, /, *, dtype: Any = None) -> Array:
     """
     left, right = as_companion("matmul", x1, x2), as_companion("matmul", x2, x1)
     given = None if dtype is None else as_dtype(dtype, "matmul")
+    if is_block(given):
+        raise DTypeError(f"matmul: nothing is computed in blocks, and the dtype is {given}")
     if left.ndim == 0 or right.ndim == 0:
         raise InvalidArgumentError(f"matmul: needs at least 1 dimension: {left.shape} @ {right.shape}")
     if left.ndim > 1 and right.ndim > 1:
@@ -74,7 +78,8 @@ def matmul(x1: object, x2: object, /, *, dtype: Any = None) -> Array:
 def _matrix_product(left: Array, right: Array, dtype: np.dtype[Any] | None) -> Array:
     """Return the product of matrices; of bools, whether any product of two elements is true."""
     if dtype is not None:
-        if dtype == "int32" and all(x.dtype in ("int8", "uint8") for x in (left, right)):
+        are_bytes = all(x.dtype in ("int8", "uint8") for x in (left, right))
+        if dtype == "int32" and are_bytes and left.shape[-1] == right.shape[-2]:
             return apply("matmul_integer", (left, right), {})
         left, right = cast(left, dtype), cast(right, dtype)
     if left.dtype != "bool" or right.dtype != "bool":

@@ -209,7 +209,7 @@ class TensorMapping(Mapping[str, Array]):
         """Give back the memory of what was read of the file. What is needed again is read again.
 
         A graph that has repacked its weights, or copied them to a device, does not need them in the file any more. On
-        Windows this does nothing.
+        Windows this does nothing, and on macOS it is a hint to the system.
 
         Examples
         --------

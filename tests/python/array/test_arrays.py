@@ -140,6 +140,14 @@ def test_matmul_computes_in_the_dtype_that_is_given(dtypes: tuple[str, str], dty
     np.testing.assert_array_equal(np.asarray(found), x1.astype(dtype) @ x2[0].astype(dtype))
 
 
+def test_long_products_of_bytes_take_little_memory() -> None:
+    """Panels are filled up to 32 rows and columns: packed whole, these vectors would take 160 times their memory."""
+    length = 100_000_000
+    x = fe.ones(length, dtype="int8", device="cpu")
+    assert int(fe.matmul(x, x, dtype="int32")) == length
+    assert fe.memory_stats(x.device).peak < 8 * length
+
+
 def test_matmul_promotes_the_dtypes_of_its_operands() -> None:
     a, b = sample("int32", (3, 4)), sample("float32", (4, 5))
     same(fe.asarray(a) @ fe.asarray(b), np.asarray(a, "float32") @ b)

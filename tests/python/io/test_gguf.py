@@ -111,7 +111,8 @@ def test_the_memory_of_what_was_read_is_given_back(tmp_path: Path) -> None:
     assert float(fe.sum(w)) == size // 4
 
 
-def test_the_reference_reads_what_is_saved_the_reference_are_decoded(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", BLOCKS)
+def test_blocks_of_the_reference_are_decoded(tmp_path: Path, name: str) -> None:
     values = np.random.default_rng(0).standard_normal((3, 512)).astype("float32")
     kind = gguf.GGMLQuantizationType[name.upper()]
     packed = gguf.quants.quantize(values, kind)

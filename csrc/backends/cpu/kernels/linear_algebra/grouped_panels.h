@@ -1,6 +1,6 @@
 // Factors of matrix products, packed in groups of elements along K: two of 16 bits or four bytes.
 //
-// 32 rows of A, or 32 columns of B, are packed as [step][2][16 x 64 bytes] and filled up with zeros. 16 x 64 bytes are
+// 32 rows of A, or 32 columns of B, are packed as [step][2][16 x 64 bytes] and filled up. 16 x 64 bytes are
 // a register of AMX: of A they hold 64 bytes of each of 16 rows; of B, row r holds group r of each of 16 columns. What
 // is noted of each row or column follows.
 #pragma once
@@ -16,8 +16,8 @@ constexpr int64_t block = 2 * tile_rows;  // rows and columns of a block of C
 using GroupWords = hn::VFromD<Full<uint32_t>>;
 
 // Factors: Element, an unsigned integer that holds the bits of a factor; flip_a and flip_b, the bits that packing
-// changes; and what is noted of rows and columns from each of their words, which are filled up with zeros: no_note,
-// with_a(notes, words), with_b(notes, words), and note_of(notes), which joins those of one row.
+// changes; and what is noted of rows and columns from each of their words, in which elements beyond K are zeros:
+// no_note, with_a(notes, words), with_b(notes, words), and note_of(notes), which joins those of one row.
 template <class Factors>
 class GroupedPanels {
  public:
@@ -31,9 +31,9 @@ class GroupedPanels {
   uint32_t* notes(char* panel) const { return reinterpret_cast<uint32_t*>(panel + steps() * 2 * tile_bytes); }
 
   // Element k of a row or column of a packed panel.
-  static Element of_row(const char* panel, int64_t row, int64_t k) { return *element(panel, place_in_row(row, k)); }
+  static Element of_row(const char* panel, int64_t row, int64_t k) { return element_at(panel + place_in_row(row, k)); }
   static Element of_column(const char* panel, int64_t column, int64_t k) {
-    return element(panel, place_in_column(column, k))[k % group];
+    return element_at(panel + place_in_column(column, k) + k % group * static_cast<int64_t>(sizeof(Element)));
   }
 
   // Packs up to 32 rows, whose elements along K are `k_stride` apart.
@@ -48,15 +48,16 @@ class GroupedPanels {
     }
   }
 
-  // Packs columns into as many panels as they need.
-  void pack_columns(const Element* from, int64_t stride, int64_t k_stride, int64_t count, char* to) const {
+  // Packs columns into as many panels as they need, which are `pitch` bytes apart.
+  void pack_columns(const Element* from, int64_t stride, int64_t k_stride, int64_t count, char* to,
+                    int64_t pitch) const {
     const int64_t panels = ceil_div(count, block);
-    if (count % block != 0) memset(to + (panels - 1) * bytes(), 0, static_cast<size_t>(bytes()));
+    if (count % block != 0) memset(to + (panels - 1) * pitch, 0, static_cast<size_t>(bytes()));
     for (int64_t panel = 0; panel < panels; ++panel)
-      for (int64_t i = 0; i < block; ++i) notes(to + panel * bytes())[i] = Factors::no_note;
+      for (int64_t i = 0; i < block; ++i) notes(to + panel * pitch)[i] = Factors::no_note;
     for (int64_t j = 0; j < k_; j += depth)
       for (int64_t i = 0; i < count; i += tile_rows) {
-        char* const panel = to + i / block * bytes();
+        char* const panel = to + i / block * pitch;
         pack_tile(from + i * stride + j * k_stride, stride, k_stride, smaller(tile_rows, count - i),
                   smaller(depth, k_ - j), reinterpret_cast<uint32_t*>(panel + place_in_column(i % block, j)),
                   notes(panel) + i % block);
@@ -74,8 +75,10 @@ class GroupedPanels {
            column % tile_rows * 4;
   }
   static Element* element(char* panel, int64_t place) { return reinterpret_cast<Element*>(panel + place); }
-  static const Element* element(const char* panel, int64_t place) {
-    return reinterpret_cast<const Element*>(panel + place);
+  static Element element_at(const char* place) {  // which was written as a word
+    Element x;
+    memcpy(&x, place, sizeof x);
+    return x;
   }
 
   // A row of a register. Returns what is noted of it.

@@ -1,13 +1,13 @@
-// Matrix products of grouped panels. The sums stay in registers for all of K, so the bits of an element depend only on
-// its row of A, its column of B, and K.
+// Matrix products of grouped panels, in pieces of K. The sums of a piece stay in registers, so the bits of an element
+// depend only on its row of A, its column of B, and K.
 //
 // Products is what GroupedPanels needs, and
-//   Sum, Own                 of the sums, and of what an epilogue reads
+//   Sum, Result, Own         the types of sums, of elements of C, and of what an epilogue reads
 //   Engine                   the registers of a thread
 //   Products(call)
-//   multiply<has_16_rows>(engine, a, b, steps, rows, sums)     sums[32][32] = a * b, of which `rows` are needed
+//   multiply(engine, a, b, steps, rows, sums)               sums[32][32] = a * b, of which `rows` are needed
 //   correct(panels, a, b, k, rows, columns, sums)
-//   put(sums, count, out), put_own(sums, count, own)           the sums of a row, as elements of C or for an epilogue
+//   put(sums, count, to)                                    the sums of a row, as Result or Own
 #pragma once
 
 #include "grouped_panels.h"
@@ -18,6 +18,8 @@ namespace {
 // Panels of B that are packed at once: rows of B may lie on different pages, of which each is looked up for all.
 constexpr int64_t panels_at_once = 4;
 
+constexpr int64_t steps_of_piece = 64;
+
 // Rows of A that a task packs. Several blocks, if the second-level cache holds them and not B, which then is read fewer
 // times.
 inline int64_t rows_at_once(const Product& p, int64_t panel_bytes) {
@@ -27,41 +29,32 @@ inline int64_t rows_at_once(const Product& p, int64_t panel_bytes) {
   return smaller(ceil_div(p.m, block), blocks) * block;
 }
 
-// The memory of a thread. `b`: panels of B that this thread alone reads.
-template <class Products>
-struct LocalPanels {
-  char *a, *b;
-  typename Products::Sum* sums;
-  typename Products::Own* own;
-
-  LocalPanels(ScratchArena& scratch, int64_t panel_bytes, int64_t rows, bool packs_b)
-      : a(scratch.array<char>(rows / block * panel_bytes)),
-        b(scratch.array<char>(packs_b ? panels_at_once * panel_bytes : 0)),
-        sums(scratch.array<typename Products::Sum>(block * block)),
-        own(scratch.array<typename Products::Own>(block)) {}
-};
-
 template <class Products>
 struct GroupedProduct {
   using Element = typename Products::Element;
+  using Sum = typename Products::Sum;
+  using Panels = GroupedPanels<Products>;
+  static constexpr int64_t piece_length = steps_of_piece * Panels::depth;
+
   const Call& call;
   const Product p;
   const Products products;
-  const GroupedPanels<Products> panels;
-  const bool reads_b_once;  // so that each task packs its panels
-  const int64_t count;      // of the panels of B
+  const int64_t pieces, piece_bytes;  // of a panel
+  const bool reads_b_once;            // so that each task packs its panels, a piece at a time
+  const int64_t count;                // of the panels of B
   const int64_t task_rows;
   int64_t column_blocks;
-  char* packed = nullptr;  // [batch or 1][panel]
+  char* packed = nullptr;  // [batch or 1][panel][piece]
 
   explicit GroupedProduct(const Call& given)
       : call(given),
         p(product_of(given)),
         products(given),
-        panels(products, p.k),
+        pieces(larger(1, ceil_div(p.k, piece_length))),
+        piece_bytes(panels_of(0).bytes()),
         reads_b_once(!call.in[1].prepared && p.m <= block && (p.batches == 1 || !p.shared_b)),
         count(ceil_div(p.n, block)),
-        task_rows(rows_at_once(p, panels.bytes())) {
+        task_rows(rows_at_once(p, panel_bytes())) {
     // Enough tasks for the threads, unless each would pack A again for little work.
     const int64_t work = p.m * p.n * p.k, rows = ceil_div(p.m, task_rows) * p.batches;
     column_blocks = smaller(smaller(count, ceil_div(12, larger(1, rows))), larger(1, work >> 24));
@@ -70,13 +63,21 @@ struct GroupedProduct {
 
   int64_t tasks() const { return p.batches * ceil_div(p.m, task_rows) * column_blocks; }
 
+  int64_t length_of(int64_t piece) const { return smaller(piece_length, p.k - piece * piece_length); }
+  Panels panels_of(int64_t piece) const { return Panels(products, length_of(piece)); }
+  int64_t panel_bytes() const { return pieces * piece_bytes; }
   // Bytes of B in all panels.
-  int64_t packed_bytes() const { return reads_b_once ? 0 : count * (p.shared_b ? 1 : p.batches) * panels.bytes(); }
-  // Packs the panels [first, last) of a batch.
+  int64_t packed_bytes() const { return reads_b_once ? 0 : count * (p.shared_b ? 1 : p.batches) * panel_bytes(); }
+
+  // A piece of the panels [first, last) of a batch.
+  void pack_columns(int64_t batch, int64_t piece, int64_t first, int64_t last, char* to, int64_t pitch) const {
+    const auto* const b = reinterpret_cast<const Element*>(call.in[1].data) + p.offset(p.b_batch, batch);
+    panels_of(piece).pack_columns(b + first * block * p.b_column + piece * piece_length * p.b_row, p.b_column, p.b_row,
+                                  smaller(last * block, p.n) - first * block, to, pitch);
+  }
   void pack_panels(int64_t batch, int64_t first, int64_t last, char* to) const {
-    const auto* b = reinterpret_cast<const Element*>(call.in[1].data) + p.offset(p.b_batch, batch);
-    const int64_t columns = smaller(last * block, p.n) - first * block;
-    panels.pack_columns(b + first * block * p.b_column, p.b_column, p.b_row, columns, to);
+    for (int64_t piece = 0; piece < pieces; ++piece)
+      pack_columns(batch, piece, first, last, to + piece * piece_bytes, panel_bytes());
   }
   fe_error* pack_b(char* to) const {
     const int64_t parts = ceil_div(count, panels_at_once), matrices = p.shared_b ? 1 : p.batches;
@@ -85,61 +86,104 @@ struct GroupedProduct {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i % parts * panels_at_once;
         pack_panels(i / parts, first, smaller(first + panels_at_once, count),
-                    to + (i / parts * count + first) * panels.bytes());
+                    to + (i / parts * count + first) * panel_bytes());
       }
     });
   }
 
+  // The memory of a thread: blocks of A, panels of B that this thread alone reads, sums of panels and those of a piece.
+  struct Local {
+    char *a, *b;
+    Sum *totals, *sums;
+    typename Products::Own* own;
+
+    Local(ScratchArena& scratch, const GroupedProduct& product) {
+      const int64_t together = product.panels_of_task();
+      a = scratch.array<char>(product.task_rows / block * product.pieces_of_a() * product.piece_bytes);
+      b = scratch.array<char>(product.reads_b_once ? together * product.piece_bytes : 0);
+      totals = scratch.array<Sum>(together * block * block);
+      sums = scratch.array<Sum>(block * block);
+      own = scratch.array<typename Products::Own>(block);
+    }
+  };
+  int64_t panels_of_task() const { return reads_b_once ? smaller(panels_at_once, count) : 1; }
+  int64_t pieces_of_a() const { return reads_b_once ? 1 : pieces; }  // that are kept
+
   // One task: rows of one batch times a part of the columns.
-  fe_error* rows_times_columns(typename Products::Engine& engine, int64_t task, char* local) const {
-    ScratchArena scratch(local);
-    const LocalPanels<Products> memory(scratch, panels.bytes(), task_rows, reads_b_once);
-    const int64_t row_blocks = ceil_div(p.m, task_rows), batch = task / (row_blocks * column_blocks);
-    const int64_t row = task / column_blocks % row_blocks * task_rows, part = task % column_blocks;
-    const int64_t rows = smaller(task_rows, p.m - row);
-    const auto* const a = reinterpret_cast<const Element*>(call.in[0].data) + p.offset(p.a_batch, batch);
-    for (int64_t i = 0; i < rows; i += block)
-      panels.pack_rows(a + (row + i) * p.a_row, p.a_row, p.a_column, smaller(block, rows - i),
-                       memory.a + i / block * panels.bytes());
-    const int64_t first = part * count / column_blocks, last = (part + 1) * count / column_blocks;
-    for (int64_t panel = first; panel < last; ++panel) {
-      char* b = packed + ((p.shared_b ? 0 : batch * count) + panel) * panels.bytes();
-      if (reads_b_once) {
-        const int64_t place = (panel - first) % panels_at_once;
-        if (place == 0) pack_panels(batch, panel, smaller(panel + panels_at_once, last), memory.b);
-        b = memory.b + place * panels.bytes();
+  struct Task {
+    const GroupedProduct& product;
+    const Local& memory;
+    typename Products::Engine& engine;
+    char* local;
+    int64_t batch, first_row, rows;
+
+    void pack_rows(int64_t row, int64_t piece, char* to) const {
+      const Product& p = product.p;
+      const auto* const a = reinterpret_cast<const Element*>(product.call.in[0].data) + p.offset(p.a_batch, batch);
+      product.panels_of(piece).pack_rows(a + (first_row + row) * p.a_row + piece * piece_length * p.a_column, p.a_row,
+                                         p.a_column, smaller(block, rows - row), to);
+    }
+    char* piece_of_a(int64_t row, int64_t piece) const {
+      return memory.a + (row / block * product.pieces_of_a() + piece % product.pieces_of_a()) * product.piece_bytes;
+    }
+
+    fe_error* run(int64_t first, int64_t last) const {
+      const bool keeps_a = product.pieces_of_a() == product.pieces;
+      if (keeps_a)
+        for (int64_t row = 0; row < rows; row += block)
+          for (int64_t piece = 0; piece < product.pieces; ++piece) pack_rows(row, piece, piece_of_a(row, piece));
+      for (int64_t panel = first; panel < last; panel += product.panels_of_task()) {
+        const int64_t end = smaller(last, panel + product.panels_of_task());
+        for (int64_t row = 0; row < rows; row += block) {
+          for (int64_t piece = 0; piece < product.pieces; ++piece) {
+            if (!keeps_a) pack_rows(row, piece, piece_of_a(row, piece));
+            multiply(row, piece, panel, end);
+          }
+          if (fe_error* error = finish(row, panel, end)) return error;
+        }
       }
-      for (int64_t i = 0; i < rows; i += block)
-        if (fe_error* error = multiply(engine, memory, memory.a + i / block * panels.bytes(), b, batch, row + i, panel,
-                                       smaller(block, rows - i), local))
-          return error;
-    }
-    return nullptr;
-  }
-
-  // A block of C, from `row` of a batch on.
-  fe_error* multiply(typename Products::Engine& engine, const LocalPanels<Products>& memory, char* a, char* b,
-                     int64_t batch, int64_t row, int64_t panel, int64_t rows, char* local) const {
-    products.multiply(engine, a, b, panels.steps(), rows, memory.sums);
-    const int64_t columns = smaller(block, p.n - panel * block);
-    products.correct(panels, a, b, p.k, rows, columns, memory.sums);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t at = (batch * p.m + row + i) * p.n + panel * block;
-      if (fe_error* error = finish(memory.sums + i * block, at, columns, memory.own, local)) return error;
-    }
-    return nullptr;
-  }
-
-  // Writes a row of a block, through `own` if there is an epilogue.
-  fe_error* finish(const typename Products::Sum* sums, int64_t at, int64_t columns, typename Products::Own* own,
-                   char* local) const {
-    if (call.epilogue == nullptr) {
-      Products::put(sums, columns, reinterpret_cast<typename Products::Result*>(call.out[0].data) + at);
       return nullptr;
     }
-    Products::put(sums, columns, own);
-    return call.epilogue->apply(call.epilogue, at, columns, own, local);
-  }
+
+    // Adds the products of a piece to the totals of the panels [first, last).
+    void multiply(int64_t row, int64_t piece, int64_t first, int64_t last) const {
+      const int64_t k = product.length_of(piece), many = smaller(block, rows - row);
+      if (product.reads_b_once) product.pack_columns(batch, piece, first, last, memory.b, product.piece_bytes);
+      const Panels panels = product.panels_of(piece);
+      char* const a = piece_of_a(row, piece);
+      for (int64_t panel = first; panel < last; ++panel) {
+        const int64_t number = (product.p.shared_b ? 0 : batch * product.count) + panel;
+        char* const b = product.reads_b_once
+                            ? memory.b + (panel - first) * product.piece_bytes
+                            : product.packed + number * product.panel_bytes() + piece * product.piece_bytes;
+        Sum *const totals = memory.totals + (panel - first) * block * block, *const to =
+                                                                                 piece == 0 ? totals : memory.sums;
+        product.products.multiply(engine, a, b, panels.steps(), many, to);
+        product.products.correct(panels, a, b, k, many, smaller(block, product.p.n - panel * block), to);
+        if (piece > 0)
+          for (int64_t i = 0; i < many * block; ++i) totals[i] += to[i];
+      }
+    }
+
+    // Writes rows of C, through `own` if there is an epilogue.
+    fe_error* finish(int64_t row, int64_t first, int64_t last) const {
+      const Product& p = product.p;
+      const Call& call = product.call;
+      for (int64_t panel = first; panel < last; ++panel)
+        for (int64_t i = 0; i < smaller(block, rows - row); ++i) {
+          const Sum* const sums = memory.totals + ((panel - first) * block + i) * block;
+          const int64_t at = (batch * p.m + first_row + row + i) * p.n + panel * block;
+          const int64_t columns = smaller(block, p.n - panel * block);
+          if (call.epilogue == nullptr) {
+            Products::put(sums, columns, reinterpret_cast<typename Products::Result*>(call.out[0].data) + at);
+            continue;
+          }
+          Products::put(sums, columns, memory.own);
+          if (fe_error* error = call.epilogue->apply(call.epilogue, at, columns, memory.own, local)) return error;
+        }
+      return nullptr;
+    }
+  };
 
   fe_error* run() {
     packed = call.in[1].prepared ? call.in[1].data : call.scratch;
@@ -147,8 +191,15 @@ struct GroupedProduct {
       if (fe_error* error = pack_b(call.scratch)) return error;
     return parallel_with_local(call, tasks(), 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
       typename Products::Engine engine;
-      for (int64_t task = begin; task < end; ++task)
-        if (fe_error* error = rows_times_columns(engine, task, local)) return error;
+      ScratchArena scratch(local);
+      const Local memory(scratch, *this);
+      const int64_t row_blocks = ceil_div(p.m, task_rows);
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t batch = task / (row_blocks * column_blocks), part = task % column_blocks;
+        const int64_t row = task / column_blocks % row_blocks * task_rows;
+        const Task one{*this, memory, engine, local, batch, row, smaller(task_rows, p.m - row)};
+        if (fe_error* error = one.run(part * count / column_blocks, (part + 1) * count / column_blocks)) return error;
+      }
       return nullptr;
     });
   }
@@ -173,7 +224,7 @@ LocalScratch grouped_local_scratch(const Call& call) {
   if (is_empty(product_of(call))) return {};
   ScratchArena scratch(nullptr);
   const GroupedProduct<Products> product(call);
-  const LocalPanels<Products> memory(scratch, product.panels.bytes(), product.task_rows, product.reads_b_once);
+  const typename GroupedProduct<Products>::Local memory(scratch, product);
   return LocalScratch{scratch.bytes(), product.tasks()};
 }
 
@@ -181,12 +232,12 @@ template <class Products>
 uint64_t grouped_prepare_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
   if (input != 1 || call.in[1].rank < 1) return 0;
   const Product p = product_of(call);
-  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
+  if (!p.shared_b || p.k == 0 || p.n < tile_rows) return 0;  // few columns would take many times their memory
   snprintf(key, key_capacity, "groups/%d/k%lld:%lld/n%lld:%lld", static_cast<int>(call.in[1].dtype),
            static_cast<long long>(p.k), static_cast<long long>(p.b_row), static_cast<long long>(p.n),
            static_cast<long long>(p.b_column));
   const GroupedProduct<Products> product(call);
-  return static_cast<uint64_t>(product.count * product.panels.bytes());
+  return static_cast<uint64_t>(product.count * product.panel_bytes());
 }
 
 template <class Products>
@@ -194,7 +245,7 @@ void prepare_groups(const Call& call, uint32_t, void* to) {
   const GroupedProduct<Products> product(call);
   for (int64_t i = 0; i < product.count; i += panels_at_once)
     product.pack_panels(0, i, smaller(i + panels_at_once, product.count),
-                        static_cast<char*>(to) + i * product.panels.bytes());
+                        static_cast<char*>(to) + i * product.panel_bytes());
 }
 
 }  // namespace

@@ -66,6 +66,28 @@ class Product(Operation):
         return Squeezed(result, (*([-2] if x.ndim == 1 else []), *([-1] if y.ndim == 1 else [])))
 
 
+class ProductOfIntegers(Operation):
+    """matmul_integer of matrices."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, INTEGERS, 2)
+        if x is None:
+            return None
+        shape, dtype = scope.values[x].shape, scope.values[x].dtype.name
+        columns = scope.choose([1, 2, 5, 17, 33])
+        size = int(np.prod((*shape[:-1], columns), dtype=object))
+        if not scope.takes(self.name, dtype, dtype) or size > scope.most or size * shape[-1] > 64 * scope.most:
+            return None
+        other = scope.add_input(dtype, (shape[-1], columns))
+        return None if other is None else self.drawn(x, other)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.matmul_integer({', '.join(operands)})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        return by_case(self.name, given)
+
+
 class Squeezed(Reference):
     """The reference of a product with a vector, which is judged as one of matrices."""
 
@@ -167,6 +189,7 @@ class Rotation(Operation):
 
 OPERATIONS: list[Operation] = [
     Product("matmul", 2),
+    ProductOfIntegers("matmul_integer", 0.5),
     Attention("scaled_dot_product_attention", 0.6),
     Rows("linear", 0.5),
     Rotation("rope", 0.5),
