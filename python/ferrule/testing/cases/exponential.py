@@ -26,8 +26,11 @@ BINARY = elementwise(2)
 
 
 def power(x1: Values, x2: Values) -> Values:
-    """NumPy's power: pow(nan, 0) and pow(1, nan) are 1."""
-    return np.asarray(np.power(x1, x2))
+    """NumPy's power: pow(nan, 0) and pow(1, nan) are 1. For one exponent it may take the square root, whose results for
+    -0 and -inf are not those of pow."""
+    shape = np.broadcast_shapes(x1.shape, x2.shape)
+    exponents = np.broadcast_to(x2, shape).reshape(-1).copy()
+    return np.asarray(np.power(np.broadcast_to(x1, shape).reshape(-1), exponents)).reshape(shape)
 
 
 def negative_powers(case: Case) -> Iterator[Failing]:
