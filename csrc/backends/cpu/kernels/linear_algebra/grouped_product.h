@@ -23,9 +23,9 @@ constexpr int64_t steps_of_piece = 64;
 // Rows of A that a task packs. Several blocks, if the second-level cache holds them and not B, which then is read fewer
 // times.
 inline int64_t rows_at_once(const Product& p, int64_t panel_bytes) {
-  constexpr int64_t cache = 1 << 20, most = 4;
-  const bool has_small_b = ceil_div(p.n, block) * panel_bytes <= cache;
-  const int64_t blocks = has_small_b ? 1 : larger(1, smaller(most, cache / 2 / panel_bytes));
+  constexpr int64_t of_a = 1 << 19, of_b = 3 << 19, most = 4;
+  const bool has_small_b = ceil_div(p.n, block) * panel_bytes <= of_b;
+  const int64_t blocks = has_small_b ? 1 : larger(1, smaller(most, of_a / panel_bytes));
   return smaller(ceil_div(p.m, block), blocks) * block;
 }
 
