@@ -5,6 +5,9 @@
 #include "kernels/elementwise_plan.h"
 #include "kernels/planning.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace ferrule::cuda {
 namespace {
 
@@ -23,9 +26,10 @@ Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) 
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
   const std::string dtype = sdk::host->dtype_name(x.dtype());
-#define IS_DTYPE(name, Block) || dtype == #name
-  if (!(false BLOCK_DTYPES(IS_DTYPE))) return refusal("it does not decode these blocks");
-#undef IS_DTYPE
+#define NAME(name, Block) #name,
+  constexpr std::string_view decoded[] = {BLOCK_DTYPES(NAME)};
+#undef NAME
+  if (std::ranges::find(decoded, dtype) == std::end(decoded)) return refusal("it does not decode these blocks");
   Plan plan = plan_named("dequantize." + dtype);
   plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
