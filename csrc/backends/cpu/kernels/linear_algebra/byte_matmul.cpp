@@ -65,18 +65,16 @@ struct ByteVectors : ByteFactors<Result> {
   }
 };
 
-bool accepts(const Call& call) { return are_bytes(call); }
-
 }  // namespace
 
-KERNEL(byte_matmul, .op = "matmul", .dtypes = byte_dtypes, .takes_epilogue = true, .accepts = accepts,
+KERNEL(byte_matmul, .op = "matmul", .dtypes = byte_dtypes, .takes_epilogue = true, .accepts = are_bytes,
        .scratch_size = grouped_scratch_size<ByteVectors<uint8_t>>,
        .local_scratch = grouped_local_scratch<ByteVectors<uint8_t>>,
        .prepare_size = grouped_prepare_size<ByteVectors<uint8_t>>, .prepare = prepare_groups<ByteVectors<uint8_t>>) {
   return multiply_groups<ByteVectors<uint8_t>>(call);
 }
 
-KERNEL(byte_matmul_integer, .op = "matmul_integer", .dtypes = byte_dtypes, .takes_epilogue = true, .accepts = accepts,
+KERNEL(byte_matmul_integer, .op = "matmul_integer", .dtypes = byte_dtypes, .takes_epilogue = true, .accepts = are_bytes,
        .scratch_size = grouped_scratch_size<ByteVectors<int32_t>>,
        .local_scratch = grouped_local_scratch<ByteVectors<int32_t>>,
        .prepare_size = grouped_prepare_size<ByteVectors<int32_t>>, .prepare = prepare_groups<ByteVectors<int32_t>>) {

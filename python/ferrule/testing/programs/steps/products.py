@@ -66,20 +66,26 @@ class Product(Operation):
         return Squeezed(result, (*([-2] if x.ndim == 1 else []), *([-1] if y.ndim == 1 else [])))
 
 
+def draw_factors(scope: Scope, op: str, dtypes: Sequence[str], rank: int, *, has_rows: bool) -> tuple[str, str] | None:
+    """Draw a value with at least `rank` axes, and a new matrix of its dtype: its right factor, or rows of weights."""
+    x = scope.of_dtype(op, dtypes, rank)
+    if x is None:
+        return None
+    shape, dtype = scope.values[x].shape, scope.values[x].dtype.name
+    columns = scope.choose([1, 2, 5, 17, 33])
+    size = int(np.prod((*shape[:-1], columns), dtype=object))
+    if not scope.takes(op, dtype, dtype) or size > scope.most or size * shape[-1] > 64 * scope.most:
+        return None
+    other = scope.add_input(dtype, (columns, shape[-1]) if has_rows else (shape[-1], columns))
+    return None if other is None else (x, other)
+
+
 class ProductOfIntegers(Operation):
     """matmul_integer of matrices."""
 
     def draw(self, scope: Scope) -> Drawn | None:
-        x = scope.of_dtype(self.name, INTEGERS, 2)
-        if x is None:
-            return None
-        shape, dtype = scope.values[x].shape, scope.values[x].dtype.name
-        columns = scope.choose([1, 2, 5, 17, 33])
-        size = int(np.prod((*shape[:-1], columns), dtype=object))
-        if not scope.takes(self.name, dtype, dtype) or size > scope.most or size * shape[-1] > 64 * scope.most:
-            return None
-        other = scope.add_input(dtype, (shape[-1], columns))
-        return None if other is None else self.drawn(x, other)
+        factors = draw_factors(scope, self.name, INTEGERS, 2, has_rows=False)
+        return factors and self.drawn(*factors)
 
     def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
         return f"fe.matmul_integer({', '.join(operands)})"
@@ -143,16 +149,8 @@ class Rows(Operation):
     """linear: rows times the rows of weights."""
 
     def draw(self, scope: Scope) -> Drawn | None:
-        x = scope.of_dtype(self.name, FLOATS, 1)
-        if x is None:
-            return None
-        shape, dtype = scope.values[x].shape, scope.values[x].dtype.name
-        columns = scope.choose([1, 2, 5, 17, 33])
-        size = int(np.prod((*shape[:-1], columns), dtype=object))
-        if not scope.takes(self.name, dtype, dtype) or size > scope.most or size * shape[-1] > 64 * scope.most:
-            return None
-        w = scope.add_input(dtype, (columns, shape[-1]))
-        return None if w is None else self.drawn(x, w)
+        factors = draw_factors(scope, self.name, FLOATS, 1, has_rows=True)
+        return factors and self.drawn(*factors)
 
     def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
         return f"fe.linear({', '.join(operands)})"
