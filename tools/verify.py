@@ -32,7 +32,7 @@ READ_BY = {
     r"^tests/ports/|^tools/other_systems\.py$": ("wine", "qemu"),
     r"^tests/(python|hostile)/.*test_\w+\.py$": ("address", "wine"),
     r"^tools/sanitizers\.py$": ("address", "thread"),
-    r"^tools/wheels\.py$": ("wheels", "wine", "qemu"),
+    r"^(tools/wheels\.py|cmake/toolchains/zig\.cmake)$": ("wheels", "wine", "qemu"),
     r"^\.clang-tidy$": ("tidy",),
     **{
         f"^csrc/backends/{name}/": (name, "address", "thread", "wheels", "wine", "qemu", "tidy")

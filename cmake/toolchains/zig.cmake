@@ -84,6 +84,8 @@ endif()
 
 foreach(language C CXX ASM)
   set(CMAKE_${language}_COMPILER_TARGET ${FERRULE_TARGET})
+  # zig writes debugging information unless told not to: a quarter of the time, and nobody ships it.
+  set(CMAKE_${language}_FLAGS_INIT -g0)
 endforeach()
 # zig compiles libc++ for each set of such options, which takes a minute. CMake's checks use that of a release.
 get_property(is_check GLOBAL PROPERTY IN_TRY_COMPILE)
