@@ -100,11 +100,6 @@ def qemu(sample: Sample) -> Iterator[Step]:
     yield Step("wheel for Arm", lambda: wheels.core(arm))
     yield Step("CPython for Arm", lambda: _arm_python(folder))
     yield Step("package", lambda: testing.pytest("ports/test_arm64.py", *early, env={"FERRULE_PORT": str(folder)}))
-    amx = PORTS / "sapphirerapids"
-    name = "sapphirerapids"
-    yield Step(name, lambda: compile("linux_x86_64", amx, f"ferrule-cpu-{name}", variant=name))
-    its_files = {"FERRULE_SAPPHIRERAPIDS": str(amx)}
-    yield Step(f"its file ({name})", lambda: testing.pytest("ports/test_sapphirerapids.py", env=its_files))
 
 
 def _arm_python(folder: Path) -> None:

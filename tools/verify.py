@@ -28,7 +28,7 @@ READ_BY = {
     r"^tests/fuzz/": ("fuzz", "tidy"),
     r"^tests/cpp/(?!loader/driver).*_test\.cpp$": ("address", "thread", "static", "wine", "qemu", "tidy"),
     r"^tests/ports/.*windows": ("wine",),
-    r"^tests/ports/.*(arm64|debian|emulated|musl|sapphirerapids)": ("qemu",),
+    r"^tests/ports/.*(arm64|debian|emulated|musl)": ("qemu",),
     r"^tests/ports/|^tools/other_systems\.py$": ("wine", "qemu"),
     r"^tests/(python|hostile)/.*test_\w+\.py$": ("address", "wine"),
     r"^tools/sanitizers\.py$": ("address", "thread"),

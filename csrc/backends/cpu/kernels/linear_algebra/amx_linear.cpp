@@ -58,17 +58,25 @@ class AmxRows {
     memset(c, 0, static_cast<size_t>(tiles_.rows() * panel_columns) * sizeof(float));
     tiles_.begin(c);
     bool is_complete = tiles_.is_complete();
-    for (int64_t number = 0; number < parts; ++number) {
+    const auto decode_next = [&](int64_t number) {
+      prefetch_parts(panels, number, parts_of_block);
       auto weights = decode(panels, number);
       if (!weights.are_finite()) {
         is_complete = false;
         weights.leave_out();
       }
-      // A register that is loaded right after its memory was written would wait for it.
-      if (number > 0) tiles_.multiply(number - 1);
+    };
+    if (tiles_.rows() == 1) {
+      tiles_.multiply_row(parts, decode_next);
+    } else {
+      for (int64_t number = 0; number < parts; ++number) {
+        decode_next(number);
+        // A register that is loaded right after its memory was written would wait for it.
+        if (number > 0) tiles_.multiply(number - 1);
+      }
+      if (parts > 0) tiles_.multiply(parts - 1);
+      tiles_.finish();
     }
-    if (parts > 0) tiles_.multiply(parts - 1);
-    tiles_.finish();
     for (int64_t number = 0; number < parts && !is_complete; ++number) add_left_out(panels, number, c);
   }
 

@@ -56,6 +56,15 @@ class AmxTiles {
     float *scale, *rest;
 
     bool are_finite() const { return all_sections_finite<sections, has_rest>(scale, rest); }
+    // Adds zeros, or NaN for numbers that are not finite.
+    HWY_INLINE Lanes plus_zero_if_finite(Lanes sum) const {
+      const Full<float> d;
+      for (int64_t j = 0; j < sections * panel_columns; j += lanes) {
+        sum = hn::MulAdd(hn::Load(d, scale + j), hn::Zero(d), sum);
+        if constexpr (has_rest) sum = hn::MulAdd(hn::Load(d, rest + j), hn::Zero(d), sum);
+      }
+      return sum;
+    }
     void leave_out() {
       memset(scale, 0, sections * panel_columns * sizeof(float));
       memset(rest, 0, sections * panel_columns * sizeof(float));
@@ -72,13 +81,10 @@ class AmxTiles {
   AmxTiles(ScratchArena& scratch, const Product& product) : p_(product) {
     const int64_t rows = together(p_), tiles = ceil_div(rows, tile_rows), parts = p_.k / part;
     const int64_t places = tiles * tall_of(rows) * parts;
-    x_ = scratch.array<BFloat16>(places * 3 * part);
+    x_ = scratch.array<BFloat16>(3 * part * larger(places, parts * sections * smaller(rows, fewest)));
     sums_ = scratch.array<float>(has_rest ? places * sections : 0);
     left_out_ = scratch.array<uint16_t>(tiles * parts);
-    pairs_ = scratch.array<uint32_t>(2 * register_size);
-    scales_ = scratch.array<float>(buffers * sections * panel_columns);
-    rests_ = scratch.array<float>(buffers * sections * panel_columns);
-    products_ = scratch.array<float>(2 * register_size);
+    buffers_ = scratch.array<float>(3 * page);
     row_ = scratch.array<float>(part);
   }
 
@@ -97,11 +103,11 @@ class AmxTiles {
     rows_ = rows;
     tiles_ = ceil_div(rows, tile_rows);
     tall_ = tall_of(rows);
-    is_short_ = 3 * tall_ <= tile_rows;
+    holds_ = tall_ <= fewest ? Holds::all_sections : 3 * tall_ <= tile_rows ? Holds::one_section : Holds::third;
     is_complete_ = true;
     shape_registers();
     BFloat16* to = x_;
-    for (int64_t i = 0; i < p_.k / part * tiles_; ++i, to += 3 * tall_ * part) {
+    for (int64_t i = 0; i < p_.k / part * tiles_; ++i, to += vectors_of_row() * tall_ * part) {
       const int64_t first = i % tiles_ * tall_;
       left_out_[i] = 0;
       for (int64_t row = 0; row < tall_; ++row) {
@@ -123,25 +129,56 @@ class AmxTiles {
   // Products with a panel: c[rows][panel_columns] += the sum of multiply(number) for all parts. weights(number) is
   // written before, and may be overwritten when two more parts were multiplied.
   void begin(float* c) { c_ = c; }
-  Weights weights(int64_t number) const {
-    const int64_t scale = number % buffers * sections * panel_columns;
-    return {pairs_ + number % 2 * register_size, scales_ + scale, rests_ + scale};
+  HWY_INLINE Weights weights(int64_t number) const {
+    // Scales of as many parts as are decoded and not added yet.
+    float* const half = buffers_ + number % 2 * page / 2;
+    float* const scale = half + 2 * page + number / 2 % 2 * page / 4;
+    return {reinterpret_cast<uint32_t*>(half), scale, scale + sections * panel_columns};
   }
-  void multiply(int64_t number) { is_short_ ? multiply_part<true>(number) : multiply_part<false>(number); }
+  void multiply(int64_t number) {
+    if (holds_ == Holds::all_sections)
+      multiply_part<Holds::all_sections>(number);
+    else if (holds_ == Holds::one_section)
+      multiply_part<Holds::one_section>(number);
+    else
+      multiply_part<Holds::third>(number);
+  }
   void finish() {
-    for (int i = 0; i < 2; ++i) {
-      turn_ ^= 1;
-      if (is_short_)
-        turn_ == 0 ? go_on<true, 0>() : go_on<true, 1>();
-      else
-        turn_ == 0 ? go_on<false, 0>() : go_on<false, 1>();
+    if (holds_ == Holds::all_sections)
+      finish<Holds::all_sections>();
+    else if (holds_ == Holds::one_section)
+      finish<Holds::one_section>();
+    else
+      finish<Holds::third>();
+  }
+  // All of that for one row, whose sums stay in vector registers. `decode` writes the weights of a part.
+  template <class Decode>
+  void multiply_row(int64_t parts, const Decode& decode) {
+    const Full<float> d;
+    Lanes sum[vectors] = {hn::Zero(d), hn::Zero(d)};
+    for (int64_t step = 0; step < parts + 3; ++step) {
+      if (step < parts) decode(step);
+      step % 2 == 0 ? row_step<0>(step, parts, sum) : row_step<1>(step, parts, sum);
     }
+    for_vectors_of_panel([&](auto v) { hn::Store(sum[v.value], d, c_ + v.value * lanes); });
   }
 
  private:
+  // What a register has of the rows of x: a third of a section, all thirds of it one below the other, or those of all
+  // sections, with zeros where other sections have elements.
+  enum class Holds { third, one_section, all_sections };
+  static constexpr int64_t blocks_of(Holds holds) {
+    return holds == Holds::third ? 1 : holds == Holds::one_section ? 3 : 3 * sections;
+  }
+  static constexpr int64_t fewest = tile_rows / (3 * sections);  // rows of x, of which a register has all
+
   static constexpr int64_t per_scale = part / sections;
   static constexpr int64_t register_size = column_tiles * tile_rows * 16;  // elements of those beside each other
-  static constexpr int64_t buffers = 4;  // of scales: as many parts as are decoded and not added yet, rounded up
+  // Three pages of numbers: pairs of two parts, products of two turns, scales. A load waits for an earlier store that has
+  // its place of 4 KB. So what is read while the pairs of a part are written lies where the other part has them.
+  static constexpr int64_t page = 1024;
+  static_assert(2 * register_size <= page && 8 * sections * panel_columns <= page);
+  HWY_INLINE float* products(int turn) const { return buffers_ + page + (1 - turn) * page / 2; }
 
   struct Job {
     float* c = nullptr;
@@ -151,12 +188,15 @@ class AmxTiles {
 
   static int64_t tall_of(int64_t rows) { return ceil_div(rows, larger(1, ceil_div(rows, tile_rows))); }
 
+  int64_t vectors_of_row() const { return larger(3, blocks_of(holds_)); }
+
   void shape_registers() {
     TileShapes shapes;
-    const auto height = static_cast<uint8_t>(is_short_ ? 3 * tall_ : tall_);
+    const auto height = static_cast<uint8_t>(blocks_of(holds_) * tall_);
+    const int64_t elements = holds_ == Holds::all_sections ? part : per_scale;
     for (int t = 0; t < 6; ++t) shapes.rows[t] = height;
-    for (int t = 4; t < 6; ++t) shapes.row_bytes[t] = static_cast<uint16_t>(2 * per_scale);
-    for (int t = 6; t < 8; ++t) shapes.rows[t] = static_cast<uint8_t>(per_scale / 2);
+    for (int t = 4; t < 6; ++t) shapes.row_bytes[t] = static_cast<uint16_t>(2 * elements);
+    for (int t = 6; t < 8; ++t) shapes.rows[t] = static_cast<uint8_t>(elements / 2);
     registers_.set(shapes);
   }
 
@@ -164,6 +204,14 @@ class AmxTiles {
   bool pack_row(const float* x, int64_t row_of_tile, int64_t place, BFloat16* to) {
     const Full<float> d;
     if (!split(x, to, tall_ * part)) return false;
+    if (sections == 2 && holds_ == Holds::all_sections)
+      for (int third = 0; third < 3; ++third) {
+        BFloat16 *const first = to + third * tall_ * part, *const second = first + 3 * tall_ * part;
+        constexpr size_t bytes = per_scale * sizeof(BFloat16);
+        memset(second, 0, bytes);
+        memcpy(second + per_scale, first + per_scale, bytes);
+        memset(first + per_scale, 0, bytes);
+      }
     if constexpr (has_rest)
       for (int64_t section = 0; section < sections; ++section) {
         Lanes sum = hn::Zero(d);
@@ -173,20 +221,27 @@ class AmxTiles {
     return true;
   }
   void leave_out(int64_t row_of_tile, int64_t place, BFloat16* to) {
-    for (int third = 0; third < 3; ++third) memset(to + third * tall_ * part, 0, part * sizeof(BFloat16));
+    for (int64_t i = 0; i < vectors_of_row(); ++i) memset(to + i * tall_ * part, 0, part * sizeof(BFloat16));
     if constexpr (has_rest)
       for (int64_t section = 0; section < sections; ++section)
         sums_[(place * sections + section) * tall_ + row_of_tile] = 0;
   }
 
-  template <bool is_short>
+  template <Holds holds>
+  void finish() {
+    for (int i = 0; i < 2; ++i) {
+      turn_ ^= 1;
+      turn_ == 0 ? go_on<holds, 0>() : go_on<holds, 1>();
+    }
+  }
+  template <Holds holds>
   HWY_NOINLINE void multiply_part(int64_t number) {
     // Members are read again after each access to a register.
-    const int64_t tall = tall_, tiles = tiles_, rows = rows_;
+    const int64_t tall = tall_, tiles = tiles_, rows = rows_, third = tall * part, tile_size = vectors_of_row() * third;
     const Weights w = weights(number);
-    const BFloat16* x = x_ + number * tiles * 3 * tall * part;
+    const BFloat16* x = x_ + number * tiles * tile_size;
     const float* sums = sums_ + number * tiles * sections * tall;
-    for (int64_t section = 0; section < sections; ++section) {
+    for (int64_t section = 0; section < (holds == Holds::all_sections ? 1 : sections); ++section) {
       const uint32_t* const pairs = w.pairs + section * per_scale / 2 * 16;
       registers_.template load<6>(pairs);
       if constexpr (column_tiles == 2) registers_.template load<7>(pairs + tile_rows * 16);
@@ -194,28 +249,56 @@ class AmxTiles {
       for (int64_t tile = 0; tile < tiles; ++tile) {
         job.rows = smaller(tall, rows - tile * tall);
         turn_ ^= 1;
-        turn_ == 0 ? multiply_tile<is_short, 0>(x + tile * 3 * tall * part + section * per_scale, tall * part, job)
-                   : multiply_tile<is_short, 1>(x + tile * 3 * tall * part + section * per_scale, tall * part, job);
+        turn_ == 0 ? multiply_tile<holds, 0>(x + tile * tile_size + section * per_scale, third, job)
+                   : multiply_tile<holds, 1>(x + tile * tile_size + section * per_scale, third, job);
         job.c += tall * panel_columns;
         job.sums += sections * tall;
       }
     }
   }
+  // Begins with part step - 1, stores the products of the part before, and adds those of the one before that.
+  template <int turn>
+  HWY_INLINE void row_step(int64_t step, int64_t parts, Lanes* sum) {
+    constexpr int c = 2 * turn, other = 2 * (1 - turn);
+    constexpr int64_t blocks = blocks_of(Holds::all_sections);
+    if (step > 0 && step <= parts) {
+      const uint32_t* const pairs = weights(step - 1).pairs;
+      registers_.template load<6>(pairs);
+      if constexpr (column_tiles == 2) registers_.template load<7>(pairs + tile_rows * 16);
+      registers_.template zero<c>();
+      registers_.template zero<c + 1>();
+      registers_.template load<4>(x_ + (step - 1) * larger(3, blocks) * part);
+      add_products<c, 4>();
+    }
+    if (step > 1 && step <= parts + 1) {
+      float* const to = products(1 - turn);
+      registers_.template store<other>(to, tile_row_bytes);
+      if constexpr (column_tiles == 2) registers_.template store<other + 1>(to + blocks * 16, tile_row_bytes);
+    }
+    if (step > 2) {
+      const Weights w = weights(step - 3);
+      const Factors<Holds::all_sections> factors(w.scale, w.rest);
+      for_vectors_of_panel([&](auto v) {
+        const float* const at = products(turn) + place_of_vector(v.value, blocks);
+        sum[v.value] = factors.template add_to<v.value>(sum[v.value], at, 1, sums_ + (step - 3) * sections);
+      });
+    }
+  }
   // Multiplies with the loaded weights. `third`: elements between the thirds of x
-  template <bool is_short, int turn>
+  template <Holds holds, int turn>
   HWY_INLINE void multiply_tile(const BFloat16* x, int64_t third, const Job& job) {
     constexpr int c = 2 * turn;
     registers_.template zero<c>();
     registers_.template zero<c + 1>();
     registers_.template load<4>(x);
     add_products<c, 4>();
-    if constexpr (!is_short) {
+    if constexpr (holds == Holds::third) {
       registers_.template load<5>(x + third);
       add_products<c, 5>();
       registers_.template load<4>(x + 2 * third);
       add_products<c, 4>();
     }
-    go_on<is_short, turn>();
+    go_on<holds, turn>();
     jobs_[turn] = job;
   }
   template <int c, int a>
@@ -225,53 +308,70 @@ class AmxTiles {
   }
 
   // Stores the products of the other turn, and adds those of this one, which were stored before.
-  template <bool is_short, int turn>
+  template <Holds holds, int turn>
   HWY_INLINE void go_on() {
     constexpr int other = 1 - turn;
     if (jobs_[other].c != nullptr) {
-      float* const to = products_ + other * register_size;
+      float* const to = products(other);
       registers_.template store<2 * other>(to, tile_row_bytes);
       if constexpr (column_tiles == 2)
-        registers_.template store<2 * other + 1>(to + (is_short ? 3 : 1) * tall_ * 16, tile_row_bytes);
+        registers_.template store<2 * other + 1>(to + blocks_of(holds) * tall_ * 16, tile_row_bytes);
     }
-    if (jobs_[turn].c != nullptr) add<is_short>(jobs_[turn], products_ + turn * register_size);
+    if (jobs_[turn].c != nullptr) add<holds>(jobs_[turn], products(turn));
     jobs_[turn].c = nullptr;
   }
-  // c += scale * products + rest * sums
-  template <bool is_short>
+  // c += scale * products + rest * sums, for each section
+  template <Holds holds>
   HWY_INLINE void add(const Job& job, const float* from) {
     const Full<float> d;
-    const int64_t tall = tall_, height = (is_short ? 3 : 1) * tall, count = job.rows;
+    const int64_t tall = tall_, height = blocks_of(holds) * tall;
     float* to = job.c;
-    const float* const sums = job.sums;
-    Lanes scale[vectors], rest[vectors];
-    for_vectors_of_panel([&](auto v) {
-      scale[v.value] = hn::Load(d, job.scale + v.value * lanes);
-      if constexpr (has_rest) rest[v.value] = hn::Load(d, job.rest + v.value * lanes);
-    });
-    for (int64_t i = 0; i < count; ++i, to += panel_columns)
+    const Factors<holds> factors(job.scale, job.rest);
+    for (int64_t i = 0; i < job.rows; ++i, to += panel_columns)
       for_vectors_of_panel([&](auto v) {
         const float* const at = from + place_of_vector(v.value, height) + i * 16;
-        Lanes sum = hn::Load(d, at);
-        if constexpr (is_short)
-          sum = hn::Add(hn::Add(sum, hn::Load(d, at + tall * 16)), hn::Load(d, at + 2 * tall * 16));
-        Lanes all = hn::MulAdd(sum, scale[v.value], hn::Load(d, to + v.value * lanes));
-        if constexpr (has_rest) all = hn::MulAdd(hn::Set(d, sums[i]), rest[v.value], all);
-        hn::Store(all, d, to + v.value * lanes);
+        const Lanes before = hn::Load(d, to + v.value * lanes);
+        hn::Store(factors.template add_to<v.value>(before, at, tall, job.sums + i), d, to + v.value * lanes);
       });
   }
+  // Scales and rests of the sections that a register holds.
+  template <Holds holds>
+  struct Factors {
+    static constexpr int64_t count = holds == Holds::all_sections ? sections : 1;
+    Lanes scale[count][vectors], rest[count][vectors];
+
+    HWY_INLINE Factors(const float* scales, const float* rests) {
+      const Full<float> d;
+      for (int64_t s = 0; s < count; ++s)
+        for_vectors_of_panel([&](auto v) {
+          scale[s][v.value] = hn::Load(d, scales + s * panel_columns + v.value * lanes);
+          if constexpr (has_rest) rest[s][v.value] = hn::Load(d, rests + s * panel_columns + v.value * lanes);
+        });
+    }
+    // `at`: products of vector v of a row, `tall` rows of 16 from those of the next third
+    template <int v>
+    HWY_INLINE Lanes add_to(Lanes sum, const float* at, int64_t tall, const float* sums) const {
+      const Full<float> d;
+      for (int64_t s = 0; s < count; ++s, at += 3 * tall * 16) {
+        Lanes product = hn::Load(d, at);
+        if constexpr (holds != Holds::third)
+          product = hn::Add(hn::Add(product, hn::Load(d, at + tall * 16)), hn::Load(d, at + 2 * tall * 16));
+        sum = hn::MulAdd(product, scale[s][v], sum);
+        if constexpr (has_rest) sum = hn::MulAdd(hn::Set(d, sums[s * tall]), rest[s][v], sum);
+      }
+      return sum;
+    }
+  };
 
   const Product& p_;
-  BFloat16* x_;             // [part][tile][third][row of the tile][32]
+  BFloat16* x_;             // [part][tile][third][row of the tile][32], or [part][section][third][row][32]
   float* sums_;             // [part][tile][section][row of the tile], of the elements of a part
   uint16_t* left_out_;      // [part][tile]: a bit for each row that AMX does not multiply
-  uint32_t* pairs_;         // of two parts, so that the one is decoded while the other is multiplied
-  float *scales_, *rests_;  // of as many parts as may be decoded and not be added yet
-  float *products_, *row_;
+  float *buffers_, *row_;
   const float* given_ = nullptr;
   float* c_ = nullptr;
   int64_t rows_ = 0, tiles_ = 0, tall_ = 0;  // tall_: rows of a tile
-  bool is_short_ = false;                    // all thirds are rows of one register
+  Holds holds_ = Holds::third;
   bool is_complete_ = true;
   int turn_ = 0;
   Job jobs_[2];

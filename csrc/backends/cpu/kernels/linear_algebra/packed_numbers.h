@@ -142,6 +142,9 @@ struct BFloat16OneOf64 {
 
 // ---- The numbers
 
+// For lambdas: g++ makes functions of large ones, which read whatever they refer to from memory.
+#define FERRULE_ALWAYS_INLINE __attribute__((always_inline))
+
 // Calls f with Number<0> to Number<count - 1>.
 template <int count, int i = 0, class F>
 HWY_INLINE void for_numbers(const F& f) {
@@ -195,7 +198,7 @@ struct PackedNumbers {
     for (int t = 0; t < low; t += words_per_turn) {
       Turn turn[vectors];
       for_vectors_of_panel([&](auto v) { turn[v.value] = turn_of(t, v.value); });
-      for_numbers<words_per_turn * 32 / low>([&](auto i) {
+      for_numbers<words_per_turn * 32 / low>([&](auto i) FERRULE_ALWAYS_INLINE {
         const int64_t element = t * (32 / low) + i.value;
         for_vectors_of_panel([&](auto v) {
           const Words number = number_at<quad_in_turn(i.value), i.value % 2 * 16 + i.value / 4 % 2 * 8>(turn[v.value]);
@@ -205,52 +208,39 @@ struct PackedNumbers {
     }
   }
 
-#if HWY_MAX_BYTES == 64
-  // Gives the sink value(numbers, pair, vector) for each pair of elements, with the number of an element in each half
-  // of a lane, above which are other bits.
-  template <class Sink, class Value>
-  HWY_INLINE void decode_pairs(Sink& sink, Value value) const {
-#pragma GCC unroll 1
-    for (int t = 0; t < low; t += words_per_turn)
-      for_vectors_of_panel([&](auto v) {
-        const Turn turn = turn_of(t, v.value);
-        for_numbers<words_per_turn * 16 / low>([&](auto i) {
-          const int64_t pair = t * (16 / low) + i.value;
-          const auto both = number_at<quad_in_turn(2 * i.value), i.value / 2 % 2 * 8>(in_halves(turn));
-          sink.template add_pair<v.value>(value(both, pair, v), pair);
-        });
-      });
-  }
-#endif
-
   // Gives the sink value(quad), whose bytes are numbers, for each quad in order.
   template <class Sink, class Value>
   HWY_INLINE void decode_quads(Sink& sink, Value value) const {
-    const Full<uint32_t> d;
-    for_numbers<8>([&](auto q) {
-      constexpr int per_word = 8 / low, turn = q.value / per_word;
-      for_vectors_of_panel([&](auto v) {
-        const Words word = hn::LoadU(d, words[turn] + v.value * lanes);
-        Words quad = shifted<low*(q.value % per_word)>(word);
-        if constexpr (low < 8) quad = hn::And(quad, hn::Set(d, 0x01010101u * ((1u << low) - 1)));
-        if constexpr (high > 0) {
-          constexpr int per_upper = 8 / high;
-          const Words upper = hn::LoadU(d, words[low + q.value / per_upper] + v.value * lanes);
-          const auto mask = hn::Set(d, 0x01010101u * (((1u << high) - 1) << low));
-          quad = hn::OrAnd(quad, shifted<high*(q.value % per_upper) - low>(upper), mask);
-        }
+    const auto mask = hn::Set(Full<uint32_t>(), 0x01010101u * ((1u << bits) - 1));
+    for_numbers<8>([&](auto q) FERRULE_ALWAYS_INLINE {
+      for_vectors_of_panel([&](auto v) FERRULE_ALWAYS_INLINE {
+        Words quad = quad_at<q.value>(v.value * lanes);
+        if constexpr (bits < 8) quad = hn::And(quad, mask);
         sink.template add_quad<v.value, q.value>(value(quad));
       });
     });
   }
+#if HWY_MAX_BYTES == 64
+  // Gives the sink value(indices) for each pair of elements. `indices` has in the lowest byte of each half what
+  // index(quad, number of the quad, vector) has there; the bytes of a quad have other bits above those of a number.
+  template <class Sink, class Index, class Value>
+  HWY_INLINE void decode_pairs(Sink& sink, Index index, Value value) const {
+    for_numbers<8>([&](auto q) FERRULE_ALWAYS_INLINE {
+      for_vectors_of_panel([&](auto v) FERRULE_ALWAYS_INLINE {
+        const Halves both = hn::BitCast(Full<uint16_t>(), index(quad_at<q.value>(v.value * lanes), q, v));
+        constexpr int64_t pair = q.value / 2 * 4 + q.value % 2;
+        sink.template add_pair<v.value>(value(both), pair);
+        sink.template add_pair<v.value>(value(hn::ShiftRight<8>(both)), pair + 2);
+      });
+    });
+  }
+#endif
 
  private:
   static constexpr int words_per_turn = low == 8 ? 2 : 1;  // eight elements at least, which are complete pairs
-  template <class Vector>
-  struct Planes {
-    Vector low[words_per_turn], high;  // the quads of a turn are from the lowest bits of `high` on
+  struct Turn {
+    Words low[words_per_turn], high;  // the quads of a turn are from the lowest bits of `high` on
   };
-  using Turn = Planes<Words>;
 
   static HWY_INLINE uint32_t quad_of(uint64_t bytes) {
     return static_cast<uint32_t>((bytes & 0xff) | (bytes >> 32 & 0xff) << 8 | (bytes & 0xff00) << 8 |
@@ -281,26 +271,30 @@ struct PackedNumbers {
     }
     return turn;
   }
-#if HWY_MAX_BYTES == 64
-  static HWY_INLINE Planes<Halves> in_halves(const Turn& turn) {
-    const Full<uint16_t> d;
-    Planes<Halves> halves;
-    for (int i = 0; i < words_per_turn; ++i) halves.low[i] = hn::BitCast(d, turn.low[i]);
-    halves.high = hn::BitCast(d, turn.high);
-    return halves;
+  // Quad q of the vector of columns from j on; above the bits of a number are others.
+  template <int q>
+  HWY_INLINE Words quad_at(int64_t j) const {
+    const Full<uint32_t> d;
+    constexpr int per_word = 8 / low;
+    const Words lower = shifted<low*(q % per_word)>(hn::LoadU(d, words[q / per_word] + j));
+    if constexpr (high == 0) {
+      return lower;
+    } else {
+      constexpr int per_upper = 8 / high;
+      const Words upper = shifted<high*(q % per_upper) - low>(hn::LoadU(d, words[low + q / per_upper] + j));
+      return bits_from(hn::Set(d, 0x01010101u * ((1u << low) - 1)), lower, upper);
+    }
   }
-#endif
   static constexpr int quad_in_turn(int element) { return element / 8 * 2 + element / 2 % 2; }
   // The numbers of a quad at bit `place` of each lane.
-  template <int quad, int place, class Vector>
-  static HWY_INLINE Vector number_at(const Planes<Vector>& turn) {
+  template <int quad, int place>
+  static HWY_INLINE Words number_at(const Turn& turn) {
     if constexpr (low == 8) {
       return shifted<place>(turn.low[quad]);
     } else {
-      const Vector lower = shifted<place + low * quad>(turn.low[0]);
+      const Words lower = shifted<place + low * quad>(turn.low[0]);
       if constexpr (high == 0) return lower;
-      const hn::DFromV<Vector> d;
-      const auto mask = hn::Set(d, (1 << low) - 1);
+      const auto mask = hn::Set(Full<uint32_t>(), (1 << low) - 1);
       return bits_from(mask, lower, shifted<place + high * quad - low>(turn.high));
     }
   }

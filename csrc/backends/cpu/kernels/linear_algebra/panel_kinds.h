@@ -66,6 +66,14 @@ HWY_INLINE Lanes scale_at(const float* scales, int64_t element, int64_t j) {
   return hn::LoadU(Full<float>(), scales + element / per_scale * panel_columns + j);
 }
 
+#if HWY_MAX_BYTES == 64
+// Indices for TableLookupBytes: the lowest byte of each word, four times.
+HWY_INLINE hn::VFromD<Full<uint8_t>> first_of_four() {
+  alignas(16) static constexpr uint8_t indices[16] = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
+  return hn::LoadDup128(Full<uint8_t>(), indices);
+}
+#endif
+
 // Gives the sink the values of numbers, or of numbers minus those of their column in `centre`, which has one for each
 // `per_scale` elements.
 template <class Value, int bits, class Sink>
@@ -74,7 +82,8 @@ HWY_INLINE void give_integers(const PackedNumbers<bits>& numbers, Sink& sink) {
   if constexpr (bits < 8) {
     using Values = typename Value::Values;
     const std::conditional_t<bits == 6, BFloat16OneOf64<Values>, BFloat16OneOf32<Values, bits == 5 ? 5 : 4>> value;
-    numbers.decode_pairs(sink, [&](Halves indices, int64_t, auto) { return value(indices); });
+    numbers.decode_pairs(
+        sink, [](Words quad, auto, auto) { return quad; }, value);
     return;
   }
 #endif
@@ -84,22 +93,23 @@ template <int per_scale, int bits, class Sink>
 HWY_INLINE void give_centred(const PackedNumbers<bits>& numbers, const float* centre, Sink& sink) {
 #if HWY_MAX_BYTES == 64
   constexpr int middle = bits == 5 ? 32 : 16;
-  const Full<uint16_t> d16;
   const Full<uint32_t> d;
   const std::conditional_t<bits == 5, BFloat16OneOf64<Below<6, middle>>, BFloat16OneOf32<Below<5, middle>, 5>> value;
-  const auto mask = hn::Set(d16, (1 << bits) - 1);
-  Halves offsets[part / per_scale][vectors];
+  const auto mask = hn::Set(d, 0x01010101u * ((1u << bits) - 1));
+  Words offsets[part / per_scale][vectors];  // the number to add to each byte
   for (int64_t i = 0; i < part / per_scale; ++i)
     for_vectors_of_panel([&](auto v) {
       // The lowest bits of a sum with 2^23 are those of an integer.
       const auto own = hn::Load(Full<float>(), centre + i * panel_columns + v.value * lanes);
-      const Words offset = hn::BitCast(d, hn::Sub(hn::Set(Full<float>(), 0x1p23f + middle), own));
-      offsets[i][v.value] = hn::BitCast(d16, hn::OrAnd(hn::ShiftLeft<16>(offset), offset, hn::Set(d, 0xffff)));
+      const auto offset = hn::BitCast(Full<uint8_t>(), hn::Sub(hn::Set(Full<float>(), 0x1p23f + middle), own));
+      offsets[i][v.value] = hn::BitCast(d, hn::TableLookupBytes(offset, first_of_four()));
     });
-  numbers.decode_pairs(sink, [&](Halves indices, int64_t pair, auto v) {
-    const Halves* const offset = offsets[per_scale == part ? 0 : pair / (per_scale / 2)];
-    return value(hn::Add(hn::And(indices, mask), offset[v.value]));
-  });
+  numbers.decode_pairs(
+      sink,
+      [&](Words quad, auto q, auto v) FERRULE_ALWAYS_INLINE {
+        return hn::Add(hn::And(quad, mask), offsets[q.value * (part / per_scale) / 8][v.value]);
+      },
+      value);
 #else
   numbers.decode(sink, Offset<bits, 0>(), [&](Lanes number, int64_t element, int64_t j) {
     return hn::Sub(number, scale_at<per_scale>(centre, element, j));
@@ -351,7 +361,9 @@ struct PartLeastPanel {
   HWY_INLINE void centre_columns(int64_t k, float* scale, float* centre, float* rest) const {
     scales_of(k, scale, centre);
     for (int64_t at = 0; at < scales_per_part * panel_columns; at += panel_columns) {
-      for (int64_t j = at; j < at + panel_columns; ++j) centre[j] = -centre[j];
+      const Full<float> d;  // g++ would store halves of vectors, and a load of a whole one would wait for them
+      for (int64_t j = at; j < at + panel_columns; j += lanes)
+        hn::Store(hn::Neg(hn::Load(d, centre + j)), d, centre + j);
       move_to_centre<bits>(scale + at, centre + at, rest + at);
     }
   }
