@@ -13,7 +13,7 @@ from ferrule.op_rows import OP_ROWS
 from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import applies, checks_of, is_by_item_size, runs_alone
 from ferrule.testing.model.case import Case
-from ferrule.testing.model.dtypes import numpy_dtype
+from ferrule.testing.model.dtypes import BLOCKS, numpy_dtype
 from ferrule.testing.report import Record
 from ferrule.testing.running.check_attempt import NotApplicable
 from ferrule.testing.running.child import Child
@@ -218,13 +218,15 @@ def _is_sampled(check: str, level: str, sample: bool) -> bool:
 
 def sampled(names: Iterable[str]) -> set[str]:
     """Choose one case for each op and combination of element sizes, with a floating-point result where there is one.
-    Elementwise ops with the same number of inputs count as one op."""
+    Elementwise ops with the same number of inputs count as one op. Of blocks that are only moved, one dtype stands for
+    all with as many elements."""
     chosen: dict[tuple[object, ...], str] = {}
     for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
         case = all_cases()[name]
         is_elementwise = OP_ROWS[case.op]["kind"] == "elementwise"
         what = len(case.dtypes) if is_elementwise else (case.op, case.variant, case.output)
-        sizes = tuple(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result))
+        moved = BLOCKS[case.result][:1] if case.result in BLOCKS and case.op != "astype" else ()
+        sizes = moved or tuple(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result))
         chosen.setdefault((what, sizes), name)
     return set(chosen.values())
 
