@@ -51,7 +51,7 @@ def _windows_python() -> Path:
         ]
         wanted = ("numpy", "ml_dtypes", "pytest", "hypothesis", "mpmath", "rich", "jinja2", "gguf", "lief")
         pinned = [line for line in lines if line.partition("==")[0] in wanted]
-        run(PYTHON, "tests/ports/windows_python.py", folder, *pinned, "colorama")
+        run(PYTHON, "tests/ports/windows_python.py", folder, wheels.zig(), *pinned, "colorama")
     packages = folder / "Lib" / "site-packages"
     for path in packages.glob("ferrule*"):
         shutil.rmtree(path)

@@ -98,11 +98,11 @@ def zig_settings(platform: str) -> list[str]:
         raise SystemExit(f"there are no wheels for {platform!r}; there are {', '.join(PLATFORMS)}, and all")
     toolchain = ROOT / "cmake" / "toolchains" / "zig.cmake"
     target = f"FERRULE_TARGET={PLATFORMS[platform][0]}"
-    return [f"CMAKE_TOOLCHAIN_FILE={toolchain}", target, f"FERRULE_ZIG={_zig()}/zig"]
+    return [f"CMAKE_TOOLCHAIN_FILE={toolchain}", target, f"FERRULE_ZIG={zig()}"]
 
 
-def _zig() -> Path:
-    """The folder of ziglang, the same for all clones: zig keeps the libc++ that it compiles by that folder's path."""
+def zig() -> Path:
+    """The program, in one folder for all clones: zig keeps the libc++ that it compiles by that folder's path."""
     package = environment.site_packages() / "ziglang"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     copy = cache / "ferrule-build" / f"zig-{output_of(package / 'zig', 'version')}"
@@ -111,7 +111,7 @@ def _zig() -> Path:
         unfinished = Path(tempfile.mkdtemp(dir=copy.parent))
         shutil.copytree(package, unfinished, dirs_exist_ok=True)
         unfinished.rename(copy)
-    return copy
+    return copy / "zig"
 
 
 def _build(platform: str, source: Path, folder: Path, settings: Iterable[str]) -> None:

@@ -18,11 +18,9 @@ import zipfile
 from pathlib import Path
 
 import lief
-import ziglang
 
 PANDA3D = "panda3d==1.10.16"
 SOURCES = Path(__file__).resolve().parent / "windows"
-ZIG = [str(Path(ziglang.__file__).parent / "zig")]
 VERSION = "{}.{}".format(*sys.version_info)
 TARGET = "--target=x86_64-windows-gnu"
 # Names of equal length: one takes the place of the other within the files.
@@ -34,7 +32,7 @@ def pip(*arguments: str | Path) -> None:
     subprocess.run([sys.executable, "-m", "pip", "-q", *arguments, *windows], check=True)
 
 
-def interpreter(folder: Path) -> None:
+def interpreter(folder: Path, zig: Path) -> None:
     name_of_library = f"python{VERSION.replace('.', '')}"
     libraries = folder / "DLLs"
     libraries.mkdir(parents=True)
@@ -52,12 +50,12 @@ def interpreter(folder: Path) -> None:
     imports.write_text("EXPORTS\n  Py_Main\n")
     library = imports.with_suffix(".a")
     options: list[str | Path] = ["-m", "i386:x86-64", "-d", imports, "-l", library, "-D", f"{name_of_library}.dll"]
-    subprocess.run([*ZIG, "dlltool", *options], check=True)
+    subprocess.run([zig, "dlltool", *options], check=True)
     program: list[str | Path] = [SOURCES / "python.c", library, "-o", folder / "python.exe"]
-    subprocess.run([*ZIG, "cc", TARGET, "-municode", "-s", *program], check=True)
+    subprocess.run([zig, "cc", TARGET, "-municode", "-s", *program], check=True)
 
 
-def give_complex_functions(folder: Path) -> None:
+def give_complex_functions(folder: Path, zig: Path) -> None:
     """Makes the library of wine_complex.cpp, which has all else of `MATH`, too, and lets the packages use it."""
     own = re.findall(r"wine_(cpow\w?)\(|^(?:PART|FUNCTION)\((\w+)", (SOURCES / "wine_complex.cpp").read_text(), re.M)
     names = {name + suffix for pair in own for name in pair if name for suffix in ("", "f", "l")}
@@ -74,18 +72,19 @@ def give_complex_functions(folder: Path) -> None:
     lines = [f"  {name} = {'wine_' if name in names else 'ucrtbase.'}{name}" for name in sorted(used)]
     exports.write_text("\n".join([f"LIBRARY {OWN_MATH.decode()}", "EXPORTS", *lines, ""]))
     made: list[str | Path] = [SOURCES / "wine_complex.cpp", exports, "-o", folder / OWN_MATH.decode()]
-    subprocess.run([*ZIG, "c++", TARGET, "-shared", "-std=c++20", "-O1", "-s", *made], check=True)
+    subprocess.run([zig, "c++", TARGET, "-shared", "-std=c++20", "-O1", "-s", *made], check=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("zig", type=Path, help="the program")
     parser.add_argument("requirement", nargs="+")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.folder, ignore_errors=True)
-    interpreter(arguments.folder)
+    interpreter(arguments.folder, arguments.zig)
     pip("install", "--target", arguments.folder / "Lib" / "site-packages", *arguments.requirement)
-    give_complex_functions(arguments.folder)
+    give_complex_functions(arguments.folder, arguments.zig)
 
 
 if __name__ == "__main__":

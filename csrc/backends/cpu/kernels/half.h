@@ -31,6 +31,16 @@ HWY_INLINE BFloat16 narrow_bf16(float x) {
   return {static_cast<uint16_t>(x != x ? (bits >> 16 | 0x40u) : rounded)};
 }
 
+#if defined(__AVX512F__)
+HWY_INLINE __m256i narrow_bf16(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x), upper = _mm512_srli_epi32(bits, 16);
+  const __m512i half = _mm512_add_epi32(_mm512_and_si512(upper, _mm512_set1_epi32(1)), _mm512_set1_epi32(0x7fff));
+  const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, half), 16);
+  const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+  return _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(rounded, is_nan, upper, _mm512_set1_epi32(0x40)));
+}
+#endif
+
 HWY_INLINE float widen(Float16 x) {
 #if defined(__F16C__)
   return _cvtsh_ss(x.bits);
@@ -133,6 +143,11 @@ HWY_INLINE void narrow_all(const float* from, int64_t count, T* to) {
   if constexpr (__is_same(T, Float16))
     for (; i + 8 <= count; i += 8)
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+#endif
+#if defined(__AVX512F__)  // the compiler's loops have vectors of 32 bytes; AVX-512 BF16 takes subnormal numbers for zeros
+  if constexpr (__is_same(T, BFloat16))
+    for (; i + 16 <= count; i += 16)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), narrow_bf16(_mm512_loadu_ps(from + i)));
 #endif
 #pragma GCC ivdep
   for (; i < count; ++i) to[i] = stored<T>(from[i]);

@@ -1,9 +1,9 @@
 // Matrix products of bfloat16, and of bytes, by the tile registers of AMX. Only variants with AMX have it.
 //
-// The instructions take subnormal numbers for zeros, in A, in B and in sums. A sum of normal numbers loses at most
-// 2^-126 with each product, which is less than by rounding if no product or the result is smaller than 2^-102. So
-// packing notes the smallest magnitude of each row of A and column of B, and an element for which they and the result
-// are too small is computed again without AMX.
+// The instructions take subnormal numbers for zeros, in A, in B and in sums. A sum loses at most 2^-126 with each product
+// of normal numbers, and 2^-126 times the other factor with each subnormal one, which is less than by rounding if the
+// result is 2^24 times as large. So packing notes the least and the largest magnitude of each row of A and column of B,
+// and an element whose result is too small for these is computed again without AMX.
 #include "../../amx_permission.h"
 #include "amx_registers.h"
 #include "grouped_bytes.h"
@@ -75,22 +75,29 @@ struct AmxBfloat16 {
   using Result = BFloat16;
   using Own = float;
   using Engine = SquareTiles;
-  static constexpr uint32_t no_note = 0x7fff;  // of the least magnitude
+  // A note has in its lower half the bits of the least magnitude but zero, minus 1; in its upper half 0x7fff minus those
+  // of the largest.
+  static constexpr uint32_t no_note = 0x7fffffff;
   static constexpr uint16_t flip_a = 0, flip_b = 0;
 
   explicit AmxBfloat16(const Call&) {}
 
-  // The bits of the magnitude. A zero makes no small product.
-  static HWY_INLINE GroupWords with_b(GroupWords least, GroupWords words) {
-    const auto bits = hn::Set(Full<uint32_t>(), no_note), zero = hn::Zero(Full<uint32_t>());
-    const auto magnitude = [&](GroupWords x) {
-      const auto found = hn::And(x, bits);
-      return hn::IfThenElse(hn::Eq(found, zero), bits, found);
-    };
-    return hn::Min(least, hn::Min(magnitude(words), magnitude(hn::ShiftRight<16>(words))));
+  static HWY_INLINE GroupWords with_b(GroupWords notes, GroupWords words) {
+    const Full<uint32_t> d;
+    const Full<uint16_t> d16;
+    const auto all = hn::Set(d16, 0x7fff), lower = hn::BitCast(d16, hn::Set(d, 0xffff));
+    const auto magnitudes = hn::And(hn::BitCast(d16, words), all);
+    const auto least = hn::Sub(magnitudes, hn::Set(d16, 1)), largest = hn::Xor(magnitudes, all);
+    const auto swapped = hn::RotateRight<16>(hn::BitCast(d, hn::IfVecThenElse(lower, largest, least)));
+    const auto both = hn::Min(hn::IfVecThenElse(lower, least, largest), hn::BitCast(d16, swapped));
+    return hn::BitCast(d, hn::Min(hn::BitCast(d16, notes), both));
   }
-  static HWY_INLINE GroupWords with_a(GroupWords least, GroupWords words) { return with_b(least, words); }
-  static uint32_t note_of(GroupWords least) { return hn::GetLane(hn::MinOfLanes(Full<uint32_t>(), least)); }
+  static HWY_INLINE GroupWords with_a(GroupWords notes, GroupWords words) { return with_b(notes, words); }
+  static uint32_t note_of(GroupWords notes) {
+    const Full<uint32_t> d;
+    const auto least = hn::MinOfLanes(d, hn::And(notes, hn::Set(d, 0xffff)));
+    return hn::GetLane(least) | hn::GetLane(hn::MinOfLanes(d, hn::ShiftRight<16>(notes))) << 16;
+  }
 
   static void multiply(Tiles& tiles, const char* a, const char* b, int64_t steps, int64_t rows, float* sums) {
     multiply_rows<Bfloat16Instruction>(tiles, a, b, steps, rows, sums);
@@ -99,28 +106,40 @@ struct AmxBfloat16 {
   using Panels = GroupedPanels<AmxBfloat16>;
   static void correct(const Panels& panels, char* a, char* b, int64_t k, int64_t rows, int64_t columns, float* sums) {
     const uint32_t *of_a = panels.notes(a), *of_b = panels.notes(b);
-    uint32_t least_of_b = no_note;
-    for (int64_t j = 0; j < columns; ++j) least_of_b = of_b[j] < least_of_b ? of_b[j] : least_of_b;
+    uint32_t of_all = no_note;
+    for (int64_t j = 0; j < columns; ++j)
+      of_all = smaller(of_all & 0xffff, of_b[j] & 0xffff) | smaller(of_all >> 16, of_b[j] >> 16) << 16;
     for (int64_t i = 0; i < rows; ++i) {
-      if (!is_lossy(of_a[i], least_of_b, 0)) continue;
-      for (int64_t j = 0; j < columns; ++j)
-        if (float& sum = sums[i * block + j]; is_lossy(of_a[i], of_b[j], sum)) {
-          sum = 0;
-          for (int64_t q = 0; q < k; ++q)
-            sum += widen(BFloat16{Panels::of_row(a, i, q)}) * widen(BFloat16{Panels::of_column(b, j, q)});
-        }
+      if (lossy_below(of_a[i], of_all) == 0) continue;
+      for (int64_t j = 0; j < columns; ++j) {
+        const float bound = lossy_below(of_a[i], of_b[j]);
+        float& sum = sums[i * block + j];
+        if (bound == 0 || __builtin_fabsf(sum) >= bound) continue;  // NaN may be infinity times a subnormal number
+        sum = 0;
+        for (int64_t q = 0; q < k; ++q)
+          sum += widen(BFloat16{Panels::of_row(a, i, q)}) * widen(BFloat16{Panels::of_column(b, j, q)});
+      }
     }
   }
-  static bool is_lossy(uint32_t a, uint32_t b, float sum) {
-    const uint32_t of_a = a >> 7, of_b = b >> 7;  // biased exponents, which are 0 for subnormal numbers
-    return of_a == 0 || of_b == 0 || (of_a + of_b < 2 * 127 - 102 && __builtin_fabsf(sum) < 0x1p-102f);
+  // Results of a smaller magnitude may have lost too much.
+  static float lossy_below(uint32_t a, uint32_t b) {
+    // Biased exponents: 0 of subnormal numbers.
+    const auto least = [](uint32_t note) { return ((note & 0xffff) + 1) >> 7; };
+    const auto largest = [](uint32_t note) { return (0x7fff - (note >> 16)) >> 7; };
+    constexpr uint32_t bias = 127;
+    uint32_t bound = least(a) + least(b) < 2 * bias - 102 ? bias - 102 : 0;
+    // A subnormal number times one below 2^(e + 1) loses less than 2^(e + 1 - 126).
+    const auto add = [&](uint32_t e) { bound = e > bias - 26 && e - (bias - 26) > bound ? e - (bias - 26) : bound; };
+    if (least(a) == 0) add(largest(b));
+    if (least(b) == 0) add(largest(a));
+    return __builtin_bit_cast(float, bound << 23);
   }
 
   static void put(const float* sums, int64_t count, BFloat16* out) {
-    for (int64_t j = 0; j < count; ++j) out[j] = narrow_bf16(sums[j]);
+    narrow_all(sums, count, out);
   }
   static void put(const float* sums, int64_t count, float* own) {
-    memcpy(own, sums, static_cast<size_t>(count) * sizeof(float));
+    for (int64_t j = 0; j < count; ++j) own[j] = sums[j];
   }
 };
 

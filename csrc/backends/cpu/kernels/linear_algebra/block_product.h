@@ -61,13 +61,21 @@ struct BlockProduct {
     memory.rows.multiply(panels, blocks(), memory.c);
   }
 
-  // Writes rows of a panel, and applies the epilogue to them.
-  fe_error* finish(int64_t batch, int64_t first, int64_t rows, int64_t panel, const float* from, char* local) const {
-    const int64_t width = smaller(panel_columns, p.n - panel * panel_columns);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t at = (batch * p.m + first + i) * p.n + panel * panel_columns;
-      __builtin_memcpy(c + at, from + i * panel_columns, static_cast<size_t>(width) * sizeof(float));
-      if (call.epilogue == nullptr) continue;
+  // Rows of x: all of a task.
+  struct RowsOfTask {
+    int64_t batch, first, count;
+  };
+
+  void store(const RowsOfTask& rows, int64_t panel, const float* from) const {
+    const int64_t begin = panel * panel_columns, width = smaller(panel_columns, p.n - begin);
+    float* to = c + (rows.batch * p.m + rows.first) * p.n + begin;
+    for (int64_t i = 0; i < rows.count; ++i, from += panel_columns, to += p.n)
+      __builtin_memcpy(to, from, static_cast<size_t>(width) * sizeof(float));
+  }
+  fe_error* apply_epilogue(const RowsOfTask& rows, int64_t first_panel, int64_t last_panel, char* local) const {
+    const int64_t begin = first_panel * panel_columns, width = smaller(last_panel * panel_columns, p.n) - begin;
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const int64_t at = (rows.batch * p.m + rows.first + i) * p.n + begin;
       if (fe_error* error = call.epilogue->apply(call.epilogue, at, width, c + at, local)) return error;
     }
     return nullptr;
@@ -80,16 +88,23 @@ struct BlockProduct {
         call, p.batches * row_blocks * panels, grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
           ScratchArena scratch(local);
           Memory memory(scratch, p, packed != nullptr);
-          int64_t packed_rows = -1;
-          for (int64_t task = begin; task < end; ++task) {
-            const int64_t panel = task % panels, batch = task / panels / row_blocks;
-            const int64_t first = task / panels % row_blocks * together, rows = smaller(together, p.m - first);
-            if (task / panels != packed_rows) {
-              memory.rows.pack_rows(x + p.offset(p.a_batch, batch) + first * p.a_row, rows);
-              packed_rows = task / panels;
+          // Panels to which the epilogue is applied at once, as a call takes longer than the columns of one.
+          const int64_t at_once = larger(1, (1 << 14) / (panel_columns * together));
+          while (begin < end) {
+            const int64_t number = begin / panels, first = number % row_blocks * together;
+            const RowsOfTask rows{number / row_blocks, first, smaller(together, p.m - first)};
+            memory.rows.pack_rows(x + p.offset(p.a_batch, rows.batch) + first * p.a_row, rows.count);
+            const int64_t last = smaller(end, (number + 1) * panels) - number * panels;
+            for (int64_t panel = begin - number * panels; panel < last;) {
+              const int64_t from = panel, to = smaller(last, from + at_once);
+              for (; panel < to; ++panel) {
+                multiply_panel(rows.batch, panel, memory);
+                store(rows, panel, memory.c);
+              }
+              if (call.epilogue == nullptr) continue;
+              if (fe_error* error = apply_epilogue(rows, from, to, local)) return error;
             }
-            multiply_panel(batch, panel, memory);
-            if (fe_error* error = finish(batch, first, rows, panel, memory.c, local)) return error;
+            begin = number * panels + last;
           }
           return nullptr;
         });

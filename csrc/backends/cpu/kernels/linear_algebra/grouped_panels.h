@@ -85,7 +85,9 @@ class GroupedPanels {
   HWY_INLINE GroupWords pack_row(const Element* from, int64_t k_stride, int64_t many, Element* to,
                                  GroupWords note) const {
     if (many < depth) memset(to, 0, tile_row_bytes);
-    if (k_stride == 1)
+    if (k_stride == 1 && many == depth)
+      memcpy(to, from, tile_row_bytes);
+    else if (k_stride == 1)
       memcpy(to, from, static_cast<size_t>(many) * sizeof(Element));
     else
       for (int64_t q = 0; q < many; ++q) to[q] = from[q * k_stride];

@@ -17,6 +17,8 @@ namespace {
 
 // Panels of B that are packed at once: rows of B may lie on different pages, of which each is looked up for all.
 constexpr int64_t panels_at_once = 4;
+// Panels whose sums are kept for an epilogue: a call for 32 columns takes longer than the columns do.
+constexpr int64_t panels_of_epilogue = 16;
 
 constexpr int64_t steps_of_piece = 64;
 
@@ -103,10 +105,12 @@ struct GroupedProduct {
       b = scratch.array<char>(product.reads_b_once ? together * product.piece_bytes : 0);
       totals = scratch.array<Sum>(together * block * block);
       sums = scratch.array<Sum>(block * block);
-      own = scratch.array<typename Products::Own>(block);
+      own = scratch.array<typename Products::Own>(together * block);
     }
   };
-  int64_t panels_of_task() const { return reads_b_once ? smaller(panels_at_once, count) : 1; }
+  int64_t panels_of_task() const {
+    return smaller(count, reads_b_once ? panels_at_once : call.epilogue != nullptr ? panels_of_epilogue : 1);
+  }
   int64_t pieces_of_a() const { return reads_b_once ? 1 : pieces; }  // that are kept
 
   // One task: rows of one batch times a part of the columns.
@@ -169,18 +173,20 @@ struct GroupedProduct {
     fe_error* finish(int64_t row, int64_t first, int64_t last) const {
       const Product& p = product.p;
       const Call& call = product.call;
-      for (int64_t panel = first; panel < last; ++panel)
-        for (int64_t i = 0; i < smaller(block, rows - row); ++i) {
-          const Sum* const sums = memory.totals + ((panel - first) * block + i) * block;
-          const int64_t at = (batch * p.m + first_row + row + i) * p.n + panel * block;
-          const int64_t columns = smaller(block, p.n - panel * block);
-          if (call.epilogue == nullptr) {
-            Products::put(sums, columns, reinterpret_cast<typename Products::Result*>(call.out[0].data) + at);
-            continue;
-          }
-          Products::put(sums, columns, memory.own);
-          if (fe_error* error = call.epilogue->apply(call.epilogue, at, columns, memory.own, local)) return error;
+      const int64_t begin = first * block, columns = smaller(last * block, p.n) - begin;
+      for (int64_t i = 0; i < smaller(block, rows - row); ++i) {
+        const int64_t at = (batch * p.m + first_row + row + i) * p.n + begin;
+        for (int64_t j = 0; j < columns; j += block) {
+          const Sum* const sums = memory.totals + (j + i) * block;
+          if (call.epilogue == nullptr)
+            Products::put(sums, smaller(block, columns - j),
+                          reinterpret_cast<typename Products::Result*>(call.out[0].data) + at + j);
+          else
+            Products::put(sums, smaller(block, columns - j), memory.own + j);
         }
+        if (call.epilogue == nullptr) continue;
+        if (fe_error* error = call.epilogue->apply(call.epilogue, at, columns, memory.own, local)) return error;
+      }
       return nullptr;
     }
   };
