@@ -70,10 +70,14 @@ def wine(sample: Sample) -> Iterator[Step]:
     yield Step("wheel", lambda: wheels.core("win_amd64", "x64;zen4"))
     yield Step("CPython for Windows", _windows_python)
     files = ("ports/test_windows_python.py", "ports/test_windows_hostile.py")
-    yield Step("package", lambda: testing.pytest(*files, *early, env={"FERRULE_WINDOWS_PYTHON": str(python)}))
+    yield Step("package", lambda: testing.pytest(*files, *early, env=_of_windows_python(python)))
     for name in backends.names():
         if backends.settings(name).windows_tests:
             yield Step(name, partial(_backend_in_wine, name, python))
+
+
+def _of_windows_python(python: Path) -> dict[str, str]:
+    return {"FERRULE_WINDOWS_PYTHON": str(python), "FERRULE_ZIG": str(wheels.zig())}
 
 
 def _backend_in_wine(name: str, python: Path) -> None:

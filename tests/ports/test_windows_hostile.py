@@ -70,9 +70,9 @@ ENDLESS = {hostile.name for hostile in CHOSEN if hostile.hangs}
 @pytest.fixture(scope="session")
 def toolchain() -> Toolchain:
     os.environ[PACKAGE] = str(FOLDER / "Lib" / "site-packages" / "ferrule")
-    [zig] = (ROOT / ".venv" / "lib").glob("python3*/site-packages/ziglang/zig")
+    zig = os.environ["FERRULE_ZIG"]
     target = ("-target", "x86_64-windows-gnu", "-fno-sanitize=undefined")
-    return Toolchain((str(zig), "cc", *target), (str(zig), "c++", *target), (), ("-s",), ".dll")
+    return Toolchain((zig, "cc", *target), (zig, "c++", *target), (), ("-s",), ".dll")
 
 
 @pytest.fixture
