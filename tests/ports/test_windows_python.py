@@ -16,6 +16,8 @@ FOLDER = Path(os.environ.get("FERRULE_WINDOWS_PYTHON", "."))
 ROOT = Path(__file__).resolve().parents[2]
 # The parts of tests/python that run there. The others name files of Linux, or start programs.
 TESTS = ["python/dtypes", "python/functions", "python/array", "python/graphs", "python/io"]
+# The package safetensors needs python3.dll, which this Python lacks.
+LEFT_OUT = "--ignore=python/io/test_save_safetensors.py"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -30,7 +32,7 @@ def test_program_prints_what_it_prints_here() -> None:
 
 @pytest.mark.parametrize("name", TESTS)
 def test_package(name: str) -> None:
-    ended = run("-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short", name)
+    ended = run("-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short", LEFT_OUT, name)
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
 
 
