@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import secrets
 import struct
 import subprocess
 import sys
@@ -95,7 +96,7 @@ def test_arrays_borrow_the_mapped_file(tmp_path: Path) -> None:
     assert np.asarray(file["w"]).sum() == 0
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read from /proc")
 def test_the_memory_of_what_was_read_is_given_back(tmp_path: Path) -> None:
     def resident() -> int:
         return int(Path("/proc/self/status").read_text().split("RssFile:")[1].split()[0]) << 10
@@ -166,8 +167,9 @@ def test_the_reference_reads_what_is_saved(tmp_path: Path) -> None:
     np.testing.assert_array_equal(tensors["strided"].data, np.arange(12.0).reshape(3, 4).T[::2])
     again = fe.io.open_gguf(path)
     assert again.metadata == metadata
-    fe.io.save_gguf(path, again, again.metadata)  # in place of the file that it reads
-    assert fe.io.open_gguf(path).metadata == metadata
+    if sys.platform != "win32":  # which keeps files that are mapped
+        fe.io.save_gguf(path, again, again.metadata)  # in place of the file that it reads
+        assert fe.io.open_gguf(path).metadata == metadata
 
 
 def test_what_cannot_be_saved_leaves_the_file(tmp_path: Path) -> None:
@@ -298,7 +300,7 @@ def test_changed_bytes_open_or_raise(tmp_path: Path, data: st.DataObject) -> Non
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(raw) - 1))
         raw[place] = data.draw(st.sampled_from([0, 1, 2, 8, 9, 127, 128, 255]))
-    path = tmp_path / "changed.gguf"
+    path = tmp_path / f"{secrets.token_hex(8)}.gguf"  # Windows keeps files that are mapped
     path.write_bytes(raw[: data.draw(st.integers(0, len(raw)))] if data.draw(st.booleans()) else raw)
     try:
         file = fe.io.open_gguf(path)
@@ -332,6 +334,7 @@ def test_a_split_model_is_saved_as_one_file(tmp_path: Path) -> None:
     assert list(fe.io.open_gguf(tmp_path / "whole.gguf")) == ["w0", "w1"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="writes the files that it opened before")
 def test_a_model_with_wrong_parts_is_refused(tmp_path: Path) -> None:
     first = split(tmp_path)
     second = tmp_path / "m-00002-of-00002.gguf"
@@ -356,6 +359,7 @@ def test_a_model_with_wrong_parts_is_refused(tmp_path: Path) -> None:
         fe.io.open_gguf(first)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
 def test_a_file_that_is_cut_after_it_was_opened_raises(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     fe.io.save_gguf(path, {"w": np.zeros(100_000, "float32")})
@@ -444,7 +448,8 @@ def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ferrule", "inspect", path]
     as_json = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True).stdout
     assert json.loads(as_json, parse_constant=pytest.fail)[0]["metadata"]["nan"] == "nan"
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    utf8 = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    shown = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=utf8).stdout
     assert "general.name: mi\ufffdne" in shown
     assert "5000 strings" in shown
     assert "F32" in shown
@@ -454,4 +459,4 @@ def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert "not a valid GGUF file" in ended.stdout
+    assert "not a valid GGUF file" in " ".join(ended.stdout.split())  # in lines, of which the path takes a part
