@@ -66,7 +66,7 @@ KIT = ("-m", "pytest", "--pyargs", "ferrule.testing", "-q", "-p", "no:cacheprovi
 # The variants with the least and the most instructions; the others differ from them by dot products, bfloat16 and the
 # width of SVE.
 EVERY_OP = ("cortex-a53", "max")
-DIFFERENT = ("linear", "matmul", "scaled_dot_product_attention", "softmax", "sum", "exp", "astype")
+DIFFERENT = ("linear", "matmul", "matmul_integer", "scaled_dot_product_attention", "softmax", "sum", "exp", "astype")
 
 
 @pytest.mark.parametrize("processor", [name for name in VARIANTS if name != "a64fx"])
