@@ -27,7 +27,7 @@ Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) 
   if (!out.is("float32")) return refusal("blocks become float32 alone");
   const std::string dtype = sdk::host->dtype_name(x.dtype());
 #define NAME(name, Block) #name,
-  constexpr std::string_view decoded[] = {BLOCK_DTYPES(NAME)};
+  constexpr std::string_view decoded[] = {DECODED_DTYPES(NAME)};
 #undef NAME
   if (std::ranges::find(decoded, dtype) == std::end(decoded)) return refusal("it does not decode these blocks");
   Plan plan = plan_named("dequantize." + dtype);

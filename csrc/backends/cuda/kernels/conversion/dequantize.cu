@@ -30,6 +30,36 @@ __device__ __forceinline__ Four dequantized(const BlockQ4_0& block, uint32_t fir
   return y;
 }
 
+__device__ __forceinline__ Four dequantized(const BlockQ4_1& block, uint32_t first) {
+  const float scale = scale_of(block.scale), least = scale_of(block.least);
+  const uint32_t shift = first < 16 ? 0 : 4;
+  Four y;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) y.at[i] = scale * static_cast<float>(block.numbers[first % 16 + i] >> shift & 15) + least;
+  return y;
+}
+
+// The five bits of element `at` of 32.
+__device__ __forceinline__ int five_bits(const uint8_t* numbers, const uint8_t* high, uint32_t at) {
+  return (numbers[at % 16] >> (at < 16 ? 0 : 4) & 15) | (high[at / 8] >> at % 8 & 1) << 4;
+}
+__device__ __forceinline__ Four dequantized(const BlockQ5_0& block, uint32_t first) {
+  const float scale = scale_of(block.scale);
+  Four y;
+#pragma unroll
+  for (uint32_t i = 0; i < 4; ++i)
+    y.at[i] = scale * static_cast<float>(five_bits(block.numbers, block.high, first + i) - 16);
+  return y;
+}
+__device__ __forceinline__ Four dequantized(const BlockQ5_1& block, uint32_t first) {
+  const float scale = scale_of(block.scale), least = scale_of(block.least);
+  Four y;
+#pragma unroll
+  for (uint32_t i = 0; i < 4; ++i)
+    y.at[i] = scale * static_cast<float>(five_bits(block.numbers, block.high, first + i)) + least;
+  return y;
+}
+
 // The values of 6 bits of part `k`. Those of the first four parts are in one byte, the others in two.
 __device__ __forceinline__ int part_scale(const uint8_t* parts, uint32_t k) {
   return k < 4 ? parts[k] & 63 : (parts[k + 4] & 15) | (parts[k - 4] >> 2 & 48);
@@ -46,6 +76,45 @@ __device__ __forceinline__ Four dequantized(const BlockQ4K& block, uint32_t firs
   Four y;
 #pragma unroll
   for (int i = 0; i < 4; ++i) y.at[i] = scale * static_cast<float>(numbers[i] >> shift & 15) - least;
+  return y;
+}
+
+__device__ __forceinline__ Four dequantized(const BlockQ5K& block, uint32_t first) {
+  const uint32_t k = first / 32, shift = k % 2 == 0 ? 0 : 4;
+  const float scale = scale_of(block.scale) * static_cast<float>(part_scale(block.parts, k));
+  const float least = scale_of(block.least) * static_cast<float>(part_least(block.parts, k));
+  const uint8_t* const numbers = block.numbers + k / 2 * 32 + first % 32;
+  Four y;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int number = (numbers[i] >> shift & 15) | (block.high[first % 32 + i] >> k & 1) << 4;
+    y.at[i] = scale * static_cast<float>(number) - least;
+  }
+  return y;
+}
+
+__device__ __forceinline__ Four dequantized(const BlockQ2K& block, uint32_t first) {
+  const uint32_t part = block.parts[first / 16], shift = first / 32 % 4 * 2;
+  const float scale = scale_of(block.scale) * static_cast<float>(part & 15);
+  const float least = scale_of(block.least) * static_cast<float>(part >> 4);
+  const uint8_t* const numbers = block.numbers + first / 128 * 32 + first % 32;
+  Four y;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) y.at[i] = scale * static_cast<float>(numbers[i] >> shift & 3) - least;
+  return y;
+}
+
+__device__ __forceinline__ Four dequantized(const BlockQ3K& block, uint32_t first) {
+  const uint32_t k = first / 16, quarter = first / 32;
+  const int low = block.parts[k % 8] >> (k < 8 ? 0 : 4) & 15, upper = block.parts[8 + k % 4] >> k / 4 * 2 & 3;
+  const float scale = scale_of(block.scale) * static_cast<float>((low | upper << 4) - 32);
+  const uint8_t* const numbers = block.numbers + first / 128 * 32 + first % 32;
+  Four y;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int number = (numbers[i] >> quarter % 4 * 2 & 3) | (block.high[first % 32 + i] >> quarter & 1) << 2;
+    y.at[i] = scale * static_cast<float>(number - 4);
+  }
   return y;
 }
 
@@ -89,4 +158,4 @@ using namespace ferrule::cuda;
 
 #define DEQUANTIZE(dtype, Block) \
   FERRULE_KERNEL(dequantize_##dtype, DequantizeParameters, 256) { dequantize<Block>(p); }
-BLOCK_DTYPES(DEQUANTIZE)
+DECODED_DTYPES(DEQUANTIZE)
