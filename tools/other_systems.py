@@ -67,7 +67,7 @@ def wine(sample: Sample) -> Iterator[Step]:
     yield Step("build", lambda: compile("win_amd64", tree, variant="x64"))
     programs_of_tree = {"FERRULE_WINDOWS": str(tree)}
     yield Step("programs", lambda: testing.pytest("ports/test_windows.py", *early, env=programs_of_tree))
-    yield Step("wheel", lambda: wheels.core("win_amd64", "x64;zen4"))
+    yield Step("wheel", lambda: wheels.core("win_amd64"))
     yield Step("CPython for Windows", _windows_python)
     files = ("ports/test_windows_python.py", "ports/test_windows_hostile.py")
     yield Step("package", lambda: testing.pytest(*files, *early, env=_of_windows_python(python)))

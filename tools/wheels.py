@@ -68,10 +68,9 @@ def clean() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def core(platform: str, variants: str = "") -> None:
-    """ferrule's own wheel, with all variants of the CPU module or with these. The programs that run in its build are
-    those of build/dev."""
-    settings = [*zig_settings(platform), f"FERRULE_HOST_TOOLS={builds.DEV}", f"FERRULE_VARIANTS={variants}"]
+def core(platform: str) -> None:
+    """ferrule's own wheel. The programs that run in its build are those of build/dev."""
+    settings = [*zig_settings(platform), f"FERRULE_HOST_TOOLS={builds.DEV}"]
     if platform != THIS_PLATFORM:
         numpy = ROOT / "build" / "numpy" / platform  # its headers tell the sizes of types
         if not numpy.exists():

@@ -70,7 +70,7 @@ def read_into(file: BinaryIO, path: Path, begin: int, memory: memoryview) -> Non
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a new file beside `path`, which replaces the one of that name when all is written, and gets its mode."""
     try:
-        if "\0" in str(path):  # which Windows would find when all is written
+        if "\0" in str(path):  # which Windows reports only at the final rename
             raise ValueError("embedded null byte")
         target = Path(os.path.realpath(path))  # a link stays
         beside = target.with_name(f".{secrets.token_hex(8)}.tmp")

@@ -219,16 +219,23 @@ def _is_sampled(check: str, level: str, sample: bool) -> bool:
 def sampled(names: Iterable[str]) -> set[str]:
     """Choose one case for each op and combination of element sizes, with a floating-point result where there is one.
     Elementwise ops with the same number of inputs count as one op. Of blocks that are only moved, one dtype stands for
-    all with as many elements."""
+    all with as many elements and an even or an odd size."""
     chosen: dict[tuple[object, ...], str] = {}
     for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
         case = all_cases()[name]
         is_elementwise = OP_ROWS[case.op]["kind"] == "elementwise"
         what = len(case.dtypes) if is_elementwise else (case.op, case.variant, case.output)
-        moved = BLOCKS[case.result][:1] if case.result in BLOCKS and case.op != "astype" else ()
-        sizes = moved or tuple(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result))
+        is_moved = case.result in BLOCKS and case.op != "astype"
+        sizes = tuple(_size(dtype, is_moved) for dtype in (*case.dtypes, case.result))
         chosen.setdefault((what, sizes), name)
     return set(chosen.values())
+
+
+def _size(dtype: str, is_moved: bool) -> tuple[int, ...]:
+    if is_moved and dtype in BLOCKS:
+        elements, size = BLOCKS[dtype]
+        return elements, size % 2
+    return (numpy_dtype(dtype).itemsize,)
 
 
 def unsupported_records(subject: Subject, op: str) -> list[Record]:

@@ -106,10 +106,18 @@ inline std::vector<std::string> module_paths() {
 #ifdef FERRULE_CPU_ZEN4_MODULE
   paths.emplace_back(FERRULE_CPU_ZEN4_MODULE);
 #endif
+#ifdef FERRULE_CPU_SAPPHIRERAPIDS_MODULE
+  paths.emplace_back(FERRULE_CPU_SAPPHIRERAPIDS_MODULE);
+#endif
 #ifdef FERRULE_CPU_SIMULATED_AMX_MODULE
   paths.emplace_back(FERRULE_CPU_SIMULATED_AMX_MODULE);
 #endif
   return paths;
+}
+
+// Whether the module multiplies by AMX; one that needs it is opened only where the processor has it.
+inline bool has_amx(const std::string& path) {
+  return path.find("simulated_amx") != std::string::npos || path.find("sapphirerapids") != std::string::npos;
 }
 
 // Opened once, closed when the process ends.

@@ -164,8 +164,9 @@ TEST_F(CpuBackend, ProductsWithBlocksAreComputedByTheKernelForTheirRows) {
       fe_requirements requirements{};
       requirements.struct_size = sizeof requirements;
       ASSERT_EQ(module.backend.supports(module.device, &node.view(), 0, &requirements), 1);
-      const bool simulates = module.path.find("simulated_amx") != std::string::npos;
-      EXPECT_EQ(requirements.kernel, activation == "q8" ? "q8_linear"s : simulates ? "amx_linear"s : "linear"s);
+      EXPECT_EQ(requirements.kernel, activation == "q8"     ? "q8_linear"s
+                                     : has_amx(module.path) ? "amx_linear"s
+                                                            : "linear"s);
     });
   }
 }

@@ -48,7 +48,7 @@ TEST_F(CpuBackend, ProductsOfBytesAreExactOrWrapForAnyShapeAndStride) {
   });
 }
 
-TEST_F(CpuBackend, ModuleWithSimulatedAmxUsesIt) {
+TEST_F(CpuBackend, ModuleWithAmxUsesIt) {
   const Array a = array("bfloat16", {4, 4});
   Array c = array("bfloat16", {4, 4});
   OneNode node("matmul", {&a, &a}, {&c});
@@ -56,8 +56,7 @@ TEST_F(CpuBackend, ModuleWithSimulatedAmxUsesIt) {
     fe_requirements requirements{};
     requirements.struct_size = sizeof requirements;
     ASSERT_EQ(module.backend.supports(module.device, &node.view(), 0, &requirements), 1);
-    const bool simulates = module.path.find("simulated_amx") != std::string::npos;
-    EXPECT_STREQ(requirements.kernel, simulates ? "amx_matmul" : "matmul");
+    EXPECT_STREQ(requirements.kernel, has_amx(module.path) ? "amx_matmul" : "matmul");
   });
 }
 
@@ -69,9 +68,14 @@ TEST_F(CpuBackend, ProductsOfBfloat16KeepSubnormalNumbers) {
   };
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for_each_module([&](Module& module) {
-    for (const Pair pair :
-         {Pair{0x1p-130f, 0x1p100f}, {0x1p100f, 0x1p-133f}, {0x1p-70f, 0x1p-60f}, {0x1p-60f, 0x1p-64f},
-          {0x1p-130f, 0x1p127f, 1}, {0x1p127f, 0x1p-130f, 2}, {0x1p-130f, 1, 1}, {0x1p-130f, infinity, 1}}) {
+    for (const Pair pair : {Pair{0x1p-130f, 0x1p100f},
+                            {0x1p100f, 0x1p-133f},
+                            {0x1p-70f, 0x1p-60f},
+                            {0x1p-60f, 0x1p-64f},
+                            {0x1p-130f, 0x1p127f, 1},
+                            {0x1p127f, 0x1p-130f, 2},
+                            {0x1p-130f, 1, 1},
+                            {0x1p-130f, infinity, 1}}) {
       Array a = random_array({40, 70}), b = random_array({70, 50}, 1, 2);
       for (int64_t i = 0; i < pair.count; ++i) {
         a.data<float>()[7 * 70 + i] = pair.a;   // one row

@@ -5,8 +5,10 @@
 //
 // Invariance: element (i, j) is, for each such part in order, the sum of the three products, which is scaled and added
 // to the sum of the earlier parts; then the rest of the weights times the sum of the part of x is added. So the bits
-// depend on row i of x, row j of w and K alone, although up to 5 rows take one register for all three products and more
-// rows take three: a register is added to with one rounding.
+// depend on row i of x, row j of w and K alone (and on which scales of the panel of row j are finite). Up to 5 rows
+// take one register for all three products, with two scales in a part up to 2 rows one register for all six, with zeros
+// where the other scale counts, and more rows take three: a register is added to with one rounding, and zeros change
+// nothing.
 //
 // The instructions take subnormal numbers for zeros. So a part of a row with an element outside 2^-100 to 2^100 is
 // multiplied without them, and so is a part with a scale that is not finite. These are added last, in order.
@@ -57,12 +59,12 @@ class AmxRows {
     const int64_t parts = blocks * parts_of_block;
     memset(c, 0, static_cast<size_t>(tiles_.rows() * panel_columns) * sizeof(float));
     tiles_.begin(c);
-    bool is_complete = tiles_.is_complete();
+    bool are_finite = true;
     const auto decode_next = [&](int64_t number) {
       prefetch_parts(panels, number, parts_of_block);
       auto weights = decode(panels, number);
       if (!weights.are_finite()) {
-        is_complete = false;
+        are_finite = false;
         weights.leave_out();
       }
     };
@@ -77,7 +79,9 @@ class AmxRows {
       if (parts > 0) tiles_.multiply(parts - 1);
       tiles_.finish();
     }
-    for (int64_t number = 0; number < parts && !is_complete; ++number) add_left_out(panels, number, c);
+    if (are_finite && tiles_.is_complete()) return;
+    for (int64_t number = 0; number < parts; ++number)
+      if (!are_finite || tiles_.leaves_out(number)) add_left_out(panels, number, are_finite, c);
   }
 
  private:
@@ -90,8 +94,8 @@ class AmxRows {
   }
 
   // Adds the products with a part that AMX does not multiply.
-  void add_left_out(const Panel* panels, int64_t number, float* c) {
-    const bool are_all = !decode(panels, number).are_finite();
+  void add_left_out(const Panel* panels, int64_t number, bool are_finite, float* c) {
+    const bool are_all = !are_finite && !decode(panels, number).are_finite();
     for (int64_t row = 0; row < tiles_.rows(); ++row)
       if (are_all || tiles_.is_left_out(row, number)) {
         alignas(64) float scale[panel_columns];

@@ -1,9 +1,9 @@
 // Matrix products of bfloat16, and of bytes, by the tile registers of AMX. Only variants with AMX have it.
 //
-// The instructions take subnormal numbers for zeros, in A, in B and in sums. A sum loses at most 2^-126 with each product
-// of normal numbers, and 2^-126 times the other factor with each subnormal one, which is less than by rounding if the
-// result is 2^24 times as large. So packing notes the least and the largest magnitude of each row of A and column of B,
-// and an element whose result is too small for these is computed again without AMX.
+// The instructions take subnormal numbers for zeros, in A, in B and in sums. A sum loses at most 2^-126 with each
+// product of normal numbers, and 2^-126 times the other factor with each subnormal one, which is less than by rounding
+// if the result is 2^24 times as large. So packing notes the least and the largest magnitude of each row of A and
+// column of B, and an element whose result is too small for these is computed again without AMX.
 #include "../../amx_permission.h"
 #include "amx_registers.h"
 #include "grouped_bytes.h"
@@ -75,8 +75,8 @@ struct AmxBfloat16 {
   using Result = BFloat16;
   using Own = float;
   using Engine = SquareTiles;
-  // A note has in its lower half the bits of the least magnitude but zero, minus 1; in its upper half 0x7fff minus those
-  // of the largest.
+  // A note has in its lower half the bits of the least magnitude but zero, minus 1; in its upper half 0x7fff minus
+  // those of the largest.
   static constexpr uint32_t no_note = 0x7fffffff;
   static constexpr uint16_t flip_a = 0, flip_b = 0;
 
@@ -135,9 +135,7 @@ struct AmxBfloat16 {
     return __builtin_bit_cast(float, bound << 23);
   }
 
-  static void put(const float* sums, int64_t count, BFloat16* out) {
-    narrow_all(sums, count, out);
-  }
+  static void put(const float* sums, int64_t count, BFloat16* out) { narrow_all(sums, count, out); }
   static void put(const float* sums, int64_t count, float* own) {
     for (int64_t j = 0; j < count; ++j) own[j] = sums[j];
   }

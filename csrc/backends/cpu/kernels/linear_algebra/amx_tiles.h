@@ -56,15 +56,6 @@ class AmxTiles {
     float *scale, *rest;
 
     bool are_finite() const { return all_sections_finite<sections, has_rest>(scale, rest); }
-    // Adds zeros, or NaN for numbers that are not finite.
-    HWY_INLINE Lanes plus_zero_if_finite(Lanes sum) const {
-      const Full<float> d;
-      for (int64_t j = 0; j < sections * panel_columns; j += lanes) {
-        sum = hn::MulAdd(hn::Load(d, scale + j), hn::Zero(d), sum);
-        if constexpr (has_rest) sum = hn::MulAdd(hn::Load(d, rest + j), hn::Zero(d), sum);
-      }
-      return sum;
-    }
     void leave_out() {
       memset(scale, 0, sections * panel_columns * sizeof(float));
       memset(rest, 0, sections * panel_columns * sizeof(float));
@@ -81,7 +72,7 @@ class AmxTiles {
   AmxTiles(ScratchArena& scratch, const Product& product) : p_(product) {
     const int64_t rows = together(p_), tiles = ceil_div(rows, tile_rows), parts = p_.k / part;
     const int64_t places = tiles * tall_of(rows) * parts;
-    x_ = scratch.array<BFloat16>(3 * part * larger(places, parts * sections * smaller(rows, fewest)));
+    x_ = scratch.array<BFloat16>(3 * part * larger(places, parts * sections * smaller(rows, most_in_one)));
     sums_ = scratch.array<float>(has_rest ? places * sections : 0);
     left_out_ = scratch.array<uint16_t>(tiles * parts);
     buffers_ = scratch.array<float>(3 * page);
@@ -103,7 +94,7 @@ class AmxTiles {
     rows_ = rows;
     tiles_ = ceil_div(rows, tile_rows);
     tall_ = tall_of(rows);
-    holds_ = tall_ <= fewest ? Holds::all_sections : 3 * tall_ <= tile_rows ? Holds::one_section : Holds::third;
+    holds_ = tall_ <= most_in_one ? Holds::all_sections : 3 * tall_ <= tile_rows ? Holds::one_section : Holds::third;
     is_complete_ = true;
     shape_registers();
     BFloat16* to = x_;
@@ -120,15 +111,23 @@ class AmxTiles {
       }
     }
   }
-  // Whether AMX multiplies all parts of all rows, or that of a row.
+  // Whether AMX multiplies all parts of all rows, or a part of all, or that of a row.
   bool is_complete() const { return is_complete_; }
+  bool leaves_out(int64_t number) const {
+    for (int64_t tile = 0; tile < tiles_; ++tile)
+      if (left_out_[number * tiles_ + tile] != 0) return true;
+    return false;
+  }
   bool is_left_out(int64_t row, int64_t number) const {
     return (left_out_[number * tiles_ + row / tall_] >> row % tall_ & 1) != 0;
   }
 
-  // Products with a panel: c[rows][panel_columns] += the sum of multiply(number) for all parts. weights(number) is
-  // written before, and may be overwritten when two more parts were multiplied.
-  void begin(float* c) { c_ = c; }
+  // Products with a panel: c[rows][panel_columns] += the sum of multiply(number) for all parts. When
+  // multiply(number) is called, weights(number) is written, that of the next part may be, and none after it.
+  void begin(float* c) {
+    c_ = c;
+    turn_ = 0;
+  }
   HWY_INLINE Weights weights(int64_t number) const {
     // Scales of as many parts as are decoded and not added yet.
     float* const half = buffers_ + number % 2 * page / 2;
@@ -170,12 +169,13 @@ class AmxTiles {
   static constexpr int64_t blocks_of(Holds holds) {
     return holds == Holds::third ? 1 : holds == Holds::one_section ? 3 : 3 * sections;
   }
-  static constexpr int64_t fewest = tile_rows / (3 * sections);  // rows of x, of which a register has all
+  static constexpr int64_t most_in_one = tile_rows / (3 * sections);  // rows of x, all of which are in one register
 
   static constexpr int64_t per_scale = part / sections;
   static constexpr int64_t register_size = column_tiles * tile_rows * 16;  // elements of those beside each other
-  // Three pages of numbers: pairs of two parts, products of two turns, scales. A load waits for an earlier store that has
-  // its place of 4 KB. So what is read while the pairs of a part are written lies where the other part has them.
+  // Three pages of numbers: pairs of two parts, products of two turns, scales. A load waits for an earlier store at the
+  // same place of another page. So with one row what is read after the pairs of a part were written lies in the half of
+  // its page in which the other part has them.
   static constexpr int64_t page = 1024;
   static_assert(2 * register_size <= page && 8 * sections * panel_columns <= page);
   HWY_INLINE float* products(int turn) const { return buffers_ + page + (1 - turn) * page / 2; }
@@ -364,9 +364,9 @@ class AmxTiles {
   };
 
   const Product& p_;
-  BFloat16* x_;             // [part][tile][third][row of the tile][32], or [part][section][third][row][32]
-  float* sums_;             // [part][tile][section][row of the tile], of the elements of a part
-  uint16_t* left_out_;      // [part][tile]: a bit for each row that AMX does not multiply
+  BFloat16* x_;         // [part][tile][third][row of the tile][32], or [part][section][third][row][32]
+  float* sums_;         // [part][tile][section][row of the tile], of the elements of a part
+  uint16_t* left_out_;  // [part][tile]: a bit for each row that AMX does not multiply
   float *buffers_, *row_;
   const float* given_ = nullptr;
   float* c_ = nullptr;

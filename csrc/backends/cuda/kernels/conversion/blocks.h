@@ -73,11 +73,13 @@ struct BlockQ3K {
 };
 // BLOCK(dtype, struct) for each block dtype that products read, and for each that is decoded.
 #define BLOCK_DTYPES(BLOCK) BLOCK(q8_0, BlockQ8_0) BLOCK(q4_0, BlockQ4_0) BLOCK(q4_K, BlockQ4K) BLOCK(q6_K, BlockQ6K)
-#define DECODED_DTYPES(BLOCK)                                                                         \
-  BLOCK_DTYPES(BLOCK)                                                                                 \
-  BLOCK(q4_1, BlockQ4_1)                                                                              \
-  BLOCK(q5_0, BlockQ5_0)                                                                              \
+#define DECODED_DTYPES(BLOCK) \
+  BLOCK_DTYPES(BLOCK)         \
+  BLOCK(q4_1, BlockQ4_1)      \
+  BLOCK(q5_0, BlockQ5_0)      \
   BLOCK(q5_1, BlockQ5_1) BLOCK(q2_K, BlockQ2K) BLOCK(q3_K, BlockQ3K) BLOCK(q5_K, BlockQ5K)
+static_assert(sizeof(BlockQ4_1) == 20 && sizeof(BlockQ5_0) == 22 && sizeof(BlockQ5_1) == 24);
+static_assert(sizeof(BlockQ2K) == 84 && sizeof(BlockQ3K) == 110 && sizeof(BlockQ5K) == 176);
 
 struct DequantizeParameters {
   Address from, to;

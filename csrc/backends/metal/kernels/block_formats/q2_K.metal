@@ -1,5 +1,5 @@
-// q2_K: sixteen parts of 16 elements of 2 bits. Each part has a scale and a minimum of 4 bits, and the block a scale for
-// each of these.
+// q2_K: sixteen parts of 16 elements of 2 bits. Each part has a scale and a minimum of 4 bits, and the block a scale
+// for each of these.
 #pragma once
 #include "block_formats/bytes.metal"
 

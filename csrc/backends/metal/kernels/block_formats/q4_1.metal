@@ -1,4 +1,4 @@
-// q4_1: a scale, a minimum, and 4 bits for each of 32 elements. The lower halves of the bytes are the first 16 elements.
+// q4_1: a scale, a minimum, and 4 bits for each of 32 elements. The lower halves of the bytes are the first 16.
 #pragma once
 #include "block_formats/bytes.metal"
 
