@@ -115,9 +115,12 @@ inline std::vector<std::string> module_paths() {
   return paths;
 }
 
-// Whether the module multiplies by AMX; one that needs it is opened only where the processor has it.
-inline bool has_amx(const std::string& path) {
-  return path.find("simulated_amx") != std::string::npos || path.find("sapphirerapids") != std::string::npos;
+// Whether the module may choose the kernel for an op that has one for AMX, too. The system may refuse its registers to
+// the process.
+inline bool may_choose(const std::string& path, const std::string& op, const std::string& kernel) {
+  const bool simulates = path.find("simulated_amx") != std::string::npos;
+  const bool has_amx = simulates || path.find("sapphirerapids") != std::string::npos;
+  return (kernel == op && !simulates) || (kernel == "amx_" + op && has_amx);
 }
 
 // Opened once, closed when the process ends.
