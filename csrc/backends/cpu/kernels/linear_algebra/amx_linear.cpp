@@ -87,7 +87,8 @@ class AmxRows {
  private:
   static constexpr int64_t parts_of_block = Block<dtype>::elements / part;
 
-  HWY_INLINE typename Tiles::Weights decode(const Panel* panels, int64_t number) {
+  // One copy for all callers: it is most of the code of a dtype.
+  HWY_NOINLINE typename Tiles::Weights decode(const Panel* panels, int64_t number) {
     PairSink<typename Tiles::Weights> sink(tiles_.weights(number));
     panels[number / parts_of_block].decode_integers(number % parts_of_block, sink);
     return sink;

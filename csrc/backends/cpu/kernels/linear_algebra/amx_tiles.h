@@ -159,7 +159,7 @@ class AmxTiles {
       if (step < parts) decode(step);
       step % 2 == 0 ? row_step<0>(step, parts, sum) : row_step<1>(step, parts, sum);
     }
-    for_vectors_of_panel([&](auto v) { hn::Store(sum[v.value], d, c_ + v.value * lanes); });
+    for_vectors_of_panel([&](auto v) FERRULE_ALWAYS_INLINE { hn::Store(sum[v.value], d, c_ + v.value * lanes); });
   }
 
  private:
@@ -278,7 +278,7 @@ class AmxTiles {
     if (step > 2) {
       const Weights w = weights(step - 3);
       const Factors<Holds::all_sections> factors(w.scale, w.rest);
-      for_vectors_of_panel([&](auto v) {
+      for_vectors_of_panel([&](auto v) FERRULE_ALWAYS_INLINE {
         const float* const at = products(turn) + place_of_vector(v.value, blocks);
         sum[v.value] = factors.template add_to<v.value>(sum[v.value], at, 1, sums_ + (step - 3) * sections);
       });
@@ -328,7 +328,7 @@ class AmxTiles {
     float* to = job.c;
     const Factors<holds> factors(job.scale, job.rest);
     for (int64_t i = 0; i < job.rows; ++i, to += panel_columns)
-      for_vectors_of_panel([&](auto v) {
+      for_vectors_of_panel([&](auto v) FERRULE_ALWAYS_INLINE {
         const float* const at = from + place_of_vector(v.value, height) + i * 16;
         const Lanes before = hn::Load(d, to + v.value * lanes);
         hn::Store(factors.template add_to<v.value>(before, at, tall, job.sums + i), d, to + v.value * lanes);
@@ -343,7 +343,7 @@ class AmxTiles {
     HWY_INLINE Factors(const float* scales, const float* rests) {
       const Full<float> d;
       for (int64_t s = 0; s < count; ++s)
-        for_vectors_of_panel([&](auto v) {
+        for_vectors_of_panel([&](auto v) FERRULE_ALWAYS_INLINE {
           scale[s][v.value] = hn::Load(d, scales + s * panel_columns + v.value * lanes);
           if constexpr (has_rest) rest[s][v.value] = hn::Load(d, rests + s * panel_columns + v.value * lanes);
         });
