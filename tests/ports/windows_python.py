@@ -1,4 +1,4 @@
-"""Puts CPython for Windows together, for wine: windows_python.py <folder> <requirement ...>
+"""Puts CPython for Windows together, for wine: windows_python.py <folder> <zig> <requirement ...>
 
 The interpreter and the compiled part of the standard library are those that the package panda3d of PyPI has for its
 programs; the rest of the library is that of this Python, whose version is taken. The requirements, for Windows, are

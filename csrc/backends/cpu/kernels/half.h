@@ -144,8 +144,8 @@ HWY_INLINE void narrow_all(const float* from, int64_t count, T* to) {
     for (; i + 8 <= count; i += 8)
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
 #endif
-#if defined(__AVX512F__)  // the compiler's loops have vectors of 32 bytes; AVX-512 BF16 takes subnormal numbers for
-                          // zeros
+#if defined(__AVX512F__)
+  // The compiler's loops have vectors of 32 bytes, and the instructions of AVX-512 BF16 make subnormal numbers zeros.
   if constexpr (__is_same(T, BFloat16))
     for (; i + 16 <= count; i += 16)
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), narrow_bf16(_mm512_loadu_ps(from + i)));

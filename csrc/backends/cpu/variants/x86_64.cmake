@@ -1,6 +1,6 @@
 # The variants on x86-64.
 set(FERRULE_CPU_VARIANTS x64 haswell skylakex icelake zen4)
-# Its tile registers are asked for by a system call of Linux (amx_permission.cpp).
+# The tile registers of sapphirerapids are asked for by a system call of Linux (amx_permission.cpp).
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   list(APPEND FERRULE_CPU_VARIANTS sapphirerapids)
 endif()
