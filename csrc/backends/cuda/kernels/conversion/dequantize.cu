@@ -68,28 +68,36 @@ __device__ __forceinline__ int part_least(const uint8_t* parts, uint32_t k) {
   return k < 4 ? parts[k + 4] & 63 : parts[k + 4] >> 4 | (parts[k] >> 2 & 48);
 }
 
+// Part `first` / 32 of a block of q4_K or q5_K.
+template <class Block>
+struct PartOfEight {
+  float scale, least;
+  uint32_t shift;          // of the lowest four bits of an element
+  const uint8_t* numbers;  // those of element `first` on
+
+  __device__ __forceinline__ PartOfEight(const Block& block, uint32_t first)
+      : scale(scale_of(block.scale) * static_cast<float>(part_scale(block.parts, first / 32))),
+        least(scale_of(block.least) * static_cast<float>(part_least(block.parts, first / 32))),
+        shift(first / 32 % 2 == 0 ? 0 : 4),
+        numbers(block.numbers + first / 64 * 32 + first % 32) {}
+  __device__ __forceinline__ int low_bits(int i) const { return numbers[i] >> shift & 15; }
+  __device__ __forceinline__ float value(int number) const { return scale * static_cast<float>(number) - least; }
+};
+
 __device__ __forceinline__ Four dequantized(const BlockQ4K& block, uint32_t first) {
-  const uint32_t k = first / 32, shift = k % 2 == 0 ? 0 : 4;
-  const float scale = scale_of(block.scale) * static_cast<float>(part_scale(block.parts, k));
-  const float least = scale_of(block.least) * static_cast<float>(part_least(block.parts, k));
-  const uint8_t* const numbers = block.numbers + k / 2 * 32 + first % 32;
+  const PartOfEight part(block, first);
   Four y;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) y.at[i] = scale * static_cast<float>(numbers[i] >> shift & 15) - least;
+  for (int i = 0; i < 4; ++i) y.at[i] = part.value(part.low_bits(i));
   return y;
 }
 
 __device__ __forceinline__ Four dequantized(const BlockQ5K& block, uint32_t first) {
-  const uint32_t k = first / 32, shift = k % 2 == 0 ? 0 : 4;
-  const float scale = scale_of(block.scale) * static_cast<float>(part_scale(block.parts, k));
-  const float least = scale_of(block.least) * static_cast<float>(part_least(block.parts, k));
-  const uint8_t* const numbers = block.numbers + k / 2 * 32 + first % 32;
+  const PartOfEight part(block, first);
   Four y;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int number = (numbers[i] >> shift & 15) | (block.high[first % 32 + i] >> k & 1) << 4;
-    y.at[i] = scale * static_cast<float>(number) - least;
-  }
+  for (int i = 0; i < 4; ++i)
+    y.at[i] = part.value(part.low_bits(i) | (block.high[first % 32 + i] >> first / 32 & 1) << 4);
   return y;
 }
 
