@@ -163,9 +163,9 @@ class AmxTiles {
   }
 
  private:
-  // Each float32 of x is three bfloat16 numbers, its thirds. A register of x holds one third of each row of the tile, for
-  // one section; or all three, one below the other; or all three for each section, one section below the other, with
-  // zeros in the columns of k that belong to another section.
+  // Each float32 of x is three bfloat16 numbers, its thirds. A register of x holds one third of each row of the tile,
+  // for one section; or all three, one below the other; or all three for each section, one section below the other,
+  // with zeros in the columns of k that belong to another section.
   enum class Holds { third, one_section, all_sections };
   static constexpr int64_t blocks_of(Holds holds) {
     return holds == Holds::third ? 1 : holds == Holds::one_section ? 3 : 3 * sections;
