@@ -87,15 +87,13 @@ NumpyArray host_memory(const py::object& owner_device, uint64_t size) {
   return numpy_view(numpy_dtype(fe_dtype_by_name("uint8")), shape, {}, block.memory, true, std::move(owner));
 }
 
-// An array over bytes at an address, which `owner` keeps alive.
-ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
-                          const py::object& owner) {
+// An array over the bytes of a mapped file, which `owner` keeps mapped.
+ArrayPointer from_mapped_file(const Device& device, uintptr_t address, uint64_t size, const py::object& owner) {
   fe_array* out = nullptr;
   void* const reference = hold_reference(owner);
   drain_and_check(without_gil_reading_environment_once(device.was_used(), [&] {
-    return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
-                                   writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, UINT64_MAX, release_reference,
-                                   reference, &out);
+    return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size, FE_ACCESS_READ_FILE,
+                                   UINT64_MAX, release_reference, reference, &out);
   }));
   return array_of(out);
 }
@@ -369,8 +367,8 @@ void bind_arrays(py::module_& module) {
   module.def("host_memory", &host_memory, argument("device"), argument("size"));
   module.def("from_packed", &from_packed, argument("device"), argument("source"), argument_or_none("dtype"),
              argument("writable"), argument("copy"));
-  module.def("from_address", &from_address, argument("device"), argument("address"), argument("size"),
-             argument("writable"), argument_or_none("owner"));
+  module.def("from_mapped_file", &from_mapped_file, argument("device"), argument("address"), argument("size"),
+             argument_or_none("owner"));
   module.def("full", &full, argument("device"), argument_or_none("shape"), argument_or_none("value"),
              argument_or_none("dtype"));
   module.def("default_dtype", [] { return numpy_dtype(fe_default_dtype()); });

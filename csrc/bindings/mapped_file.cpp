@@ -8,6 +8,7 @@
 #if !defined(_WIN32)
 #include <cstddef>
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace ferrule::python {
@@ -50,10 +51,13 @@ py::object map_file(int descriptor, std::size_t size) {
   return object;
 }
 
-// Gives the memory of pages back that were read. They are read from the file again when they are needed.
-void drop_pages(const py::object& object) {
+// Gives the memory of the pages that contain these bytes back. They are read from the file again when they are needed.
+void drop_pages(const py::object& object, std::size_t begin, std::size_t end) {
+  if (Py_TYPE(object.ptr()) != mapped_file_type) raise(FE_INVALID_ARGUMENT, "drop_pages: the file is not a MappedFile");
   const auto& mapped = *reinterpret_cast<MappedFileObject*>(object.ptr());
-  if (Py_TYPE(object.ptr()) == mapped_file_type) madvise(mapped.address, mapped.size, MADV_DONTNEED);
+  if (begin > end || end > mapped.size) raise(FE_INVALID_ARGUMENT, "drop_pages: the bytes are not all in the file");
+  begin -= begin % static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  madvise(static_cast<std::byte*>(mapped.address) + begin, end - begin, MADV_DONTNEED);  // a failure costs memory only
 }
 
 }  // namespace
@@ -71,7 +75,7 @@ void bind_mapped_file(py::module_& module) {
   module.attr("MappedFile") = type;
   py::object(type).release();  // the functions above use it until the process ends
   module.def("map_file", &map_file, argument("descriptor"), argument("size"));
-  module.def("drop_pages", &drop_pages, argument("file"));
+  module.def("drop_pages", &drop_pages, argument("file"), argument("begin"), argument("end"));
 }
 #endif
 

@@ -117,8 +117,9 @@ fe_error* fe_buffer_from_host_ptr(fe_device* device, void* pointer, uint64_t siz
     const auto owner = owner_of_borrowed_memory(release, release_argument);
     given(device, "buffer_from_host_ptr", "device");
     given(out, "buffer_from_host_ptr", "out");
-    if (access != FE_ACCESS_READ && access != FE_ACCESS_READ_WRITE)
-      fail_argument("buffer_from_host_ptr: access {} is neither read nor read and write", static_cast<int>(access));
+    if (access != FE_ACCESS_READ && access != FE_ACCESS_READ_WRITE && access != FE_ACCESS_READ_FILE)
+      fail_argument("buffer_from_host_ptr: access {} is not read, read and write, or read of a file",
+                    static_cast<int>(access));
     const uint64_t max_cut = max_view_bytes == 0 ? UINT64_MAX : max_view_bytes;
     const uint64_t max_bound = device->device->properties().max_allocation;
     if (max_cut != UINT64_MAX && max_bound != 0 && std::min(max_cut, size) > max_bound)

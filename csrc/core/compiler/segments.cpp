@@ -247,22 +247,29 @@ class Splitter {
   }
 
   Prepared prepare(Range range, Device& device, const fe_graph_view& view) {
-    Prepared prepared;
+    std::vector<ConstantOperand> operands;
+    std::vector<const ValueInfo*> constants;  // of the operands
     for (std::size_t i = range.begin; i < range.end; ++i)
       for (uint32_t k = 0; k < lowered_.nodes[i].inputs.size(); ++k) {
         const ValueInfo& info = graph_.values[lowered_.nodes[i].inputs[k].root];
         if (info.kind != ValueKind::constant || !lowered_.nodes[i].inputs[k].dynamic_offset.empty()) continue;
         const StridedStorage& constant = graph_.constant_info[info.index].data;
         if (!constant.storage || constant.storage->device().get() != &device) continue;
-        const auto node = static_cast<uint32_t>(i - range.begin);
-        const int64_t first = constant.offset - reach_of(info.type.shape, constant.strides).before;
-        const auto offset = static_cast<uint64_t>(bytes_of(info.type.dtype, first));
-        std::shared_ptr<Storage> packed = prepared_constant(device, view, node, k, constant.storage, offset);
-        if (!packed) continue;
-        auto [found, fresh] = prepared_slots_.emplace(packed.get(), 0);
-        if (fresh) found->second = add_slot({Slot::Kind::constant, info.index, &device, info.type, packed});
-        prepared[{node, k}] = found->second;
+        const Reach reach = reach_of(info.type.shape, constant.strides);
+        const auto begin = static_cast<uint64_t>(bytes_of(info.type.dtype, constant.offset - reach.before));
+        const auto size = static_cast<uint64_t>(bytes_of(info.type.dtype, reach.before + 1 + reach.after));
+        operands.push_back({static_cast<uint32_t>(i - range.begin), k, constant.storage, begin, size});
+        constants.push_back(&info);
       }
+    Prepared prepared;
+    const std::vector<std::shared_ptr<Storage>> packed = prepared_constants(device, view, operands);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!packed[i]) continue;
+      auto [found, fresh] = prepared_slots_.emplace(packed[i].get(), 0);
+      if (fresh)
+        found->second = add_slot({Slot::Kind::constant, constants[i]->index, &device, constants[i]->type, packed[i]});
+      prepared[{operands[i].node, operands[i].input}] = found->second;
+    }
     return prepared;
   }
 

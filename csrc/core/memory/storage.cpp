@@ -157,7 +157,8 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
       array ? UseDescription(ArrayInUse{*array}) : UseDescription(BytesInUse{"borrowed memory", size});
   return make_borrowed(device, std::move(what), size, access, std::move(owner),
                        [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
-                         return table.buffer_borrow(handle, pointer, size, access, out);
+                         return table.buffer_borrow(handle, pointer, size,
+                                                    access == FE_ACCESS_READ_FILE ? FE_ACCESS_READ : access, out);
                        });
 }
 
@@ -175,8 +176,9 @@ std::shared_ptr<Storage> Storage::import(const std::shared_ptr<Device>& device, 
 std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size) {
   if (offset > whole->size_ || size > whole->size_ - offset)
     fail(FE_INTERNAL, "a part of {} bytes from byte {} of a storage of {}", size, offset, whole->size_);
-  const std::shared_ptr<Storage> part =
-      std::make_shared<Held>(whole->device(), BytesInUse{"a part of borrowed memory", size});
+  const std::shared_ptr<Storage> part = std::make_shared<Held>(
+      whole->device(),
+      BytesInUse{whole->origin_ == Origin::prepared ? "prepared constant" : "a part of borrowed memory", size});
   part->buffer_ = whole->buffer_;
   part->buffer_offset_ = whole->buffer_offset_ + offset;
   part->size_ = size;

@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace ferrule {
 
@@ -55,6 +57,7 @@ class Storage {
   Origin origin() const { return origin_; }
   bool is_part() const { return whole_ != nullptr; }  // shares the memory of another storage
   bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
+  bool is_mapped_file() const { return access_ == FE_ACCESS_READ_FILE; }
   // Borrowed memory that its owner may write at any time.
   bool is_borrowed_writable() const { return origin_ == Origin::borrowed && writable(); }
   uint64_t generation() const { return generation_; }   // unique in the process
@@ -98,9 +101,15 @@ class Storage {
   mutable std::atomic<Uses*> uses_{nullptr};  // created by the first use of a queue
 };
 
-// Packs a constant operand for the kernel of `node`. Equal (storage, offset, key) share one copy, which is released
-// with the last executable that holds it. nullptr if the device does not pack it.
-std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& view, uint32_t node, uint32_t input,
-                                           const std::shared_ptr<Storage>& constant, uint64_t byte_offset);
+// A constant that a node of a graph reads: `size` bytes of a storage from `begin`.
+struct ConstantOperand {
+  uint32_t node, input;
+  std::shared_ptr<Storage> storage;
+  uint64_t begin, size;
+};
+// Packs constants for the kernels of their nodes; nullptr for those that the device does not pack. Equal (storage,
+// bytes, layout) share one copy, which is released with the last executable that holds it, or another one of its chunk.
+std::vector<std::shared_ptr<Storage>> prepared_constants(Device& device, const fe_graph_view& view,
+                                                         std::span<const ConstantOperand> operands);
 
 }  // namespace ferrule

@@ -56,8 +56,10 @@ typedef enum fe_log_level FE_ANY_INT {
   FE_LOG_ERROR = 3
 } fe_log_level;
 
-/* Access to borrowed memory: READ if nobody writes to it while it is borrowed, READ_WRITE if its owner may. */
-typedef enum fe_access FE_ANY_INT { FE_ACCESS_READ = 1, FE_ACCESS_READ_WRITE = 3 } fe_access;
+/* Access to borrowed memory: READ if nobody writes to it while it is borrowed, READ_WRITE if its owner may. READ_FILE
+ * is READ of a shared mapping of a file, for fe_buffer_from_host_ptr alone: when a graph has repacked a constant of it,
+ * the system gets the constant's pages back, and reads them again when they are needed. */
+typedef enum fe_access FE_ANY_INT { FE_ACCESS_READ = 1, FE_ACCESS_READ_WRITE = 3, FE_ACCESS_READ_FILE = 5 } fe_access;
 
 /* Kinds of device, in the order in which fe_devices lists them. fe_device_best only picks a GPU, an integrated GPU or a
  * CPU. */

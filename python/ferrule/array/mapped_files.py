@@ -25,10 +25,10 @@ def map_read_only(descriptor: int, size: int) -> FileMapping:
     return _ferrule.map_file(descriptor, size)
 
 
-def drop_pages(file: FileMapping) -> None:
-    """Give back the memory of pages that were read. They are read from the file again when they are needed."""
-    if sys.platform != "win32":
-        _ferrule.drop_pages(file)
+def drop_pages(file: FileMapping, begin: int, end: int) -> None:
+    """Give back the memory of bytes that were copied. They are read from the file again when they are needed."""
+    if sys.platform != "win32" and isinstance(file, _ferrule.MappedFile):
+        _ferrule.drop_pages(file, begin, end)
 
 
 def mapping_of(source: NDArray[Any]) -> tuple[int, int]:

@@ -109,7 +109,7 @@ def map_file(file: FileMapping, device: Device | str | None) -> tuple[_ferrule.A
     handle = handle_of(device)
     if "borrows" not in Device(handle).info["capabilities"]:
         return None, raw
-    return _ferrule.from_address(handle, raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw
+    return _ferrule.from_mapped_file(handle, raw.ctypes.data, whole_pages(raw.nbytes), raw), raw
 
 
 def snapshot_of(arrays: Mapping[str, Array | NDArray[Any]], caller: str) -> dict[str, Array | NDArray[Any]]:

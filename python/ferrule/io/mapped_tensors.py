@@ -86,10 +86,6 @@ class TensorFile(ABC):
                 return
         self._region, self._raw = map_file(self._mapped, Device(self._device))
 
-    def drop_pages(self) -> None:
-        if self._mapped is not None:
-            drop_pages(self._mapped)
-
     @abstractmethod
     def tensor(self, name: str) -> Array:
         """Return the tensor `name` as a new array."""
@@ -112,6 +108,8 @@ class TensorFile(ABC):
         made = Array._of(self._of_bytes(raw, dtype, place.shape, is_own))
         if self._region is not None:
             return made
+        if self._mapped is not None:
+            drop_pages(self._mapped, place.begin, place.end)
         return self._copies.setdefault(name, made)._another(self._caller)
 
     def _of_bytes(
@@ -204,26 +202,6 @@ class TensorMapping(Mapping[str, Array]):
         if name not in self.tensors:
             return default
         return self[name]
-
-    def drop_pages(self) -> None:
-        """Give back the memory of what was read of the file. What is needed again is read again.
-
-        A graph that has repacked its weights, or copied them to a device, does not need them in the file any more. On
-        Windows this does nothing, and on macOS it is a hint to the system.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "model.gguf")
-        ...     fe.io.save_gguf(path, {"w": np.float32([1, 2])})
-        ...     file = fe.io.open_gguf(path)
-        ...     file.drop_pages()
-        ...     file["w"].tolist()
-        [1.0, 2.0]
-        """
-        for file in set(self._files.values()):
-            file.drop_pages()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)

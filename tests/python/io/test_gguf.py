@@ -97,19 +97,19 @@ def test_arrays_borrow_the_mapped_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read from /proc")
-def test_the_memory_of_what_was_read_is_given_back(tmp_path: Path) -> None:
+def test_the_memory_of_weights_that_were_repacked_is_given_back(tmp_path: Path) -> None:
     def resident() -> int:
         return int(Path("/proc/self/status").read_text().split("RssFile:")[1].split()[0]) << 10
 
-    path, size = tmp_path / "model.gguf", 1 << 24
-    fe.io.save_gguf(path, {"w": np.ones(size // 4, np.float32)})
-    file = fe.io.open_gguf(path)
-    w = file["w"]
-    assert float(fe.sum(w)) == size // 4
+    path, width = tmp_path / "model.gguf", 4096
+    size = width * width // 32 * 18
+    fe.io.save_gguf(path, {"w": fe.ones((width, width)).astype(fe.q4_0)})
+    w = fe.io.open_gguf(path, device="cpu")["w"]
+    product = fe.graph(lambda x: fe.linear(x, w))
     before = resident()
-    file.drop_pages()
-    assert before - resident() > size * 3 // 4
-    assert float(fe.sum(w)) == size // 4
+    assert fe.all(product(fe.ones((1, width), device="cpu")) == width)
+    assert resident() - before < size // 4
+    assert float(w.astype("float32").sum()) == width * width
 
 
 @pytest.mark.parametrize("name", BLOCKS)

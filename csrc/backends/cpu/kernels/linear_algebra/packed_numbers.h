@@ -183,8 +183,13 @@ struct PackedNumbers {
   uint32_t words[bits][panel_columns];  // first those of the lowest bits
 
   void put(int64_t column, const uint8_t* numbers) {
+    alignas(16) static constexpr uint8_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15};
+    const hn::FixedTag<uint8_t, 16> d;
     uint32_t quads[8];
-    for (int q = 0; q < 8; ++q) quads[q] = quad_of(eight_bytes(numbers + q / 2 * 8) >> q % 2 * 16);
+    for (int q = 0; q < 8; q += 4)
+      hn::StoreU(hn::BitCast(hn::FixedTag<uint32_t, 4>(),
+                             hn::TableLookupBytes(hn::LoadU(d, numbers + q * 4), hn::Load(d, order))),
+                 hn::FixedTag<uint32_t, 4>(), quads + q);
     put_plane<low>(quads, 0, column, words);
     if constexpr (high > 0) put_plane<high>(quads, low, column, words + low);
   }
@@ -242,10 +247,6 @@ struct PackedNumbers {
     Words low[words_per_turn], high;  // the quads of a turn are from the lowest bits of `high` on
   };
 
-  static HWY_INLINE uint32_t quad_of(uint64_t bytes) {
-    return static_cast<uint32_t>((bytes & 0xff) | (bytes >> 32 & 0xff) << 8 | (bytes & 0xff00) << 8 |
-                                 (bytes >> 40 & 0xff) << 24);
-  }
   template <int plane>
   static HWY_INLINE void put_plane(const uint32_t* quads, int from, int64_t column, uint32_t (*to)[panel_columns]) {
     constexpr int per_word = 8 / plane;
