@@ -98,16 +98,15 @@ def chat(options: argparse.Namespace) -> int:
     summary: dict[str, Any] = {"device": str(device), "backend": backend.name, "variant": backend.variant}
     questions = options.questions or ([QUESTION] if options.check else [])
     if not questions:
-        return talk(file, model, tokens, sampling, options, start)
+        return talk(model, tokens, sampling, options, start)
     prompts = [tokens.of_messages([*start, {"role": "user", "content": question}]) for question in questions]
     pairs = [*zip(questions, prompts, strict=True)]
     groups = [pairs] if options.together else [[pair] for pair in pairs]
     answers: list[str] = []
     for group in groups:
-        conversations = Conversations(model, tokens, [prompt for _, prompt in group])
+        conversations = Conversations(model, tokens, [prompt for _, prompt in group], options.most)
         if not answers:
             summary["seconds_to_first_token"] = time.perf_counter() - begin
-            file.drop_pages()  # products read repacked weights
         show(conversations, sampling, options, [question for question, _ in group])
         answers += [answer.text for answer in conversations.answers]
         report(conversations, summary)
@@ -126,7 +125,7 @@ def show(conversations: Conversations, sampling: Sampling, options: argparse.Nam
     if alone:
         console.print(questions[0], style="bold", markup=False)
     try:
-        for added in conversations.answer(sampling, options.most, options.stop):
+        for added in conversations.answer(sampling, options.stop):
             if alone:
                 console.print(added[0], end="", markup=False, soft_wrap=True)
     except KeyboardInterrupt:
@@ -153,7 +152,6 @@ def report(conversations: Conversations, summary: dict[str, Any]) -> None:
 
 
 def talk(
-    file: fe.io.Gguf,
     model: Llama,
     tokens: Tokens,
     sampling: Sampling,
@@ -171,8 +169,7 @@ def talk(
         if not question.strip():
             continue
         messages.append({"role": "user", "content": question})
-        conversations = Conversations(model, tokens, [tokens.of_messages(messages)])
-        file.drop_pages()  # products read repacked weights
+        conversations = Conversations(model, tokens, [tokens.of_messages(messages)], options.most)
         show(conversations, sampling, options, [""])
         messages.append({"role": "assistant", "content": conversations.answers[0].text})
 
@@ -185,7 +182,7 @@ def check(
     ids = prompt[:POSITIONS]
     truth = Reference(decoded_by_gguf(file.path), sizes).read(ids)
     model = Llama(file, sizes, room_for(len(ids)), device, activation="given")
-    keys, values = model.caches(1)
+    keys, values = model.caches(1, model.room)
     greatest = 0.0
     for place, token in enumerate(ids):
         given = (fe.asarray(np.array([[token]]), device=model.device), keys, values, place, 0)

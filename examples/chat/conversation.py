@@ -34,33 +34,37 @@ class Times:
 
 
 def room_for(tokens: int) -> int:
-    """The room of caches for so many tokens: a prompt's last part may be longer than the prompt."""
-    return tokens + PARTS[-1]
+    """The room of caches for so many tokens: whole parts, as the last part of a prompt may be longer than the prompt, and
+    as graphs are compiled for each size.
+    """
+    return -(-tokens // PARTS[-1]) * PARTS[-1]
 
 
 class Conversations:
-    """Several prompts, read and answered together. Shorter prompts begin later, so that all end at one place."""
+    """Several prompts, read and answered together, in at most `most` tokens each. Shorter prompts begin later, so that
+    all end at one place.
+    """
 
-    def __init__(self, model: Llama, tokens: Tokens, prompts: Sequence[Sequence[int]]) -> None:
+    def __init__(self, model: Llama, tokens: Tokens, prompts: Sequence[Sequence[int]], most: int) -> None:
         self._model, self._tokens = model, tokens
         self.times = Times()
         self.answers = [Answer() for _ in prompts]
         longest = max(map(len, prompts))
-        self._most = model.room - PARTS[-1]
-        if longest >= self._most:
-            raise ValueError(f"the conversation has {longest} tokens, and there is room for {self._most} (--context)")
+        if longest >= model.room:
+            raise ValueError(f"the conversation has {longest} tokens, and there is room for {model.room} (--context)")
+        self._most = min(longest + most, model.room)
         self._before = [list(prompt) for prompt in prompts]
         self._empty = np.array([longest - len(prompt) for prompt in prompts], np.int64)
         rows = np.zeros((len(prompts), longest), np.int64)
         for row, prompt in zip(rows, prompts, strict=True):
             row[longest - len(prompt) :] = prompt
-        self._keys, self._values = model.caches(len(prompts))
+        self._keys, self._values = model.caches(len(prompts), room_for(self._most))
         self._position = 0
         self._scores = self._read_prompts(rows)
 
-    def answer(self, sampling: Sampling, most: int, stops: Sequence[str] = ()) -> Iterator[list[str]]:
-        """Write at most `most` tokens of each answer; yield what each step adds to the texts."""
-        most = min(most, self._most - self._position)
+    def answer(self, sampling: Sampling, stops: Sequence[str] = ()) -> Iterator[list[str]]:
+        """Write the answers; yield what each step adds to the texts."""
+        most = self._most - self._position
         numbers = sampling.numbers(most)
         for step in range(most):
             begin = time.perf_counter()

@@ -45,11 +45,15 @@ class Sizes:
 
 
 class Layer:
-    """The weights of a layer. Matrices are (out, in), as in the file."""
+    """The weights of a layer. Matrices are (out, in), as in the file. Small weights are copied: those of the file would
+    keep the pages around them in memory.
+    """
 
     def __init__(self, weights: Mapping[str, fe.Array], number: int) -> None:
         name = f"blk.{number}"
-        self.attention_norm, self.feed_norm = weights[f"{name}.attn_norm.weight"], weights[f"{name}.ffn_norm.weight"]
+        self.attention_norm, self.feed_norm = (
+            fe.asarray(weights[f"{name}.{part}_norm.weight"], copy=True) for part in ("attn", "ffn")
+        )
         self.query, self.key, self.value = (weights[f"{name}.attn_{part}.weight"] for part in "qkv")
         self.mix = weights[f"{name}.attn_output.weight"]
         self.gate, self.up, self.down = (weights[f"{name}.ffn_{part}.weight"] for part in ("gate", "up", "down"))
@@ -58,8 +62,9 @@ class Layer:
 class Llama:
     """The weights, and `read`, one graph for each number of tokens that are read at once.
 
-    `activation` is that of `fe.linear`, for weights in blocks. `cache` is the dtype of the caches: attention reads a
-    half in half the time where memory limits it, and rounds queries, keys, values and its result to it.
+    `room` is how many positions there are. `activation` is that of `fe.linear`, for weights in blocks. `cache` is the
+    dtype of the caches: attention reads a half in half the time where memory limits it, and rounds queries, keys,
+    values and its result to it.
     """
 
     def __init__(
@@ -74,15 +79,15 @@ class Llama:
         self.sizes, self.room, self.device, self.activation, self.cache = sizes, room, device, activation, cache
         self.words = weights["token_embd.weight"]  # (tokens, W)
         self.scores = weights.get("output.weight", self.words)
-        self.norm = weights["output_norm.weight"]
+        self.norm = fe.asarray(weights["output_norm.weight"], copy=True)
         self.layers = [Layer(weights, number) for number in range(sizes.layers)]
         self.cosines, self.sines = fe.rope_table(room, sizes.head, base=sizes.base, device=device)  # (R, D / 2)
         self.read = fe.graph(self._read, donate=(1, 2), device=device)
 
-    def caches(self, conversations: int) -> tuple[fe.Array, fe.Array]:
+    def caches(self, conversations: int, room: int) -> tuple[fe.Array, fe.Array]:
         """Empty caches of keys and values: (layers, B, G, R, D)."""
         sizes = self.sizes
-        shape = (sizes.layers, conversations, sizes.groups, self.room, sizes.head)
+        shape = (sizes.layers, conversations, sizes.groups, room, sizes.head)
         keys, values = (fe.zeros(shape, dtype=self.cache, device=self.device) for _ in range(2))
         return keys, values
 
@@ -100,7 +105,7 @@ class Llama:
         turn = tuple(
             fe.dynamic_slice(table, (position, 0), (count, sizes.head // 2)) for table in (self.cosines, self.sines)
         )
-        seen = self._seen(count, position, empty)
+        seen = self._seen(count, position, empty, keys.shape[3])
         for number, layer in enumerate(self.layers):
             unit = fe.rms_norm(x, layer.attention_norm, epsilon=sizes.epsilon)
             query = self._product(unit, layer.query)
@@ -134,9 +139,9 @@ class Llama:
         conversations, count, _ = x.shape
         return fe.permute_dims(fe.reshape(x, (conversations, count, heads, self.sizes.head)), (0, 2, 1, 3))
 
-    def _seen(self, count: int, position: int, empty: fe.Array) -> fe.Array:
+    def _seen(self, count: int, position: int, empty: fe.Array, room: int) -> fe.Array:
         """Which keys each row of attention sees, (B, 1, H / G * T, R): its own, and those before it from `empty` on."""
-        places = fe.arange(self.room, device=self.device)
+        places = fe.arange(room, device=self.device)
         rows = fe.reshape(fe.arange(count, device=self.device) + position, (count, 1))
         seen = (places <= rows) & (places >= fe.reshape(empty, (-1, 1, 1, 1)))
         return fe.tile(seen, (1, 1, self.sizes.heads // self.sizes.groups, 1))
