@@ -9,5 +9,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# The example's model, its float64 reference and the search for its files are used here.
-sys.path.append(str(Path(__file__).resolve().parent.parent / "examples"))
+# The examples' models, their float64 references and the search for their files are used here.
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+sys.path += [str(EXAMPLES), str(EXAMPLES / "chat")]

@@ -58,7 +58,7 @@ class Case:
         """Whether rates are those of operations, not of bytes."""
         if self.op == "linear":
             return self.shapes[0][0] >= FEW_ROWS
-        return self.op in ("matmul", "matmul_integer", "minilm")
+        return self.op in ("matmul", "matmul_integer", "minilm") or (self.op == "smollm2" and self.shapes[1][0] > 1)
 
 
 def matmul(size: int) -> Case:
@@ -153,6 +153,13 @@ def minilm(batch: int, length: int) -> Case:
     return Case(f"MiniLM {batch}x{length}", "minilm", ((batch, length),), flops, weights, FUSED_PEER, absolute=1e-5)
 
 
+def smollm2(name: str, before: int, count: int, least: float) -> Case:
+    """Reads `count` tokens behind `before` others; the result is the scores of the next."""
+    flops, weights = 2 * 134_515_008 * count, 98_600_000  # its matrices, and their bytes in blocks
+    target = Target("share of best", at_least=least)
+    return Case(f"SmolLM2 {name}", "smollm2", ((before,), (count,)), flops, weights, target, absolute=1e-3)
+
+
 CASES = [
     matmul(512),
     matmul(1024),
@@ -185,6 +192,8 @@ CASES = [
     *(linear(w, rows, how) for how in ("given", "q8") for w in BLOCK_BYTES for rows in (1, FEW_ROWS, 512)),
     minilm(1, 16),
     minilm(32, 128),
+    smollm2("prompt of 512", 0, 512, least=3.0),
+    smollm2("one token", 36, 1, least=2.0),
     Case("small eager call", "eager add", ((4, 4),) * 2, 16, 3 * 64, EAGER_CALL, 0.0, 2.0**-24),
     Case("small graph call", "add", ((4, 4),) * 2, 16, 3 * 64, CALL, 0.0, 2.0**-24),
     append(1),
@@ -202,6 +211,8 @@ def make_inputs(case: Case) -> Inputs:
     if case.op == "minilm":
         token_ids = generator.integers(1000, 30000, case.shapes[0]).astype(np.int32)
         return token_ids, np.ones(case.shapes[0], dtype=np.int32)
+    if case.op == "smollm2":
+        return tuple(generator.integers(1000, 40000, shape) for shape in case.shapes)
     if case.op == "unique_counts":
         return (generator.integers(0, 1_000_000, case.shapes[0]),)
     if case.op == "linear":
@@ -303,6 +314,8 @@ def greatest_error(case: Case, inputs: Inputs, got: NDArray[Any]) -> tuple[float
 def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArray[Any]]:
     if case.op == "minilm":
         return _expected_embeddings(inputs)
+    if case.op == "smollm2":
+        return slice(None), _expected_scores(np.concatenate(inputs))
     if case.op in EXACT:
         return slice(None), EXACT[case.op](*inputs)
     if case.op == "unique_counts":
@@ -353,3 +366,15 @@ def _expected_embeddings(inputs: Inputs) -> tuple[list[int], NDArray[np.float64]
     batch = len(inputs[0])
     rows = sorted({math.floor(share * (batch - 1)) for share in (0.0, 0.3, 0.7, 1.0)})
     return rows, Reference(find_model_files().weights).embed(inputs[0][rows].tolist())
+
+
+def _expected_scores(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    # Imported here, because these modules import ferrule, which the processes of its peers do without.
+    from chat import find_model
+    from llama import Sizes
+    from llama_reference import Reference, decoded_by_gguf
+
+    fields = gguf.GGUFReader(find_model()).fields
+    names = [name for name in fields if name.startswith(("general.architecture", "llama."))]
+    sizes = Sizes.of({name: fields[name].contents() for name in names})
+    return Reference(decoded_by_gguf(find_model()), sizes).read(ids.tolist())[-1:]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 OURS = "ferrule"
-PEERS = ("numpy", "onnxruntime")
+PEERS = ("numpy", "onnxruntime", "ggml")
 
 
 @dataclass(frozen=True)

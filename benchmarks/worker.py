@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
@@ -54,7 +55,8 @@ class Worker:
         inputs = make_inputs(case)
         prepared = self.contender.prepare(case, inputs)
         prepared.call()
-        error, within = greatest_error(case, inputs, prepared.output())
+        judged = case if prepared.absolute is None else replace(case, absolute=prepared.absolute)
+        error, within = greatest_error(judged, inputs, prepared.output())
         if not within:
             raise ValueError(f"{case.name}: wrong by {error:.1e}")
         self.call = prepared.call

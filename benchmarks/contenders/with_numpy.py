@@ -47,7 +47,7 @@ class Contender:
         return {"version": np.__version__, "scipy": scipy.__version__, "blas": ", ".join(pools)}
 
     def prepare(self, case: Case, inputs: Inputs) -> Prepared:
-        if case.op in ("minilm", "linear", "matmul_integer"):
+        if case.op in ("minilm", "smollm2", "linear", "matmul_integer"):
             raise NotOfferedError(f"no {case.op} in NumPy")
         if case.op in FACTORS:
             factors = FACTORS[case.op]
