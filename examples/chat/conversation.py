@@ -34,8 +34,8 @@ class Times:
 
 
 def room_for(tokens: int) -> int:
-    """The room of caches for so many tokens: whole parts, as the last part of a prompt may be longer than the prompt, and
-    as graphs are compiled for each size.
+    """The room of caches for so many tokens: whole parts, as the last part of a prompt may be longer than the prompt,
+    and as graphs are compiled for each size.
     """
     return -(-tokens // PARTS[-1]) * PARTS[-1]
 
