@@ -55,8 +55,8 @@ def test_program_prints_what_it_prints_here() -> None:
 
 def test_demo_agrees_with_float64() -> None:
     demo = Path(__file__).resolve().parents[2] / "examples" / "search_docs.py"
-    shown = json.loads(run_on("max", str(demo), "--limit", "16", "--check", "--json").splitlines()[-1])
-    assert shown["paragraphs"] == 16
+    shown = json.loads(run_on("max", str(demo), "--limit", "2", "--check", "--json").splitlines()[-1])
+    assert shown["paragraphs"] == 2  # 16 take half an hour
     assert shown["greatest_distance"] < 1e-5
 
 
