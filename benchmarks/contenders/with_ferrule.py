@@ -40,7 +40,7 @@ class Contender:
             x = fe.asarray(inputs[0], device=self.device)
             return Prepared(lambda: fe.eval(product(x)), lambda: np.asarray(product(x)))
         if case.op == "smollm2":
-            return self._language_model(*inputs)
+            return self._language_model(case.activation, *inputs)
         function = self._function(case)
         arrays = [fe.asarray(x, device=self.device) for x in inputs]
         if case.op in ("qr", "svd", "eigh"):
@@ -50,9 +50,9 @@ class Contender:
             )
         return Prepared(lambda: fe.eval(function(*arrays)), lambda: np.asarray(function(*arrays)))
 
-    def _language_model(self, before: Any, ids: Any) -> Prepared:
+    def _language_model(self, activation: str, before: Any, ids: Any) -> Prepared:
         file = fe.io.open_gguf(find_model(), device=self.device)
-        model = Llama(file, Sizes.of(file.metadata), room_for(1024), self.device)
+        model = Llama(file, Sizes.of(file.metadata), room_for(1024), self.device, activation)
         empty = fe.zeros(1, dtype="int64", device=self.device)
         state = (empty, *model.caches(1, model.room))
 

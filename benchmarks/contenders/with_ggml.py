@@ -17,8 +17,8 @@ from chat import find_model
 from benchmarks.cases import WIDTH, Case, Inputs
 from benchmarks.contenders import NotOfferedError, Prepared
 
-GENERATED_ERROR = 1.0  # of scores up to about 20, from rows that are rounded to 8 bits in each of 30 layers
-ROUNDING_ERROR = 10.0  # of rows in linear, as of its cases with activation q8
+# Bounds of the cases with activation q8: it rounds rows to 8 bits in any case.
+SCORE_ERROR, PRODUCT_ERROR = 1.0, 10.0
 
 
 class Contender:
@@ -62,11 +62,11 @@ class Contender:
             scores = llama_cpp.llama_get_logits_ith(model.ctx, -1)
             return np.ctypeslib.as_array(scores, shape=(1, model.n_vocab())).copy()
 
-        return Prepared(call, output, absolute=GENERATED_ERROR)
+        return Prepared(call, output, absolute=SCORE_ERROR)
 
     def _product(self, case: Case, x: Any, blocks: Any) -> Prepared:
         product = Product(getattr(gguf.GGMLQuantizationType, case.weights.upper()), x, blocks, self.threads)
-        return Prepared(product.compute, product.result, absolute=ROUNDING_ERROR)
+        return Prepared(product.compute, product.result, absolute=PRODUCT_ERROR)
 
 
 class Product:
