@@ -8,8 +8,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 from chat import find_model
-from conversation import PARTS, room_for
-from llama import Llama, Sizes
+from llama import PARTS, Llama, Sizes, room_for
 from minilm import MiniLM
 from model_files import find_model_files
 
@@ -52,9 +51,9 @@ class Contender:
 
     def _language_model(self, activation: str, before: Any, ids: Any) -> Prepared:
         file = fe.io.open_gguf(find_model(), device=self.device)
-        model = Llama(file, Sizes.of(file.metadata), room_for(1024), self.device, activation)
+        model = Llama(file, Sizes.of(file.metadata), 1024, self.device, activation)
         empty = fe.zeros(1, dtype="int64", device=self.device)
-        state = (empty, *model.caches(1, model.room))
+        state = (empty, *model.caches(1, room_for(1024)))
 
         def read(ids: Any, position: int) -> None:
             nonlocal state

@@ -18,8 +18,8 @@ from typing import Any
 
 import ferrule as fe
 import numpy as np
-from conversation import Conversations, room_for
-from llama import Llama, Sizes
+from conversation import Conversations
+from llama import Llama, Sizes, room_for
 from llama_reference import Reference, decoded_by_gguf
 from rich.console import Console
 from sampling import Sampling
@@ -93,7 +93,7 @@ def chat(options: argparse.Namespace) -> int:
     sampling = Sampling(
         options.temperature, options.top_k, options.top_p, options.min_p, options.repetition_penalty, options.seed
     )
-    model = Llama(file, sizes, room_for(min(options.context, sizes.context)), device, options.activation, options.cache)
+    model = Llama(file, sizes, min(options.context, sizes.context), device, options.activation, options.cache)
     start = [{"role": "system", "content": options.system}] if options.system else []
     summary: dict[str, Any] = {"device": str(device), "backend": backend.name, "variant": backend.variant}
     questions = options.questions or ([QUESTION] if options.check else [])
@@ -181,8 +181,8 @@ def check(
     is rounded to 8 bits."""
     ids = prompt[:POSITIONS]
     truth = Reference(decoded_by_gguf(file.path), sizes).read(ids)
-    model = Llama(file, sizes, room_for(len(ids)), device, activation="given")
-    keys, values = model.caches(1, model.room)
+    model = Llama(file, sizes, len(ids), device, activation="given")
+    keys, values = model.caches(1, room_for(len(ids)))
     greatest = 0.0
     for place, token in enumerate(ids):
         given = (fe.asarray(np.array([[token]]), device=model.device), keys, values, place, 0)

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 import ferrule as fe
 import numpy as np
-from llama import Llama
+from llama import PARTS, Llama, room_for
 from numpy.typing import NDArray
 from sampling import Sampling
 from tokens import Tokens
-
-PARTS = (16, 64, 256)  # how many tokens of a prompt are read at once: one graph each, and one for a single token
 
 
 @dataclass
@@ -33,13 +31,6 @@ class Times:
     written_seconds: float = 0.0
 
 
-def room_for(tokens: int) -> int:
-    """The room of caches for so many tokens: whole parts, as the last part of a prompt may be longer than the prompt,
-    and as graphs are compiled for each size.
-    """
-    return -(-tokens // PARTS[-1]) * PARTS[-1]
-
-
 class Conversations:
     """Several prompts, read and answered together, in at most `most` tokens each. Shorter prompts begin later, so that
     all end at one place.
@@ -50,9 +41,11 @@ class Conversations:
         self.times = Times()
         self.answers = [Answer() for _ in prompts]
         longest = max(map(len, prompts))
-        if longest >= model.room:
-            raise ValueError(f"the conversation has {longest} tokens, and there is room for {model.room} (--context)")
-        self._most = min(longest + most, model.room)
+        if longest >= model.context:
+            raise ValueError(
+                f"the conversation has {longest} tokens, and there is room for {model.context} (--context)"
+            )
+        self._most = min(longest + most, model.context)
         self._before = [list(prompt) for prompt in prompts]
         self._empty = np.array([longest - len(prompt) for prompt in prompts], np.int64)
         rows = np.zeros((len(prompts), longest), np.int64)

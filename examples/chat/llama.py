@@ -44,6 +44,16 @@ class Sizes:
         )
 
 
+PARTS = (16, 64, 256)  # how many tokens of a prompt are read at once: one graph each, and one for a single token
+
+
+def room_for(tokens: int) -> int:
+    """The room of caches for so many tokens: whole parts, as the last part of a prompt may be longer than the prompt,
+    and as graphs are compiled for each size.
+    """
+    return -(-tokens // PARTS[-1]) * PARTS[-1]
+
+
 class Layer:
     """The weights of a layer. Matrices are (out, in), as in the file. Small weights are copied: those of the file would
     keep the pages around them in memory.
@@ -62,8 +72,8 @@ class Layer:
 class Llama:
     """The weights, and `read`, one graph for each number of tokens that are read at once.
 
-    `room` is how many positions there are. `activation` is that of `fe.linear`, for weights in blocks. `cache` is the
-    dtype of the caches: attention reads a half in half the time where memory limits it, and rounds queries, keys,
+    `context` is how many positions there are. `activation` is that of `fe.linear`, for weights in blocks. `cache` is
+    the dtype of the caches: attention reads a half in half the time where memory limits it, and rounds queries, keys,
     values and its result to it.
     """
 
@@ -71,17 +81,19 @@ class Llama:
         self,
         weights: Mapping[str, fe.Array],
         sizes: Sizes,
-        room: int,
+        context: int,
         device: fe.Device | None = None,
         activation: str = "given",
         cache: str = "float32",
     ) -> None:
-        self.sizes, self.room, self.device, self.activation, self.cache = sizes, room, device, activation, cache
+        self.sizes, self.context, self.device, self.activation, self.cache = sizes, context, device, activation, cache
         self.words = weights["token_embd.weight"]  # (tokens, W)
         self.scores = weights.get("output.weight", self.words)
         self.norm = fe.asarray(weights["output_norm.weight"], copy=True)
         self.layers = [Layer(weights, number) for number in range(sizes.layers)]
-        self.cosines, self.sines = fe.rope_table(room, sizes.head, base=sizes.base, device=device)  # (R, D / 2)
+        self.cosines, self.sines = fe.rope_table(
+            room_for(context), sizes.head, base=sizes.base, device=device
+        )  # (R, D / 2)
         self.read = fe.graph(self._read, donate=(1, 2), device=device)
 
     def caches(self, conversations: int, room: int) -> tuple[fe.Array, fe.Array]:

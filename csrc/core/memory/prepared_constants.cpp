@@ -8,31 +8,50 @@
 #include <array>
 #include <map>
 #include <mutex>
-#include <set>
 #include <tuple>
 #include <utility>
 
 namespace ferrule {
 namespace {
 
+// Constants share allocations of at least this size, which may use large pages: most are smaller than such a page. One
+// copy that is in use keeps its whole chunk.
+constexpr uint64_t chunk_bytes = uint64_t{8} << 20, copy_alignment = 256;
+
+uint64_t aligned(uint64_t size) { return (size + copy_alignment - 1) / copy_alignment * copy_alignment; }
+
 // One per device.
 struct PreparedCache {
   explicit PreparedCache(Device&) {}
   using Key = std::tuple<uint64_t, uint64_t, std::string>;  // generation of the constant, byte offset, layout
   LongMutex preparing;
-  BriefMutex mutex;  // guards copies
-  std::map<Key, std::weak_ptr<Storage>> copies;
 
+  // The copy, also one that nobody holds any more while its chunk is still there.
   std::shared_ptr<Storage> find(const Key& key) {
-    const std::scoped_lock lock(mutex);
-    std::erase_if(copies, [](const auto& copy) { return copy.second.expired(); });
-    const auto found = copies.find(key);
-    return found != copies.end() ? found->second.lock() : nullptr;
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(copies_, [](const auto& copy) { return copy.second.chunk.expired(); });
+    const auto found = copies_.find(key);
+    if (found == copies_.end()) return nullptr;
+    Copy& copy = found->second;
+    if (std::shared_ptr<Storage> used = copy.part.lock()) return used;
+    const std::shared_ptr<Storage> chunk = copy.chunk.lock();
+    if (!chunk) return nullptr;
+    const std::shared_ptr<Storage> part = Storage::part(chunk, copy.offset, copy.size);
+    copy.part = part;
+    return part;
   }
-  void insert(const Key& key, const std::shared_ptr<Storage>& packed) {
-    const std::scoped_lock lock(mutex);
-    copies[key] = packed;
+  void insert(const Key& key, const std::shared_ptr<Storage>& chunk, const std::shared_ptr<Storage>& part) {
+    const std::scoped_lock lock(mutex_);
+    copies_[key] = {chunk, part, part->buffer_offset() - chunk->buffer_offset(), part->size()};
   }
+
+ private:
+  struct Copy {
+    std::weak_ptr<Storage> chunk, part;
+    uint64_t offset, size;  // bytes
+  };
+  BriefMutex mutex_;  // guards copies_
+  std::map<Key, Copy> copies_;
 };
 
 // The layout name says how bytes are packed; shape, strides and offset say which elements of the constant they are.
@@ -45,54 +64,21 @@ std::string key_of(const char* layout, const fe_value& value) {
   return key;
 }
 
-// Constants share allocations of up to `chunk_bytes`, which may use large pages: many are smaller than such a page.
-constexpr uint64_t chunk_bytes = uint64_t{16} << 20, copy_alignment = 256;
-
-uint64_t aligned(uint64_t size) { return (size + copy_alignment - 1) / copy_alignment * copy_alignment; }
-
-// A packed copy, which is found or made.
-struct Copy {
+// What a constant is packed to. Size 0: it is used as it is, or is the same as an earlier one.
+struct PackedForm {
   PreparedCache::Key key;
-  uint64_t size = 0;  // 0: the constant is used as it is
+  uint64_t size = 0;
+  std::size_t first = 0;  // index of the first with this key
 };
 
-// Parts of allocations for the copies that are not found, in order.
-class Chunks {
- public:
-  Chunks(const std::shared_ptr<Device>& device, PreparedCache& cache, std::span<const Copy> copies)
-      : device_(device), cache_(cache), copies_(copies) {}
-
-  // The memory of the copy at `index`.
-  std::shared_ptr<Storage> take(std::size_t index) {
-    const uint64_t size = copies_[index].size;
-    if (!chunk_ || aligned(size) > chunk_->size() - used_) {
-      chunk_ = Storage::allocate(device_, size_from(index), nullptr, Storage::Origin::prepared);
-      used_ = 0;
-    }
-    auto part = Storage::part(chunk_, used_, size);
-    used_ += aligned(size);
-    return part;
-  }
-
- private:
-  uint64_t size_from(std::size_t index) {
-    uint64_t size = aligned(copies_[index].size);
-    std::set<PreparedCache::Key> counted{copies_[index].key};
-    for (++index; index < copies_.size(); ++index) {
-      const Copy& copy = copies_[index];
-      if (copy.size == 0 || cache_.find(copy.key) || !counted.insert(copy.key).second) continue;
-      if (size + aligned(copy.size) > chunk_bytes) break;
-      size += aligned(copy.size);
-    }
-    return size;
-  }
-
-  std::shared_ptr<Device> device_;
-  PreparedCache& cache_;
-  std::span<const Copy> copies_;
-  std::shared_ptr<Storage> chunk_;
-  uint64_t used_ = 0;
-};
+// Bytes of a chunk for the copies from `index` on that are not there yet.
+uint64_t size_of_chunk(std::span<const PackedForm> forms, std::span<const std::shared_ptr<Storage>> prepared,
+                       std::size_t index) {
+  uint64_t size = 0;
+  for (; index < forms.size() && size < chunk_bytes; ++index)
+    if (!prepared[index]) size += aligned(forms[index].size);
+  return size;
+}
 
 }  // namespace
 
@@ -102,34 +88,48 @@ std::vector<std::shared_ptr<Storage>> prepared_constants(Device& device, const f
   const fe_backend& table = device.table();
   if (!table.prepare_size || !table.prepare) return prepared;
   const DeviceUse packing = device.use("a constant that is being packed");
-  std::vector<Copy> copies(operands.size());
+  std::vector<PackedForm> forms(operands.size());
+  std::map<PreparedCache::Key, std::size_t> first_with;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const ConstantOperand& operand = operands[i];
     std::array<char, 256> layout{};
-    device.check(table.prepare_size(device.open(), &view, operand.node, operand.input, &copies[i].size, layout.data(),
+    device.check(table.prepare_size(device.open(), &view, operand.node, operand.input, &forms[i].size, layout.data(),
                                     layout.size()));
     layout.back() = '\0';
     const fe_value& value = *view.values[view.nodes[operand.node]->inputs[operand.input]];
-    copies[i].key = {operand.storage->generation(), operand.storage->buffer_offset() + operand.begin,
-                     key_of(layout.data(), value)};
+    forms[i].key = {operand.storage->generation(), operand.storage->buffer_offset() + operand.begin,
+                    key_of(layout.data(), value)};
+    forms[i].first = forms[i].size > 0 ? first_with.emplace(forms[i].key, i).first->second : i;
+    if (forms[i].first != i) forms[i].size = 0;
   }
   auto& cache = device.attached<PreparedCache>();
   const std::scoped_lock lock(cache.preparing);
-  Chunks chunks(device.shared_from_this(), cache, copies);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (forms[i].size > 0) prepared[i] = cache.find(forms[i].key);
+  std::shared_ptr<Storage> chunk;
+  uint64_t used = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (copies[i].size == 0 || (prepared[i] = cache.find(copies[i].key))) continue;
+    const uint64_t size = forms[i].size;
+    if (size == 0 || prepared[i]) continue;
+    if (!chunk || aligned(size) > chunk->size() - used) {
+      const auto owner = device.shared_from_this();
+      chunk = Storage::allocate(owner, size_of_chunk(forms, prepared, i), nullptr, Storage::Origin::prepared);
+      used = 0;
+    }
+    const std::shared_ptr<Storage> to = Storage::part(chunk, used, size);
+    used += aligned(size);
     const ConstantOperand& operand = operands[i];
     const Storage& from = *operand.storage;
-    const std::shared_ptr<Storage> to = chunks.take(i);
     from.finish_write();
     const fe_binding source{sizeof(fe_binding), from.buffer(), from.buffer_offset() + operand.begin, from.generation()};
     const fe_binding target{sizeof(fe_binding), to->buffer(), to->buffer_offset(), to->generation()};
     device.check(table.prepare(device.open(), &view, operand.node, operand.input, &source, &target));
-    if (from.is_mapped_file())
+    if (from.is_mapped_file() && from.host_pointer())
       drop_mapped_pages(static_cast<std::byte*>(from.host_pointer()) + operand.begin, operand.size);
-    cache.insert(copies[i].key, to);
+    cache.insert(forms[i].key, chunk, to);
     prepared[i] = to;
   }
+  for (std::size_t i = 0; i < operands.size(); ++i) prepared[i] = prepared[forms[i].first];
   return prepared;
 }
 

@@ -39,8 +39,8 @@ class Storage {
   static std::shared_ptr<Storage> import(const std::shared_ptr<Device>& device, const fe_native_memory& memory,
                                          uint64_t size, fe_access access, std::shared_ptr<void> owner,
                                          const TensorType& array);
-  // Bytes of another storage from `offset`, for an array that does not begin at a multiple of its block size there.
-  // Keeps the whole storage alive and has its generation.
+  // Bytes of another storage from `offset`: for a packed constant, or for an array that does not begin at a multiple of
+  // its block size there. Keeps the whole storage alive and has its generation.
   static std::shared_ptr<Storage> part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size);
   // Moves the memory of an allocated storage that has no other user to a new storage with its own generation. `from` is
   // left without memory.

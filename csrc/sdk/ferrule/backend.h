@@ -312,7 +312,8 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(fe_error *, prepare_size,                                                                                          \
     (fe_module_device * device, const struct fe_graph_view *view, uint32_t node, uint32_t input, uint64_t *size,       \
      char *key, size_t key_capacity))                                                                                  \
-  /* Needed if there is prepare_size: packs the constant at `from` into `to`. Complete when it returns. */             \
+  /* Needed if there is prepare_size: packs the constant at `from` into `to`, which others may be beside in its */     \
+  /* buffer: its offset is a multiple of 256 bytes. Complete when it returns. */                                       \
   S(fe_error *, prepare,                                                                                               \
     (fe_module_device * device, const struct fe_graph_view *view, uint32_t node, uint32_t input,                       \
      const struct fe_binding *from, const struct fe_binding *to))                                                      \

@@ -106,10 +106,10 @@ class TensorFile(ABC):
             raw, is_own = self._raw[place.begin : place.end], not is_aligned
             raw = raw.copy() if is_own else raw
         made = Array._of(self._of_bytes(raw, dtype, place.shape, is_own))
-        if self._region is not None:
-            return made
         if self._mapped is not None:
             drop_pages(self._mapped, place.begin, place.end)
+        if self._region is not None:
+            return made
         return self._copies.setdefault(name, made)._another(self._caller)
 
     def _of_bytes(
