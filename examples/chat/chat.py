@@ -20,7 +20,6 @@ import ferrule as fe
 import numpy as np
 from conversation import Conversations
 from llama import Llama, Sizes, room_for
-from llama_reference import Reference, decoded_by_gguf
 from rich.console import Console
 from sampling import Sampling
 from tokens import Tokens
@@ -179,6 +178,8 @@ def check(
 ) -> list[str]:
     """Compare the answer with the stored one, and the scores of the first tokens with NumPy float64, by which nothing
     is rounded to 8 bits."""
+    from llama_reference import Reference, decoded_by_gguf  # imports gguf, which takes as long as NumPy does
+
     ids = prompt[:POSITIONS]
     truth = Reference(decoded_by_gguf(file.path), sizes).read(ids)
     model = Llama(file, sizes, len(ids), device, activation="given")

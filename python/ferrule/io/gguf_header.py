@@ -250,17 +250,17 @@ class _Reader:
     def _texts(self, count: int, key: str) -> list[str]:
         """Many strings, such as a vocabulary: as `text`, with less work for each."""
         found = []
-        data, place = self._data, self.place
+        length_at = struct.Struct("<Q").unpack_from
+        data, place = bytes(self._data), self.place
         for number in range(count):
-            end = place + 8
-            begin = end
-            if end <= len(data):
-                end += int.from_bytes(data[place:end], "little")
+            begin = place + 8
+            end = begin + length_at(data, place)[0] if begin <= len(data) else begin
             if end > len(data):
                 self.place = place
                 length = self.number("<Q", f"the length of string {number + 1} of {key!r}")
                 self._require(length, f"string {number + 1} of {key!r}")
                 end = begin + length
+                data = bytes(self._data)
             try:
                 found.append(data[begin:end].decode())
             except UnicodeDecodeError as error:

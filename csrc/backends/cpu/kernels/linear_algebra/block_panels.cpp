@@ -28,7 +28,14 @@ template <DType dtype>
 void fill(const Block<dtype>* w, int64_t row_blocks, int64_t blocks, int64_t columns, BlockPanel<dtype>* to) {
   static constexpr Block<dtype> zeros{};
   for (int64_t at = 0; at < blocks; ++at)
-    for (int64_t j = 0; j < panel_columns; ++j) to[at].put(j, j < columns ? w[j * row_blocks + at] : zeros);
+    for (int64_t first = 0; first < panel_columns; first += 4) {
+      const Block<dtype>* four[4];
+      for (int64_t c = 0; c < 4; ++c) {
+        four[c] = first + c < columns ? &w[(first + c) * row_blocks + at] : &zeros;
+        to[at].put(first + c, *four[c]);
+      }
+      if constexpr (requires { to->packed; }) to[at].packed.put(first, four);
+    }
 }
 
 }  // namespace

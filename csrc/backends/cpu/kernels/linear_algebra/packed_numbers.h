@@ -182,16 +182,27 @@ struct PackedNumbers {
   static_assert(high >= 0 && high <= 2);
   uint32_t words[bits][panel_columns];  // first those of the lowest bits
 
-  void put(int64_t column, const uint8_t* numbers) {
+  // The numbers of four columns.
+  void put(int64_t column, const uint8_t (*numbers)[part]) {
     alignas(16) static constexpr uint8_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15};
-    const hn::FixedTag<uint8_t, 16> d;
-    uint32_t quads[8];
-    for (int q = 0; q < 8; q += 4)
-      hn::StoreU(hn::BitCast(hn::FixedTag<uint32_t, 4>(),
-                             hn::TableLookupBytes(hn::LoadU(d, numbers + q * 4), hn::Load(d, order))),
-                 hn::FixedTag<uint32_t, 4>(), quads + q);
-    put_plane<low>(quads, 0, column, words);
-    if constexpr (high > 0) put_plane<high>(quads, low, column, words + low);
+    const hn::FixedTag<uint8_t, 16> d8;
+    const hn::FixedTag<uint64_t, 2> d64;
+    FourWords quads[8];
+    for (int q = 0; q < 8; q += 4) {
+      FourWords of[4];  // the quads of each column
+      for (int c = 0; c < 4; ++c)
+        of[c] = hn::BitCast(d32, hn::TableLookupBytes(hn::LoadU(d8, numbers[c] + q * 4), hn::Load(d8, order)));
+      for (int half = 0; half < 2; ++half) {
+        const auto low = hn::BitCast(
+            d64, half == 0 ? hn::InterleaveLower(d32, of[0], of[1]) : hn::InterleaveUpper(d32, of[0], of[1]));
+        const auto high = hn::BitCast(
+            d64, half == 0 ? hn::InterleaveLower(d32, of[2], of[3]) : hn::InterleaveUpper(d32, of[2], of[3]));
+        quads[q + 2 * half] = hn::BitCast(d32, hn::InterleaveLower(d64, low, high));
+        quads[q + 2 * half + 1] = hn::BitCast(d32, hn::InterleaveUpper(d64, low, high));
+      }
+    }
+    put_plane<low, 0>(quads, column, words);
+    if constexpr (high > 0) put_plane<high, low>(quads, column, words + low);
   }
 
   // Gives the sink finish(value(number), element, first column of the vector) for the elements in order; above the bits
@@ -247,14 +258,17 @@ struct PackedNumbers {
     Words low[words_per_turn], high;  // the quads of a turn are from the lowest bits of `high` on
   };
 
-  template <int plane>
-  static HWY_INLINE void put_plane(const uint32_t* quads, int from, int64_t column, uint32_t (*to)[panel_columns]) {
+  static constexpr hn::FixedTag<uint32_t, 4> d32{};
+  using FourWords = hn::VFromD<hn::FixedTag<uint32_t, 4>>;
+  template <int plane, int from>
+  static HWY_INLINE void put_plane(const FourWords* quads, int64_t column, uint32_t (*to)[panel_columns]) {
     constexpr int per_word = 8 / plane;
+    const auto mask = hn::Set(d32, 0x01010101u * ((1u << plane) - 1));
     for (int t = 0; t < plane; ++t) {
-      uint32_t word = 0;
-      for (int q = 0; q < per_word; ++q)
-        word |= (quads[t * per_word + q] >> from & 0x01010101u * ((1u << plane) - 1)) << plane * q;
-      to[t][column] = word;
+      auto word = hn::And(hn::ShiftRight<from>(quads[t * per_word]), mask);
+      for (int q = 1; q < per_word; ++q)
+        word = hn::Or(word, hn::ShiftLeftSame(hn::And(hn::ShiftRight<from>(quads[t * per_word + q]), mask), plane * q));
+      hn::StoreU(word, d32, to[t] + column);
     }
   }
 

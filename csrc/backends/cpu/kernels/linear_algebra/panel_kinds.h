@@ -1,5 +1,7 @@
 // Kinds of panels: what blocks of dtypes have in common, whose weights are numbers of 2 to 8 bits, times scales.
 //
+// put() writes a column but its numbers, which `packed` takes for four columns at once.
+//
 // decode() of all panels gives a sink `part` elements of k. They have the bits of decode_part; with `is_scaled` they do
 // when they are multiplied by the sink's `scale`, one for each column.
 //
@@ -24,10 +26,11 @@ struct PanelNumbers {
   static constexpr int64_t parts = Block<dtype>::elements / part;
   PackedNumbers<bits> numbers[parts];
 
-  void put(int64_t column, const Block<dtype>& block) {
+  // Those of four columns.
+  void put(int64_t column, const Block<dtype>* const* blocks) {
     for (int64_t k = 0; k < parts; ++k) {
-      uint8_t unpacked[part];
-      part_numbers(block, k, unpacked);
+      uint8_t unpacked[4][part];
+      for (int c = 0; c < 4; ++c) part_numbers(*blocks[c], k, unpacked[c]);
       numbers[k].put(column, unpacked);
     }
   }
@@ -144,10 +147,7 @@ struct ScaledPanel {
   Float16 scales[panel_columns];
   PanelNumbers<dtype, bits> packed;
 
-  void put(int64_t column, const Block<dtype>& block) {
-    scales[column] = block.scale;
-    packed.put(column, block);
-  }
+  void put(int64_t column, const Block<dtype>& block) { scales[column] = block.scale; }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
     widen_columns(scales, sink.scale);
@@ -178,7 +178,6 @@ struct PartScaledPanel {
   void put(int64_t column, const Block<dtype>& block) {
     scales[column] = scale_of(block);
     for (int64_t i = 0; i < count; ++i) part_scales[i][column] = static_cast<int8_t>(part_scale(block, i));
-    packed.put(column, block);
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
@@ -231,7 +230,6 @@ struct ByteScaledPanel {
 
   void put(int64_t column, const Block<dtype>& block) {
     for (int64_t i = 0; i < count; ++i) scales[i][column] = Scale::byte(block, i);
-    packed.put(column, block);
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
@@ -280,7 +278,6 @@ struct LeastPanel {
   void put(int64_t column, const Block<dtype>& block) {
     scales[column] = block.scale;
     leasts[column] = block.least;
-    packed.put(column, block);
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
@@ -334,7 +331,6 @@ struct PartLeastPanel {
         integers[2 * i + 1][column] = static_cast<uint8_t>(least);
       }
     }
-    packed.put(column, block);
   }
   template <class Sink>
   HWY_INLINE void decode(int64_t k, Sink& sink) const {
