@@ -132,7 +132,7 @@ TEST_F(CpuBackend, ProductsWithBlocksOfInfiniteScale) {
   for (const std::string dtype : {"q4_0", "q4_1", "q8_0"}) {
     Weights w = weights(dtype, n, k);
     put(w.blocks.bytes.data() + k / 32 * static_cast<int64_t>(size_of(dtype.c_str())), half_infinity);  // of row 1
-    for (const int64_t m : {1, 7}) {
+    for (const int64_t m : {1, 7, 40}) {
       Array x = array("float32", {m, k});
       for (int64_t q = 0; q < m * k; ++q) x.data<float>()[q] = 0;
       for (int64_t i = 0; i < m; ++i) x.data<float>()[i * k + 40] = 127;

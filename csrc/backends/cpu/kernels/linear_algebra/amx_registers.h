@@ -8,6 +8,7 @@
 //   tiles.store<0>(to, pitch);
 //   tiles.add_products_bf16<0, 4, 6>();
 //   tiles.add_products_of_bytes<0, 4, 6>();   signed ones of register 4, unsigned ones of register 6
+//   tiles.add_products_of_signed_bytes<0, 4, 6>();
 //
 // Register 0 as float32 or int32 [16][16] += register 4 as [16][16 * g] times register 6 as [16][16][g]: row r of the
 // latter has the rows r * g to r * g + g - 1 of the right matrix, with their elements of a column side by side. g is 2
@@ -61,6 +62,10 @@ class Tiles {
   HWY_INLINE void add_products_of_bytes() {
     __asm__ volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(c), "i"(a), "i"(b));
   }
+  template <int c, int a, int b>
+  HWY_INLINE void add_products_of_signed_bytes() {
+    __asm__ volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(c), "i"(a), "i"(b));
+  }
 
  private:
   bool is_set_ = false;
@@ -104,13 +109,21 @@ class Tiles {
   }
   template <int c, int a, int b>
   void add_products_of_bytes() {
-    for (int64_t i = 0; i < tile_rows; ++i)
-      for (int64_t j = 0; j < tile_rows; ++j)
-        for (int64_t k = 0; k < tile_row_bytes; ++k)
-          at<uint32_t>(c, i, j) += static_cast<uint32_t>(at<int8_t>(a, i, k) * at<uint8_t>(b, k / 4, 4 * j + k % 4));
+    add_products<c, a, b, uint8_t>();
+  }
+  template <int c, int a, int b>
+  void add_products_of_signed_bytes() {
+    add_products<c, a, b, int8_t>();
   }
 
  private:
+  template <int c, int a, int b, class Byte>
+  void add_products() {
+    for (int64_t i = 0; i < tile_rows; ++i)
+      for (int64_t j = 0; j < tile_rows; ++j)
+        for (int64_t k = 0; k < tile_row_bytes; ++k)
+          at<uint32_t>(c, i, j) += static_cast<uint32_t>(at<int8_t>(a, i, k) * at<Byte>(b, k / 4, 4 * j + k % 4));
+  }
   static float flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0, x) : x; }
   template <class T>
   T& at(int t, int64_t row, int64_t column) {
