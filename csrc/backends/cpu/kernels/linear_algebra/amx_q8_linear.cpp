@@ -2,8 +2,8 @@
 // AMX: the bits of q8_linear, for more rows. Only variants with AMX have it.
 //
 // Some parts of a panel are decoded to the second-level cache. Then the sums of 16 rows and 16 columns stay in vector
-// registers for all these parts. A step begins the products of a part in a tile register, stores those of the part
-// before, and scales those of the one before that, so that none waits.
+// registers for all these parts. A step begins the products of a section in a tile register, stores those of the
+// section before, and scales those of the one before that, so that none waits.
 #include "../../amx_permission.h"
 #include "amx_tiles.h"
 #include "q8_rows.h"
@@ -24,17 +24,21 @@ struct DecodedParts {
         rest(scratch.array<float>(Form::has_rest ? most * floats : floats)),
         centre(scratch.array<float>(Form::has_rest ? most * floats : floats)) {}
 
-  struct Part : ColumnPart {
-    template <int v, int q>
-    HWY_INLINE void add_quad(Words quad) {
-      const Full<uint8_t> d;
-      const auto bytes_of_quad = hn::Sub(hn::BitCast(d, quad), hn::Set(d, static_cast<uint8_t>(Form::above)));
-      ColumnPart::add_quad<v, q>(hn::BitCast(Full<uint32_t>(), bytes_of_quad));
-    }
-  };
-  HWY_INLINE Part part(int64_t number) const {
+  HWY_INLINE ColumnPart part(int64_t number) const {
     const int64_t at = Form::has_rest ? number * floats : 0;
-    return {{bytes + number * quads * panel_columns, scale + number * floats, rest + at, centre + at}};
+    return {bytes + number * quads * panel_columns, scale + number * floats, rest + at, centre + at};
+  }
+};
+
+// Stores bytes minus `above`, which are signed.
+template <int above>
+struct SignedPart : ColumnPart {
+  explicit SignedPart(const ColumnPart& to) : ColumnPart(to) {}
+  template <int v, int q>
+  HWY_INLINE void add_quad(Words quad) {
+    const Full<uint8_t> d;
+    const auto signed_bytes = hn::Sub(hn::BitCast(d, quad), hn::Set(d, static_cast<uint8_t>(above)));
+    ColumnPart::add_quad<v, q>(hn::BitCast(Full<uint32_t>(), signed_bytes));
   }
 };
 
@@ -137,24 +141,26 @@ class AmxQ8Rows {
   static int64_t together(const Product& p) { return RoundedRows::together(p); }
   AmxQ8Rows(ScratchArena& scratch, const Product& product)
       : rows_(scratch, product), decoded_(scratch), tiles_(scratch) {}
-  void pack_rows(const float* x, int64_t rows) { rows_.put(x, rows, Panel::scales_per_part); }
+  void pack_rows(const float* x, int64_t rows) {
+    rows_.put(x, rows, Panel::scales_per_part);
+    tiles_.begin();
+  }
 
   void multiply(const Panel* panels, int64_t blocks, float* c) {
     const int64_t parts = blocks * parts_of_block;
     memset(c, 0, static_cast<size_t>(rows_.count() * panel_columns) * sizeof(float));
-    tiles_.begin();
     for (int64_t begin = 0; begin < parts;) {
       const int64_t most = rows_.is_complete() ? decoded_.most : 1;
       int64_t count = 0;
       bool are_finite = true;
       while (count < most && begin + count < parts && are_finite) {
-        auto part_of_panel = decoded_.part(count);
+        SignedPart<Panel::Bytes::above> part_of_panel(decoded_.part(count));
         const int64_t number = begin + count;
         panels[number / parts_of_block].decode_bytes(number % parts_of_block, part_of_panel);
         are_finite = has_finite_columns<Panel>(part_of_panel);
         if (are_finite) ++count;
       }
-      tiles_.multiply(rows_.part_of_all(begin), rows_.count(), rows_.count(), decoded_, count, c);
+      if (count > 0) tiles_.multiply(rows_.part_of_all(begin), rows_.count(), rows_.count(), decoded_, count, c);
       if (!are_finite) add_left_out(panels, begin + count++, true, c);
       if (are_finite && !rows_.is_complete()) add_left_out(panels, begin, false, c);
       begin += count;
@@ -163,6 +169,7 @@ class AmxQ8Rows {
 
  private:
   static constexpr int64_t parts_of_block = Block<dtype>::elements / part;
+  using SignedForm = Form<Panel::scales_per_part, Panel::has_rest, 0, 127>;
 
   void add_left_out(const Panel* panels, int64_t number, bool are_all, float* c) {
     rows_.add_left_out(dtype, panels + number / parts_of_block, number % parts_of_block, number, are_all,
@@ -170,8 +177,8 @@ class AmxQ8Rows {
   }
 
   RoundedRows rows_;
-  DecodedParts<FormOf<Panel>> decoded_;
-  ByteTiles<FormOf<Panel>> tiles_;
+  DecodedParts<SignedForm> decoded_;
+  ByteTiles<SignedForm> tiles_;
 };
 
 template <DType dtype>

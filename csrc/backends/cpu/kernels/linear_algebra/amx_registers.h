@@ -119,9 +119,9 @@ class Tiles {
  private:
   template <int c, int a, int b, class Byte>
   void add_products() {
-    for (int64_t i = 0; i < tile_rows; ++i)
-      for (int64_t j = 0; j < tile_rows; ++j)
-        for (int64_t k = 0; k < tile_row_bytes; ++k)
+    for (int64_t i = 0; i < shapes_.rows[c]; ++i)
+      for (int64_t j = 0; j < shapes_.row_bytes[c] / 4; ++j)
+        for (int64_t k = 0; k < shapes_.row_bytes[a]; ++k)
           at<uint32_t>(c, i, j) += static_cast<uint32_t>(at<int8_t>(a, i, k) * at<Byte>(b, k / 4, 4 * j + k % 4));
   }
   static float flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0, x) : x; }

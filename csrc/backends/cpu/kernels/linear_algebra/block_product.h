@@ -86,7 +86,7 @@ struct BlockProduct {
     // Each range packs its rows again. So ranges are long, some milliseconds, where there are enough for all threads.
     const int64_t threads = thread_count(call), products = larger(1, p.k) * panel_columns * together;
     const bool are_many = threads == 1 || p.batches * row_blocks >= 4 * threads;
-    const int64_t grain = larger(1, are_many ? smaller(panels, (1 << 29) / products) : (1 << 18) / products);
+    const int64_t grain = larger(1, are_many ? smaller(panels, (lanes << 25) / products) : (1 << 18) / products);
     return parallel_with_local(
         call, p.batches * row_blocks * panels, grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
           ScratchArena scratch(local);

@@ -193,12 +193,12 @@ struct PackedNumbers {
       for (int c = 0; c < 4; ++c)
         of[c] = hn::BitCast(d32, hn::TableLookupBytes(hn::LoadU(d8, numbers[c] + q * 4), hn::Load(d8, order)));
       for (int half = 0; half < 2; ++half) {
-        const auto low = hn::BitCast(
+        const auto first = hn::BitCast(
             d64, half == 0 ? hn::InterleaveLower(d32, of[0], of[1]) : hn::InterleaveUpper(d32, of[0], of[1]));
-        const auto high = hn::BitCast(
+        const auto last = hn::BitCast(
             d64, half == 0 ? hn::InterleaveLower(d32, of[2], of[3]) : hn::InterleaveUpper(d32, of[2], of[3]));
-        quads[q + 2 * half] = hn::BitCast(d32, hn::InterleaveLower(d64, low, high));
-        quads[q + 2 * half + 1] = hn::BitCast(d32, hn::InterleaveUpper(d64, low, high));
+        quads[q + 2 * half] = hn::BitCast(d32, hn::InterleaveLower(d64, first, last));
+        quads[q + 2 * half + 1] = hn::BitCast(d32, hn::InterleaveUpper(d64, first, last));
       }
     }
     put_plane<low, 0>(quads, column, words);

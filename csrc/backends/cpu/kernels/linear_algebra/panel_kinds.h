@@ -1,6 +1,6 @@
 // Kinds of panels: what blocks of dtypes have in common, whose weights are numbers of 2 to 8 bits, times scales.
 //
-// put() writes a column but its numbers, which `packed` takes for four columns at once.
+// put() writes everything of a column except its numbers, which `packed` takes for four columns at once.
 //
 // decode() of all panels gives a sink `part` elements of k. They have the bits of decode_part; with `is_scaled` they do
 // when they are multiplied by the sink's `scale`, one for each column.

@@ -4,8 +4,8 @@
 //
 // Invariance: element (i, j) is, for each such part in order, the sum of the earlier parts, to which the rest of the
 // weights times the sum of the part of x is added if there is one, and then the sum of products times the scale of x
-// times that of w. So the bits do not depend on the other rows of x, nor on the instructions. A part of which a scale
-// in the panel is not finite is multiplied as float32 numbers.
+// times that of w. So the bits do not depend on the other rows of x, nor on whether AMX multiplies. A part of which a
+// scale in the panel is not finite is multiplied as float32 numbers.
 #pragma once
 
 #include "../conversion/q8_0_encoding.h"
@@ -76,7 +76,8 @@ class RoundedRows {
 
   RoundedRows(ScratchArena& scratch, const Product& product)
       : p_(product),
-        parts_(scratch.array<RowPart>(together(product) * (product.k / part) + 16)),  // a tile reads whole rows
+        parts_(scratch.array<RowPart>(together(product) * (product.k / part) +
+                                      16)),  // a tile reads 16 rows, also past the last one
         given_part_(scratch.array<float>(part)),
         w_(scratch.array<float>(part * panel_columns)) {}
 
