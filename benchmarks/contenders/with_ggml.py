@@ -30,6 +30,7 @@ class Contender:
     def describe(self) -> dict[str, str]:
         if importlib.util.find_spec("llama_cpp") is None:
             return {"version": "none: pip install llama-cpp-python"}
+        # It is no requirement, as pip compiles it, so mypy does not find it.
         import llama_cpp  # type: ignore[import-not-found]
 
         return {"version": llama_cpp.__version__, "system": llama_cpp.llama_print_system_info().decode()}

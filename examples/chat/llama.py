@@ -91,9 +91,8 @@ class Llama:
         self.scores = weights.get("output.weight", self.words)
         self.norm = fe.asarray(weights["output_norm.weight"], copy=True)
         self.layers = [Layer(weights, number) for number in range(sizes.layers)]
-        self.cosines, self.sines = fe.rope_table(
-            room_for(context), sizes.head, base=sizes.base, device=device
-        )  # (R, D / 2)
+        room = room_for(context)
+        self.cosines, self.sines = fe.rope_table(room, sizes.head, base=sizes.base, device=device)  # (R, D / 2)
         self.read = fe.graph(self._read, donate=(1, 2), device=device)
 
     def caches(self, conversations: int, room: int) -> tuple[fe.Array, fe.Array]:

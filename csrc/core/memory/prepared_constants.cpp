@@ -64,7 +64,8 @@ std::string key_of(const char* layout, const fe_value& value) {
   return key;
 }
 
-// What a constant is packed to. Size 0: it is used as it is, or is the same as an earlier one.
+// The packed form of an operand. `size` is 0 if its kernel reads the constant as it is, and if an earlier operand has
+// the same form.
 struct PackedForm {
   PreparedCache::Key key;
   uint64_t size = 0;

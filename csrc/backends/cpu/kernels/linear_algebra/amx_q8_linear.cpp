@@ -21,12 +21,12 @@ struct DecodedParts {
   explicit DecodedParts(ScratchArena& scratch)
       : bytes(scratch.array<uint32_t>(most * quads * panel_columns)),
         scale(scratch.array<float>(most * floats)),
-        rest(scratch.array<float>(Form::has_rest ? most * floats : floats)),
-        centre(scratch.array<float>(Form::has_rest ? most * floats : floats)) {}
+        rest(scratch.array<float>(most * floats)),
+        centre(scratch.array<float>(most * floats)) {}
 
   HWY_INLINE ColumnPart part(int64_t number) const {
-    const int64_t at = Form::has_rest ? number * floats : 0;
-    return {bytes + number * quads * panel_columns, scale + number * floats, rest + at, centre + at};
+    const int64_t at = number * floats;
+    return {bytes + number * quads * panel_columns, scale + at, rest + at, centre + at};
   }
 };
 
@@ -161,8 +161,8 @@ class AmxQ8Rows {
         if (are_finite) ++count;
       }
       if (count > 0) tiles_.multiply(rows_.part_of_all(begin), rows_.count(), rows_.count(), decoded_, count, c);
-      if (!are_finite) add_left_out(panels, begin + count++, true, c);
-      if (are_finite && !rows_.is_complete()) add_left_out(panels, begin, false, c);
+      if (!are_finite) rows_.template add_left_out<dtype>(panels, begin + count++, true, c);
+      if (are_finite && !rows_.is_complete()) rows_.template add_left_out<dtype>(panels, begin, false, c);
       begin += count;
     }
   }
@@ -170,11 +170,6 @@ class AmxQ8Rows {
  private:
   static constexpr int64_t parts_of_block = Block<dtype>::elements / part;
   using SignedForm = Form<Panel::scales_per_part, Panel::has_rest, 0, 127>;
-
-  void add_left_out(const Panel* panels, int64_t number, bool are_all, float* c) {
-    rows_.add_left_out(dtype, panels + number / parts_of_block, number % parts_of_block, number, are_all,
-                       Panel::is_scaled, c);
-  }
 
   RoundedRows rows_;
   DecodedParts<SignedForm> decoded_;

@@ -171,6 +171,12 @@ HWY_INLINE Vector bits_from(Vector mask, Vector yes, Vector no) {
 #endif
 }
 
+// 16 bytes in the order of quads, which is that of PackedNumbers.
+HWY_INLINE hn::VFromD<hn::FixedTag<uint8_t, 16>> in_quads(hn::VFromD<hn::FixedTag<uint8_t, 16>> bytes) {
+  alignas(16) static constexpr uint8_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15};
+  return hn::TableLookupBytes(bytes, hn::Load(hn::FixedTag<uint8_t, 16>(), order));
+}
+
 // The numbers of a part for each column, in two planes: the lowest 8, 4 or 2 bits of each number, then the others.
 //
 // The numbers of a part are eight quads. The bytes of quads 2g and 2g + 1 are elements 0, 4, 1, 5 and 2, 6, 3, 7 of
@@ -184,14 +190,12 @@ struct PackedNumbers {
 
   // The numbers of four columns.
   void put(int64_t column, const uint8_t (*numbers)[part]) {
-    alignas(16) static constexpr uint8_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15};
-    const hn::FixedTag<uint8_t, 16> d8;
     const hn::FixedTag<uint64_t, 2> d64;
     FourWords quads[8];
     for (int q = 0; q < 8; q += 4) {
       FourWords of[4];  // the quads of each column
       for (int c = 0; c < 4; ++c)
-        of[c] = hn::BitCast(d32, hn::TableLookupBytes(hn::LoadU(d8, numbers[c] + q * 4), hn::Load(d8, order)));
+        of[c] = hn::BitCast(d32, in_quads(hn::LoadU(hn::FixedTag<uint8_t, 16>(), numbers[c] + q * 4)));
       for (int half = 0; half < 2; ++half) {
         const auto first = hn::BitCast(
             d64, half == 0 ? hn::InterleaveLower(d32, of[0], of[1]) : hn::InterleaveUpper(d32, of[0], of[1]));

@@ -71,7 +71,8 @@ class Q8Rows {
 
   static int64_t together(const Product& p) { return RoundedRows::together(p); }
   Q8Rows(ScratchArena& scratch, const Product& product) : rows_(scratch, product) {
-    columns_ = column_part(scratch, sections);
+    columns_ = {scratch.array<uint32_t>(quads * panel_columns), scratch.array<float>(sections * panel_columns),
+                scratch.array<float>(sections * panel_columns), scratch.array<float>(sections * panel_columns)};
   }
   void pack_rows(const float* x, int64_t rows) { rows_.put(x, rows, sections); }
 
@@ -82,7 +83,7 @@ class Q8Rows {
       panels[i / parts_of_block].decode_bytes(i % parts_of_block, columns_);
       const bool are_finite = has_finite_columns<Panel>(columns_);
       if (are_finite) multiply_rows<FormOf<Panel>>(rows_.part_of_all(i), rows_.count(), columns_, c);
-      if (!are_finite || !rows_.is_complete()) add_left_out(panels, i, !are_finite, c);
+      if (!are_finite || !rows_.is_complete()) rows_.template add_left_out<dtype>(panels, i, !are_finite, c);
     }
   }
 
@@ -100,14 +101,10 @@ class Q8Rows {
       if (are_finite) row.add_to(sum);
       if (are_finite && rows_.is_complete()) continue;
       for_vectors_of_panel([&](auto v) { hn::Store(sum[v.value], d, c + v.value * lanes); });
-      add_left_out(panels, i, !are_finite, c);
+      rows_.template add_left_out<dtype>(panels, i, !are_finite, c);
       for_vectors_of_panel([&](auto v) { sum[v.value] = hn::Load(d, c + v.value * lanes); });
     }
     for_vectors_of_panel([&](auto v) { hn::Store(sum[v.value], d, c + v.value * lanes); });
-  }
-  void add_left_out(const Panel* panels, int64_t number, bool are_all, float* c) {
-    rows_.add_left_out(dtype, panels + number / parts_of_block, number % parts_of_block, number, are_all,
-                       Panel::is_scaled, c);
   }
 
   RoundedRows rows_;

@@ -97,8 +97,19 @@ class RoundedRows {
         put_part(rounded_part(row, number), sections, parts_[number * count + row]);
   }
 
-  // Adds the products of part `number` along K, which is part k of the panel, with the rows that were left out, or with
-  // all.
+  // Adds the products of part `number` along K with the rows that were left out, or with all.
+  template <DType dtype>
+  void add_left_out(const BlockPanel<dtype>* panels, int64_t number, bool are_all, float* c) {
+    constexpr int64_t parts_of_block = Block<dtype>::elements / part;
+    add_left_out(dtype, panels + number / parts_of_block, number % parts_of_block, number, are_all,
+                 BlockPanel<dtype>::is_scaled, c);
+  }
+
+ private:
+  using Rounded = Block<DType::q8_0>;
+  static bool is_finite(float x) { return x - x == 0; }
+
+  // `k`: the number of the part in the panel
   HWY_NOINLINE void add_left_out(DType dtype, const void* panel, int64_t k, int64_t number, bool are_all,
                                  bool is_scaled, float* c) {
     for (int64_t row = 0; row < count_; ++row) {
@@ -110,10 +121,6 @@ class RoundedRows {
       (is_scaled ? multiply_part<1, true> : multiply_part<1, false>)(x, w_, scale, false, c + row * panel_columns);
     }
   }
-
- private:
-  using Rounded = Block<DType::q8_0>;
-  static bool is_finite(float x) { return x - x == 0; }
 
   HWY_NOINLINE Rounded rounded_part(int64_t row, int64_t number) {
     const float* x = given_ + row * p_.a_row + number * part * p_.a_column;
@@ -132,12 +139,11 @@ class RoundedRows {
       return;
     }
     to.scale = widen(from.scale);
-    alignas(16) static constexpr uint8_t order[16] = {0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15};
     const hn::FixedTag<uint8_t, 16> d;
     const hn::FixedTag<uint64_t, 2> d64;
     for (int64_t i = 0; i < part; i += 16) {
       const auto bytes = hn::LoadU(d, reinterpret_cast<const uint8_t*>(from.numbers) + i);
-      hn::StoreU(hn::TableLookupBytes(bytes, hn::Load(d, order)), d, reinterpret_cast<uint8_t*>(to.bytes) + i);
+      hn::StoreU(in_quads(bytes), d, reinterpret_cast<uint8_t*>(to.bytes) + i);
       const auto above = hn::SumsOf8(hn::Xor(bytes, hn::Set(d, 128)));  // each is 128 more
       to.sums[i * sections / part] +=
           static_cast<float>(static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(d64, above))) - 16 * 128);
@@ -155,11 +161,6 @@ class RoundedRows {
 template <class Panel>
 bool has_finite_columns(const ColumnPart& w) {
   return all_sections_finite<Panel::scales_per_part, Panel::has_rest>(w.scale, w.rest);
-}
-
-inline ColumnPart column_part(ScratchArena& scratch, int64_t sections) {
-  return {scratch.array<uint32_t>(quads * panel_columns), scratch.array<float>(sections * panel_columns),
-          scratch.array<float>(sections * panel_columns), scratch.array<float>(sections * panel_columns)};
 }
 
 // Whether the rows are rounded to blocks of 8 bits.
