@@ -34,8 +34,8 @@ endif()
 #                              # reads; files with versions. docs/develop/loading_internals.md has all. LIBRARY starts the next
 #     [LIBRARIES_BESIDE $<TARGET_FILE:mine_kernels> ...]
 #                              # libraries that will be beside the module, in final form (BUILD_WITH_INSTALL_RPATH): the
-#                              # manifest lists their hashes. Those that are there when the module is linked, or where
-#                              # $ORIGIN in a run path leads, are found automatically
+#                              # manifest lists their hashes. Libraries that are there when the module is linked, or
+#                              # where $ORIGIN in a run path leads, are found automatically
 #     [VERSION 0.3]            # of the module, informative
 #     [OPS add ...]            # for readers of the manifest
 #     [DESTINATION folder]     # install folder; without it the module is not installed

@@ -33,8 +33,9 @@ def parser() -> argparse.ArgumentParser:
     demo = "search Python's documentation with a real model; `./dev demo chat` asks a language model"
     verb("demo", applications.demo, demo, "the program in examples/")
     verb("build", builds.install, "build ferrule in build/dev and install it in .venv")
-    test = verb("test", all_tests.test, "all tests of the core and of the CPU: C++, Python, kit, hostile modules, lint")
-    test.add_argument("--all", action="store_true", help="then every stage of `verify` (some hours)")
+    parts = "C++, Python, kit, hostile modules, a language model, lint"
+    test = verb("test", all_tests.test, f"all tests of the core and of the CPU: {parts}")
+    test.add_argument("--all", action="store_true", help="then every stage of `verify` (3 to 5 hours)")
     verb("unit", testing.unit, "the C and C++ tests, such as `./dev unit -R Loader`", "ctest")
     verb("pytest", testing.python, "the Python tests, such as `./dev pytest python/io/test_dlpack.py`", "pytest")
     verb("kit", testing.kit, "the conformance kit on the CPU, such as `./dev kit -k softmax`", "pytest")

@@ -26,9 +26,10 @@ def prepare(*models: str) -> None:
 
 
 def demo(*arguments: str) -> None:
-    if not builds.DEV.exists():
-        say("The first run builds ferrule (3 to 7 minutes on two cores) and downloads a model of 80 MB, then answers.")
     is_chat = arguments[:1] == ("chat",)
+    if not builds.INSTALLED.exists():
+        size = 98 if is_chat else 80
+        say(f"The first run builds ferrule (3 to 7 minutes on two cores), downloads a model of {size} MB, and answers.")
     prepare(LANGUAGE_MODEL if is_chat else MODEL)
     program = "examples/chat/chat.py" if is_chat else "examples/search_docs.py"
     words, env = [*arguments[is_chat:]], {}

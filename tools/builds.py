@@ -35,23 +35,25 @@ def configure(preset: str) -> Path:
     return folder
 
 
+INSTALLED = environment.VENV / ".ferrule"  # what is installed in .venv; the file is missing where nothing is
+
+
 def install(*, with_tests: bool = False) -> None:
     """Build the preset `dev`, with the C++ tests or without them, and install it in .venv if anything changed."""
     environment.system()
     environment.require("build")
     say(f"building ferrule in build/dev{' with the C++ tests' if with_tests else ''}")
     compile("dev", *(() if with_tests else ("ferrule_package",)))
-    mark = environment.VENV / ".ferrule"
-    if mark.exists() and mark.read_text() == _state_of_package():
+    if INSTALLED.exists() and INSTALLED.read_text() == _state_of_package():
         return
     say("installing ferrule in .venv")
-    mark.unlink(missing_ok=True)
+    INSTALLED.unlink(missing_ok=True)
     # scikit-build-core takes what build/dev has, rather than building a tree of its own.
     settings = [f"build-dir={DEV}", "cmake.args=--preset=dev", "build.targets=ferrule_package"]
     settings += ["cmake.define.FERRULE_BUILD_TESTS=ON"]
     options = ("--no-build-isolation", "--no-deps", "--force-reinstall", *(f"-C{setting}" for setting in settings))
     environment.pip("install", *options, ROOT)
-    mark.write_text(_state_of_package())
+    INSTALLED.write_text(_state_of_package())
 
 
 def _state_of_package() -> str:

@@ -135,6 +135,23 @@ def tidy(sample: Sample) -> Iterator[Step]:
     yield Step("tests", lambda: run(*program, f"{ROOT}/tests/"))
 
 
+def faults(sample: Sample) -> Iterator[Step]:
+    from tests.mutation.faults import FAULTS
+
+    def catch(*words: str) -> None:
+        run(PYTHON, "-m", "tests.mutation", *words)
+
+    yield Step("prepare", lambda: testing.prepare(with_tests=True))
+    kernels = sorted({Path(fault.kernel) for fault in FAULTS})
+    for kernel in map(str, sample.shuffled(kernels)):
+        yield Step(f"kernel {kernel}", partial(catch, kernel))
+    yield Step("core", partial(catch, "--core"))
+    for name in backends.names():
+        if (backends.FOLDER / name / "tests" / "mutation.toml").exists():
+            yield Step(f"prepare {name}", partial(backends.module, name))
+            yield Step(name, partial(catch, "--planted", name))
+
+
 STAGES = [
     Stage(
         "address",
@@ -178,6 +195,12 @@ STAGES = [
         "the wheel for 64-bit Arm in qemu, and programs with musl",
         "aarch64|arm|csrc/(probe|core/platform)/|cmake/|tests/ports/",
         other_systems.qemu,
+    ),
+    Stage(
+        "faults",
+        "planted faults, each of which the kit or a test must catch",
+        "tests/mutation|/mutation\\.toml$|python/ferrule/testing/",
+        faults,
     ),
     Stage("tidy", "clang-tidy on every source", r"\.(c|cpp|h|hpp)$|\.clang-tidy$", tidy),
 ]

@@ -20,11 +20,12 @@ from tools.steps import Sample, Stage
 VERIFIED = ROOT / ".ci" / "verified"
 # The paths that only some stages read; no other is run again after a change there. Who changes a list of steps runs it.
 READ_BY = {
-    r"^(docs|tests/mutation|\.ci|\.github)/|^(CONTRIBUTING|SECURITY)\.md$": (),
+    r"^(docs|\.ci|\.github)/|^(CONTRIBUTING|SECURITY)\.md$": (),
+    r"^tests/mutation/": ("faults",),
     r"^tools/(all_tests|lint|stages|steps|verify)\.py$": (),
     r"^(README|CHANGELOG)\.md$|^tests/wheels/": ("wheels",),
     r"^benchmarks/": ("cuda",),
-    r"^python/": ("address", "thread", "wheels", *backends.names(), "wine", "qemu"),
+    r"^python/": ("address", "thread", "wheels", *backends.names(), "wine", "qemu", "faults"),
     r"^tests/fuzz/": ("fuzz", "tidy"),
     r"^tests/cpp/(?!loader/driver).*_test\.cpp$": ("address", "thread", "static", "wine", "qemu", "tidy"),
     r"^tests/ports/.*windows": ("wine",),
@@ -35,7 +36,7 @@ READ_BY = {
     r"^(tools/wheels\.py|cmake/toolchains/zig\.cmake)$": ("wheels", "wine", "qemu"),
     r"^\.clang-tidy$": ("tidy",),
     **{
-        f"^csrc/backends/{name}/": (name, "address", "thread", "wheels", "wine", "qemu", "tidy")
+        f"^csrc/backends/{name}/": (name, "address", "thread", "wheels", "wine", "qemu", "faults", "tidy")
         for name in backends.names()
     },
 }

@@ -3,7 +3,7 @@
     public_names.py public_names.py python/ferrule generated/python
 
 The names are those that __init__.py imports as themselves, those that it assigns, and the `__all__` of each module from
-which it imports *. Those of ferrule.fft and others are what their __init__.py imports from their files. Generated
+which it imports *. The names of ferrule.fft and others are what their __init__.py imports from their files. Generated
 modules are in the second folder.
 """
 

@@ -8,7 +8,7 @@ namespace ferrule {
 // The bits of the nearest number; ties to even, rounded once. An overflow becomes infinity, or NaN in a format without
 // infinity. NaN stays NaN.
 uint16_t narrow_float_from(double value, DType dtype);
-// The same for an integer, also if it is not exact as a double.
+// The bits of the number nearest to an integer, rounded once even if the integer is not exact as a double.
 uint16_t narrow_float_from(int64_t value, DType dtype);
 
 }  // namespace ferrule

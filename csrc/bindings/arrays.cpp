@@ -296,7 +296,7 @@ PyObject* host_view_fast(PyObject*, PyObject* array) {
   });
 }
 
-// The same for a ferrule.Array; NotImplemented if it is traced, or not computed, or anything is wrong with it.
+// host_view for a ferrule.Array; NotImplemented if it is traced, or not computed, or anything is wrong with it.
 PyObject* view_plain(PyObject*, PyObject* object) {
   return call_guarded([&]() -> py::object {
     const ArrayPointer array = handle_in(object);

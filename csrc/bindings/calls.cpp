@@ -37,8 +37,8 @@ class Calls : public BoundClass {
     return run_computed(structure, handles_of(arrays), &numbers, donation);
   }
 
-  // The same for a call whose arguments are all arrays; its structure is their negated number. NotImplemented if they
-  // are not all arrays.
+  // The results of a call whose arguments are all arrays; its structure is their negated number. NotImplemented if they
+  // are not all arrays, or no graph is compiled for the call.
   py::object run_plain(PyObject* arguments) {
     constexpr std::size_t most = 16;
     const auto count = static_cast<std::size_t>(PyTuple_Size(arguments));

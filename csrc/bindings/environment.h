@@ -30,7 +30,8 @@ fe_error* without_gil_reading_environment(Function function) {
   return without_gil(function);
 }
 
-// The same for calls that only read the environment until one of them has succeeded, which sets `is_done`.
+// without_gil_reading_environment() for calls that only read the environment until one of them has succeeded, which
+// sets `is_done`.
 template <class Function>
 fe_error* without_gil_reading_environment_once(bool& is_done, Function function) {
   if (is_done) return without_gil(function);

@@ -75,7 +75,7 @@ OP(matmul)
     .result(matrix_product);
 
 OP(matmul_integer)
-    .doc("Matrix product of integers in int32, modulo 2^32. Those of 8 bits are multiplied as they are.")
+    .doc("Matrix product of integers in int32, modulo 2^32. 8-bit integers are multiplied without widening them first.")
     .returns("The product of x1.astype('int32') and x2.astype('int32'), of shape (..., m, n).")
     .raises("The inner sizes differ.")
     .example(

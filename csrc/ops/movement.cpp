@@ -90,8 +90,9 @@ OP(pad)
 OP(scatter)
     .doc(
         "x with `values` in the place of the elements at indices along an axis, or along the number of axes `joined` "
-        "from there on as if they were one. A negative index counts from the end, one out of bounds is an error. Of "
-        "values at equal indices the last one stays. If x has no other reader, only these elements are written.")
+        "from there on as if they were one. A negative index counts from the end, one out of bounds is an error. "
+        "Where indices are equal, the last of their values stays. If x has no other reader, only these elements are "
+        "written.")
     .by_hand()
     .host()
     .input("x", any)

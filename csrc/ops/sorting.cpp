@@ -33,8 +33,8 @@ OP(argsort)
 
 OP(topk)
     .doc(
-        "The k greatest elements of x along an axis, or the k least, sorted, and their indices. Of equals the first "
-        "comes first; NaN counts as greatest.")
+        "The k greatest elements of x along an axis, or the k least, sorted, and their indices. Equal elements are "
+        "chosen and listed in the order of their indices; NaN counts as greatest.")
     .example(
         ">>> values, indices = fe.topk(fe.asarray([3, 1, 4, 1, 5]), 2)\n"
         ">>> values.tolist(), indices.tolist()\n"

@@ -12,11 +12,11 @@ std::string to_utf8(std::wstring_view text);
 
 // The system's sentence about an error code of it, without the full stop: "The system cannot find the file specified".
 std::string error_text(unsigned long code);
-// The same of GetLastError().
+// error_text() of GetLastError().
 std::string last_error_text();
 
-// The arguments of this program, without its name. Those of main() are in the system's code page, which does not have
-// every character.
+// The arguments of this program, without its name. The arguments of main() are in the system's code page, which does
+// not have every character.
 std::vector<std::string> program_arguments();
 
 }  // namespace ferrule::windows

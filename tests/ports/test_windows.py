@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,7 @@ def failure_of_unit_test(name: str) -> str | None:
             ended = run(UNIT_TESTS, *arguments, FERRULE_BACKEND_DIR=windows_path(CPU.parent))
             if ended.stdout:
                 break
+            warnings.warn(f"wine ended the program before {name} began", stacklevel=1)
     except subprocess.TimeoutExpired:
         return f"{name}: it hangs"
     return None if ended.returncode == 0 else f"{name}: exit code {ended.returncode}\n{ended.stdout[-1500:]}"

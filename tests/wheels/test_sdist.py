@@ -55,5 +55,6 @@ def test_it_has_sources_licences_and_what_an_editable_build_uses_and_no_build_pr
     assert {"pyproject.toml", "CMakeLists.txt", "cmake/FerrulePython.cmake", "cmake/python/pyconfig.h"} <= names
     assert {"csrc/bindings/module.cpp", "licenses/pybind11.txt", "python/ferrule/_ferrule.pyi"} <= names
     assert {"python/ferrule/templates/backend/tests/test_backend_name.py"} <= names, "which is no test of ferrule's"
-    foreign = re.compile(r"(build|dist|\.venv|\.github|tests|benchmarks|wheels)/|.*(__pycache__|\.so$|\.o$)")
+    folders = r"(build|dist|\.venv|\.github|tests|benchmarks|wheels)/|csrc/.*/(tests|emulated)/"
+    foreign = re.compile(rf"{folders}|.*(__pycache__|\.so$|\.o$)")
     assert [name for name in names if foreign.match(name)] == []

@@ -20,7 +20,8 @@ StridedArray copy_without_repeats(const StridedArray& from);
 void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel = {});
 // Writes host memory to the array's storage, from its offset on. The host memory is read before this returns.
 void write_from_host(const StridedArray& to, const void* from, uint64_t size);
-// The same for strided host memory that begins at `first`. `change`, if any, modifies the gathered bytes.
+// Writes strided host memory that begins at `first` to the array's storage. `change`, if any, modifies the gathered
+// bytes.
 void write_gathered(const StridedArray& to, const std::byte* first, const Dims& byte_strides,
                     const std::function<void(std::span<std::byte>)>& change);
 

@@ -97,7 +97,7 @@ class Graph {
   std::vector<ValueId> add_call(const ops::Row& op, std::span<const ValueId> operands,
                                 const std::vector<ops::NamedAttribute>& given, Device* device = nullptr,
                                 std::span<const ops::OperandNumber> numbers = {});
-  // The same for an op with one output.
+  // add_call() for an op with one output.
   ValueId add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
               Device* device = nullptr, std::span<const ops::OperandNumber> numbers = {});
   // Adds a node without checks; used by passes, which have checked it.

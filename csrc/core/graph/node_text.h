@@ -9,7 +9,7 @@ namespace ferrule {
 std::string call_text(const Node& node, std::span<const std::string> operands);
 // "%4 = softmax(%3, axis=1) : float32(2, 3)", with the types of the node's outputs.
 std::string assignment_text(const Node& node, std::span<const TensorType> types);
-// The same for a node of a graph.
+// assignment_text() of a node of a graph.
 std::string node_text(const Graph& graph, const Node& node);
 
 }  // namespace ferrule

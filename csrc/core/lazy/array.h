@@ -36,7 +36,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static std::vector<ArrayPointer> record_call(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                                std::span<const ops::OperandNumber> numbers,
                                                const std::vector<ops::NamedAttribute>& given);
-  // The same for an op with one output.
+  // record_call() for an op with one output.
   static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs,
                              std::span<const ops::OperandNumber> numbers,
                              const std::vector<ops::NamedAttribute>& given);

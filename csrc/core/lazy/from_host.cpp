@@ -32,7 +32,7 @@ Reach bytes_touched(const void* first, const TensorType& type, const Strides& by
   return {reach.before, reach.after + block};
 }
 
-// Byte strides of memory from outside. Those of axes with one element, which may be arbitrary, become 0.
+// Byte strides of memory from outside. The strides of axes with one element, which may be arbitrary, become 0.
 Strides byte_strides_of(const TensorType& type, const int64_t* given) {
   const int rank = type.shape.rank(), last = block_elements(type.dtype) == 1 ? -1 : rank - 1;
   Strides strides = byte_strides_of(type.dtype, contiguous_strides(type.shape));

@@ -91,7 +91,7 @@ void add_devices(LoadReport& report) {
 }
 
 // Sentences about variables of the environment that look like options of the backend and have no effect, or a wrong
-// value. Those that are certain are also logged as a warning, once, because nothing else reports a misspelt name.
+// value. Sentences that are certain are also logged as a warning, once, because nothing else reports a misspelt name.
 std::vector<std::string> problems_of_variables(Backend& backend, const std::vector<std::string>& all_backends) {
   std::vector<std::string> sentences;
   const std::vector<std::string> variables = option_variables(backend.name(), all_backends);

@@ -63,7 +63,7 @@ class Allocator {
   Grant from_cache(uint64_t size, const DeviceQueue* queue);
   void count_live(uint64_t size, bool prepared);  // requires mutex_ locked
   bool fits(uint64_t size) const { return limit_ == 0 || live_ + cached_ + promised_ + size <= limit_; }
-  // The same as fits(), without the cached bytes.
+  // Whether an allocation fits if the cached bytes are freed first.
   bool may_fit(uint64_t size) const { return live_ + promised_ + size <= limit_; }
   void promise(uint64_t bytes, uint64_t size);
   fe_module_buffer* allocated(uint64_t bytes, uint64_t size);

@@ -114,7 +114,7 @@ class Submission {
     wait_on_device();
     return commit(function(queue_.handle()));
   }
-  // The same as give(); false if the module returns FE_UNSUPPORTED.
+  // Calls give(). Returns false if the module returns FE_UNSUPPORTED.
   template <class Function>
   bool is_given(const Function& function) {
     try {

@@ -12,7 +12,8 @@ namespace ferrule {
 std::string abi_complaint(const module_file::AbiVersion& module,
                           const module_file::AbiVersion& core = module_file::own_abi());
 
-// The same for the constant of an opened module. Checks that `abi` is valid and stores what it says in `version`.
+// abi_complaint() for the constant of an opened module. Checks that `abi` is valid and stores what it says in
+// `version`.
 std::string abi_complaint(const fe_abi* abi, module_file::AbiVersion& version);
 
 }  // namespace ferrule

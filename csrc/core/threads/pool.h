@@ -30,7 +30,7 @@ class Cancellable {
   const Cancel* const outer_;
 };
 
-// The same for function(begin, end, thread), which may throw. Throws the first error.
+// parallel_for() for function(begin, end, thread), which may throw. Throws the first error.
 template <class Function>
 void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function) {
   using Plain = std::remove_reference_t<Function>;

@@ -1,6 +1,6 @@
-/* The dtypes, one row each. Whoever needs a list of them derives it from this one: the core, the binary interface's C++
- * headers, the bindings and Python, backends and their kernels, the conformance kit. docs/develop/dtypes.md says how
- * one is added.
+/* The dtypes, one row each. All code that needs a list of them derives it from this one: the core, the binary
+ * interface's C++ headers, the bindings and Python, backends and their kernels, the conformance kit.
+ * docs/develop/dtypes.md says how one is added.
  *
  * FE_DTYPES(NUMBER, BLOCK) calls NUMBER for each plain dtype and BLOCK for each block dtype, in the order of their ids.
  * New rows are appended. C11, also valid C++.

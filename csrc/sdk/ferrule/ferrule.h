@@ -416,7 +416,7 @@ FE_API fe_error *fe_array_from_native(fe_device *device, const fe_host_memory *m
  * memory is borrowed or copied as by fe_array_from_host with copy = 2. `max_view_bytes`: bytes of the largest array to
  * be cut, which fe_array_cut enforces; 0 or UINT64_MAX: only the device's own limit (max_allocation of
  * fe_device_details) applies. `release` (may be NULL) as in fe_array_from_host. FE_UNSUPPORTED if the device's limit is
- * below min(max_view_bytes, size). Of a shared mapping of a file, `access` can be FE_ACCESS_READ_FILE (types.h). */
+ * below min(max_view_bytes, size). For a shared mapping of a file, `access` can be FE_ACCESS_READ_FILE (types.h). */
 FE_API fe_error *fe_buffer_from_host_ptr(fe_device *device, void *pointer, uint64_t size, fe_access access,
                                          uint64_t max_view_bytes, fe_release_function release, void *release_argument,
                                          fe_array **out);

@@ -277,6 +277,15 @@ class Array(_Base):
         numpy.ndarray
             A read-only view of an array on a host device, otherwise a copy.
 
+        Raises
+        ------
+        DTypeError
+            The dtype is a block dtype.
+        InvalidArgumentError
+            The array was donated.
+        TracingError
+            The array is being traced.
+
         Examples
         --------
         >>> fe.asarray([1, 2]).numpy()
@@ -303,7 +312,9 @@ class Array(_Base):
         Raises
         ------
         InvalidArgumentError
-            The array does not have exactly one element.
+            The array does not have exactly one element, or was donated.
+        TracingError
+            The array is being traced.
 
         Examples
         --------
@@ -322,6 +333,15 @@ class Array(_Base):
         -------
         list or number
             Lists nested as deep as the array has axes.
+
+        Raises
+        ------
+        DTypeError
+            The dtype is a block dtype.
+        InvalidArgumentError
+            The array was donated.
+        TracingError
+            The array is being traced.
 
         Examples
         --------

@@ -107,6 +107,13 @@ def trim(device: Device | str | None = None) -> None:
     device : Device or str, optional
         The device; by default, every device in use.
 
+    Raises
+    ------
+    DeviceLostError
+        A device was lost.
+    NotFoundError
+        There is no such device.
+
     Examples
     --------
     >>> fe.trim()

@@ -38,7 +38,13 @@ class BlockDType:
 
     @property
     def itemsize(self) -> NoReturn:
-        """Always raises DTypeError: single elements of a block have no size."""
+        """Always raises DTypeError: single elements of a block have no size.
+
+        Raises
+        ------
+        DTypeError
+            Always. `block_bytes` is the size of a block.
+        """
         raise DTypeError(
             f"dtype {self.name}: its elements have no size of their own; a block of {self.block_elements} takes "
             f"{self.block_bytes} bytes"

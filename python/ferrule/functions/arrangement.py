@@ -206,7 +206,7 @@ def diff(
     Returns
     -------
     Array
-        In x's shape, with n elements less along the axis. Of bools, whether neighbours differ.
+        The differences, in x's shape with n elements less along the axis. For bools, whether neighbours differ.
 
     Raises
     ------

@@ -158,6 +158,15 @@ def to_numpy(x: Array, /) -> NDArray[Any]:
     numpy.ndarray
         A read-only view of an array on a host device, otherwise a copy.
 
+    Raises
+    ------
+    DTypeError
+        The dtype is a block dtype.
+    InvalidArgumentError
+        The array was donated.
+    TracingError
+        The array is being traced.
+
     Examples
     --------
     >>> fe.to_numpy(fe.asarray([1, 2]))

@@ -29,7 +29,7 @@ def isclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *, 
     Returns
     -------
     Array
-        Of dtype bool, in the broadcast shape. Infinities of the same sign are equal.
+        An array of dtype bool, in the broadcast shape. Infinities of the same sign are equal.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def allclose(x1: Array, x2: Array, /, rtol: float = 1e-5, atol: float = 1e-8, *,
     Returns
     -------
     Array of shape ()
-        Of dtype bool: `if` and `assert` take it as it is.
+        An array of dtype bool: `if` and `assert` take it as it is.
 
     Raises
     ------
@@ -94,7 +94,14 @@ def array_equal(x1: Array, x2: Array, /, *, equal_nan: bool = False) -> Array:
     Returns
     -------
     Array of shape ()
-        Of dtype bool: `if` and `assert` take it as it is.
+        An array of dtype bool: `if` and `assert` take it as it is.
+
+    Raises
+    ------
+    DTypeError
+        The arrays have the same shape, and one has a block dtype.
+    InvalidArgumentError
+        An argument is neither an array nor a number, or `equal_nan` is not a bool.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def real(x: object, /) -> Array:
     Returns
     -------
     Array
-        The real parts: float32 of complex64, float64 of complex128. Real numbers are returned unchanged.
+        The real parts: float32 for complex64, float64 for complex128. Real numbers are returned unchanged.
 
     Raises
     ------
@@ -53,7 +53,8 @@ def imag(x: object, /) -> Array:
     Returns
     -------
     Array
-        The imaginary parts: float32 of complex64, float64 of complex128. Of real numbers they are zeros of their dtype.
+        The imaginary parts: float32 for complex64, float64 for complex128. For real numbers they are zeros of the same
+        dtype.
 
     Raises
     ------

@@ -88,7 +88,7 @@ def cast(x: Array, dtype: Any) -> Array:
 def as_int64(indices: Array) -> Array:
     """Cast integers to int64.
 
-    Those above the greatest int64 become the greatest, so that they stay out of bounds and do not become negative.
+    Indices above the greatest int64 become the greatest, so that they stay out of bounds and do not become negative.
     """
     if indices.dtype.name == "uint64":
         indices = recording.apply("minimum", (indices, np.iinfo(np.int64).max), {})

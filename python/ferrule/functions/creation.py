@@ -75,8 +75,12 @@ def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device
 
     Raises
     ------
+    DTypeError
+        The dtype is unknown or a block dtype, or a complex value is given for a real dtype.
     InvalidArgumentError
         The shape has a negative size, or the value is not a number.
+    NotFoundError
+        There is no such device.
     NumberOverflowError
         The value does not fit into the dtype.
 
@@ -138,6 +142,8 @@ def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     ----------
     shape : int or sequence of int
         The shape.
+    *more
+        Not accepted: pass the shape as one tuple. Further positional arguments raise InvalidArgumentError.
     dtype : dtype or str, optional
         The dtype; by default the default dtype.
     device : Device or str, optional
@@ -150,8 +156,12 @@ def zeros(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
 
     Raises
     ------
+    DTypeError
+        The dtype is unknown or a block dtype.
     InvalidArgumentError
-        The shape has a negative size, or is not one tuple.
+        The shape has a negative size or too many dimensions, or is not one tuple.
+    NotFoundError
+        There is no such device.
 
     Examples
     --------
@@ -168,6 +178,8 @@ def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | N
     ----------
     shape : int or sequence of int
         The shape.
+    *more
+        Not accepted: pass the shape as one tuple. Further positional arguments raise InvalidArgumentError.
     dtype : dtype or str, optional
         The dtype; by default the default dtype.
     device : Device or str, optional
@@ -180,8 +192,12 @@ def ones(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | N
 
     Raises
     ------
+    DTypeError
+        The dtype is unknown or a block dtype.
     InvalidArgumentError
-        The shape has a negative size, or is not one tuple.
+        The shape has a negative size or too many dimensions, or is not one tuple.
+    NotFoundError
+        There is no such device.
 
     Examples
     --------
@@ -198,6 +214,8 @@ def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
     ----------
     shape : int or sequence of int
         The shape.
+    *more
+        Not accepted: pass the shape as one tuple. Further positional arguments raise InvalidArgumentError.
     dtype : dtype or str, optional
         The dtype; by default the default dtype.
     device : Device or str, optional
@@ -210,8 +228,12 @@ def empty(shape: Shape, *more: Never, dtype: Any = None, device: Device | str | 
 
     Raises
     ------
+    DTypeError
+        The dtype is unknown or a block dtype.
     InvalidArgumentError
-        The shape has a negative size, or is not one tuple.
+        The shape has a negative size or too many dimensions, or is not one tuple.
+    NotFoundError
+        There is no such device.
 
     Examples
     --------
@@ -249,6 +271,12 @@ def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: D
 
     Raises
     ------
+    DTypeError
+        The dtype is unknown or a block dtype, or a complex value is given for a real dtype.
+    InvalidArgumentError
+        The value is not a number.
+    NotFoundError
+        There is no such device.
     NumberOverflowError
         The value does not fit into the dtype.
 
@@ -283,6 +311,13 @@ def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     Array
         An array of x's shape.
 
+    Raises
+    ------
+    DTypeError
+        The dtype is unknown or a block dtype, or x does not consist of numbers.
+    NotFoundError
+        There is no such device.
+
     Examples
     --------
     >>> fe.zeros_like(fe.arange(3)).tolist()
@@ -308,6 +343,13 @@ def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = 
     Array
         An array of x's shape.
 
+    Raises
+    ------
+    DTypeError
+        The dtype is unknown or a block dtype, or x does not consist of numbers.
+    NotFoundError
+        There is no such device.
+
     Examples
     --------
     >>> fe.ones_like(fe.arange(3), dtype="float32").tolist()
@@ -332,6 +374,13 @@ def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None =
     -------
     Array
         An array of x's shape. The elements are zeros.
+
+    Raises
+    ------
+    DTypeError
+        The dtype is unknown or a block dtype, or x does not consist of numbers.
+    NotFoundError
+        There is no such device.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def einsum(subscripts: Any, /, *operands: Any) -> Array:
     Returns
     -------
     Array
-        The result, in the dtype that the operands promote to. Of bools, whether any product is true.
+        The result, in the dtype that the operands promote to. For bools it is whether any product is true.
 
     Raises
     ------

@@ -38,8 +38,8 @@ def gradient(
     Returns
     -------
     Array or tuple of Array
-        The derivatives in the shape of x, a tuple for several axes. Those inside have errors of the second order in the
-        distance, also where the distances differ.
+        The derivatives in the shape of x, a tuple for several axes. Derivatives inside have errors of the second order
+        in the distance, also where the distances differ.
 
     Raises
     ------

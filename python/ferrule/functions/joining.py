@@ -136,6 +136,11 @@ def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     Array or tuple of Array
         The array, or one for each if there are several.
 
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is neither an array nor a number; a list is not converted.
+
     Examples
     --------
     >>> fe.atleast_1d(fe.asarray(3.0)).shape
@@ -156,6 +161,11 @@ def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     -------
     Array or tuple of Array
         The array, or one for each if there are several.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is neither an array nor a number; a list is not converted.
 
     Examples
     --------
@@ -178,6 +188,12 @@ def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
     Array or tuple of Array
         The array, or one for each if there are several.
 
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is neither an array nor a number; a list is not converted. Or an array of a block dtype has fewer
+        than 3 dimensions: its last axis must hold whole blocks.
+
     Examples
     --------
     >>> fe.atleast_3d(fe.ones((2, 3))).shape
@@ -198,6 +214,11 @@ def ravel(x: Array, /) -> Array:
     -------
     Array of shape (size,)
         The elements: a view of a contiguous array, otherwise a copy.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x is neither an array nor a number; a list is not converted.
 
     Examples
     --------

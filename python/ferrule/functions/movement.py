@@ -54,6 +54,8 @@ def reshape(x: Array, /, shape: Shape, *more: Never, copy: bool | None = None) -
         The array.
     shape : int or sequence of int
         The shape, with as many elements as x. One size may be -1: it is computed from the others.
+    *more
+        Not accepted: pass the shape as one tuple. Further positional arguments raise InvalidArgumentError.
     copy : bool, optional
         True copies the elements. None and False give a view where the strides allow it; where they do not, None
         copies, and False raises an error.
@@ -117,6 +119,8 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
         The array.
     axes : sequence of int
         The axes of x in the order of the result.
+    *more
+        Not accepted: pass the axes as one tuple. Further positional arguments raise InvalidArgumentError.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Ar
     Raises
     ------
     InvalidArgumentError
-        `axes` is not a permutation of the axes of x.
+        `axes` is not a permutation of the axes of x, or is not one tuple.
 
     Examples
     --------
@@ -302,6 +306,8 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
         The array.
     shape : int or sequence of int
         A shape that x broadcasts to.
+    *more
+        Not accepted: pass the shape as one tuple. Further positional arguments raise InvalidArgumentError.
 
     Returns
     -------
@@ -311,7 +317,7 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     Raises
     ------
     InvalidArgumentError
-        x does not broadcast to the shape.
+        x does not broadcast to the shape, or the shape is not one tuple.
 
     Examples
     --------
@@ -375,6 +381,8 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
     ----------
     arrays : sequence of Array
         Arrays whose shapes are equal except along the axis.
+    *more
+        Not accepted: pass the arrays as one list or tuple. Further positional arguments raise InvalidArgumentError.
     axis : int, optional
         The axis; None flattens the arrays first.
 
@@ -386,7 +394,7 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
     Raises
     ------
     InvalidArgumentError
-        There are no arrays, the shapes do not match, or the axis is out of range.
+        There are no arrays, they are not in one list or tuple, the shapes do not match, or the axis is out of range.
 
     Examples
     --------
@@ -409,6 +417,8 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     ----------
     arrays : sequence of Array
         The arrays.
+    *more
+        Not accepted: pass the arrays as one list or tuple. Further positional arguments raise InvalidArgumentError.
     axis : int
         The position of the new axis in the result.
 
@@ -420,7 +430,7 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
     Raises
     ------
     InvalidArgumentError
-        There are no arrays, or the shapes differ.
+        There are no arrays, they are not in one list or tuple, or the shapes differ.
 
     Examples
     --------

@@ -59,6 +59,11 @@ class NamespaceInfo:
         Device
             The device.
 
+        Raises
+        ------
+        NotFoundError
+            There is no device.
+
         Examples
         --------
         >>> fe.__array_namespace_info__().default_device() == fe.default_device()

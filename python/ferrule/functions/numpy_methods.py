@@ -139,7 +139,7 @@ class NumPyMethods(Array):
         Returns
         -------
         Array
-            Of shape (size,).
+            An array of shape (size,).
 
         Raises
         ------
@@ -216,6 +216,11 @@ class NumPyMethods(Array):
     def real(self) -> Array:
         """The real part; real numbers are their own.
 
+        Raises
+        ------
+        DTypeError
+            The dtype is a block dtype.
+
         Examples
         --------
         >>> fe.asarray([1 + 2j]).real.tolist()
@@ -228,6 +233,11 @@ class NumPyMethods(Array):
     @property
     def imag(self) -> Array:
         """The imaginary part, which is zero for real numbers.
+
+        Raises
+        ------
+        DTypeError
+            The dtype is a block dtype.
 
         Examples
         --------

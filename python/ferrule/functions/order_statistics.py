@@ -74,16 +74,17 @@ def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", 
     Returns
     -------
     Array
-        The quantiles. The first axes are those of `q`. NaN where an element is NaN. Of integers they have the default
-        dtype, with "lower", "higher" and "nearest" integers. They are rounded once. A quantile in the place of an
-        element is that element; between an infinity and another element it is infinite or NaN, as NumPy's.
+        The quantiles. The first axes are those of `q`. A quantile is NaN where an element is NaN. Quantiles of integers
+        have the default dtype, but are integers with "lower", "higher" and "nearest". They are rounded once. A quantile
+        in the place of an element is that element; between an infinity and another element it is infinite or NaN, as
+        NumPy's.
 
     Raises
     ------
     InvalidArgumentError
         An axis is out of range, the method is unknown, or there are no elements.
     OutOfRangeError
-        A probability is not from 0 to 1. A traced function checks its number arguments in each call. Of an array `q`
+        A probability is not from 0 to 1. A traced function checks its number arguments in each call. In an array `q`
         that is traced, probabilities outside of this range give NaN; where the result consists of integers, they count
         as the nearest bound, and NaN as 0.
 

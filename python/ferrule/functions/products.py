@@ -26,6 +26,13 @@ def outer(x1: Array, x2: Array, /) -> Array:
     Array of shape (size of x1, size of x2)
         Element (i, j) is x1[i] * x2[j].
 
+    Raises
+    ------
+    DTypeError
+        The dtypes have no common dtype.
+    InvalidArgumentError
+        A factor is neither an array nor a number, or x1 has a block dtype.
+
     Examples
     --------
     >>> fe.outer(fe.asarray([1, 2]), fe.asarray([3, 4])).tolist()
@@ -46,7 +53,7 @@ def dot(x1: Array, x2: Array, /) -> Array:
     Returns
     -------
     Array
-        Of the remaining axes of x1 and x2; for matrices it is `x1 @ x2`.
+        The products, with the remaining axes of x1 and x2; for matrices it is `x1 @ x2`.
 
     Raises
     ------

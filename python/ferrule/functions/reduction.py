@@ -1,4 +1,4 @@
-"""The reductions that reduction_functions.toml describes. Of `axis`, None means all axes, and () means none."""
+"""The reductions that reduction_functions.toml describes. `axis=None` means all axes, `axis=()` none."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def where(condition: object, x1: object, x2: object, /) -> Array: ...
 @overload
 def where(condition: object, /) -> tuple[Array, ...]: ...
 def where(condition: object, x1: object = None, x2: object = None, /) -> Array | tuple[Array, ...]:
-    """Return x1 where the condition is true, and x2 elsewhere; of the condition alone, the indices of what is true.
+    """Return x1 where the condition is true, and x2 elsewhere; without x1 and x2, the indices of true elements.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
     Returns
     -------
     Array
-        sum(weights * x) / sum(weights); of integers in the default dtype. It is rounded once: sums of half-precision
-        arrays are kept in float32, and those of integers of 32 and 64 bits in float64.
+        sum(weights * x) / sum(weights); for integers in the default dtype. It is rounded once: sums of half-precision
+        arrays are kept in float32, and sums of integers of 32 and 64 bits in float64.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def interp(
     Returns
     -------
     Array
-        The interpolated values, in the shape of x; of integers in the default dtype, computed in float64 if there are
+        The interpolated values, in the shape of x; for integers in the default dtype, computed in float64 if there are
         integers of 32 or 64 bits.
 
     Raises

@@ -85,8 +85,8 @@ def finfo(type: Any, /) -> FloatingPointInfo:
     Returns
     -------
     FloatingPointInfo
-        An object with the attributes `bits`, `eps`, `max`, `min`, `smallest_normal` and `dtype`. Those of a complex
-        dtype are the limits of its real and imaginary parts.
+        An object with the attributes `bits`, `eps`, `max`, `min`, `smallest_normal` and `dtype`. For a complex dtype
+        they are the limits of its real and imaginary parts.
 
     Raises
     ------

@@ -136,7 +136,7 @@ def read_by(function: Any, called: Call) -> tuple[tuple[Read, ...], list[tuple[A
 def arrays_in(roots: list[tuple[Any, str]], is_used: Callable[[Array], bool]) -> Iterator[Read]:
     """Yield the places of the arrays in the objects, in their items and attributes, that are used.
 
-    Those of the objects on the way to an array are among them.
+    The places of the objects on the way to an array are among them.
     """
     seen: set[int] = set()
     left: list[tuple[Any, str, tuple[Read, ...]]] = [(holder, label, ()) for holder, label in roots]

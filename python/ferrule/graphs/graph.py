@@ -257,6 +257,11 @@ class Graph(RecordedGraph):
         """The compiled plan: for each node its device, kernel and bytes; and the size of the workspace.
 
         Compiles the graph if needed.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The graph has no outputs.
         """
         return json.loads(self._compiled_handle().plan())
 
@@ -268,6 +273,11 @@ class Graph(RecordedGraph):
         dict
             "nodes" lists the device of each node, with the reason if it is not the requested one; "constants" lists the
             placement of each constant.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The graph has no outputs.
 
         Examples
         --------

@@ -168,7 +168,7 @@ def _closure_of(function: FunctionType) -> Iterator[Any]:
 def _globals_of(function: FunctionType) -> Iterator[Any]:
     """Yield the values of the global variables that a function reads; none if its package is installed.
 
-    Of functions and classes among them, only those of the function's own module count.
+    Functions and classes among them count only if they belong to the function's own module.
     """
     if is_installed(function.__module__):
         return

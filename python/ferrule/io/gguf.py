@@ -25,10 +25,10 @@ class Gguf(TensorMapping):
     Attributes
     ----------
     path : pathlib.Path
-        The file; of a model in several files, the first.
+        The file; for a model in several files, the first one.
     metadata : dict of str to object
-        The metadata as Python values: str, int, float, bool, and lists of them. Of a model in several files, those of
-        the first without the `split.` ones.
+        The metadata as Python values: str, int, float, bool, and lists of them. A model in several files has the
+        metadata of the first file, without the keys that begin with `split.`.
     tensors : dict of str to Tensor
         The type, shape and offsets of each array. Shapes are in row-major order. Offsets are in the file that has the
         array.
@@ -133,7 +133,8 @@ def open_gguf(path: str | os.PathLike[str], device: Device | str | None = None) 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; of a model in several files the first, such as `model-00001-of-00003.gguf`. The others are beside it.
+        The file; for a model in several files the first one, such as `model-00001-of-00003.gguf`. The others are beside
+        it.
     device : Device or str, optional
         The device; by default the default device.
 

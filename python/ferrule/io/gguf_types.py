@@ -27,7 +27,7 @@ TYPES = tuple(
     for name, row in _ferrule.DTYPES.items()
     if row.gguf >= 0
 )
-# Those that it lacks, of which only the size is known here.
+# The types that ferrule lacks; only their size is known here.
 _OTHERS = (
     TensorType("Q8_1", 9, 32, 36),
     TensorType("Q8_K", 15, 256, 292),

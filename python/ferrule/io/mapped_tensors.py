@@ -189,6 +189,13 @@ class TensorMapping(Mapping[str, Array]):
         Array or object
             A new array, or `default`.
 
+        Raises
+        ------
+        IoError
+            The file was written to, cut or replaced since it was opened.
+        UnsupportedError
+            The tensor has a type that ferrule lacks.
+
         Examples
         --------
         >>> import os, tempfile

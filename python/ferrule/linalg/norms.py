@@ -45,9 +45,9 @@ def vector_norm(
     Returns
     -------
     Array
-        The norms, in the dtype of x, or that of its real parts; of integers in the default dtype. Those of float16 and
-        bfloat16 are computed in float32 and rounded once. Norms of empty vectors are 0, and infinite for negative
-        orders.
+        The norms, in the dtype of x; for complex x in the dtype of its real parts, and for integers in the default
+        dtype. Norms of float16 and bfloat16 are computed in float32 and rounded once. Norms of empty vectors are 0, and
+        infinite for negative orders.
 
     Raises
     ------
@@ -130,8 +130,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: MatrixOrder = "fro"
     Returns
     -------
     Array of shape (...) or (..., 1, 1)
-        The norms, in the dtype of x, or that of its real parts; of integers in the default dtype. Those of float16 and
-        bfloat16 are computed in float32 and rounded once. Norms of empty matrices are 0.
+        The norms, in the dtype of x; for complex x in the dtype of its real parts, and for integers in the default
+        dtype. Norms of float16 and bfloat16 are computed in float32 and rounded once. Norms of empty matrices are 0.
 
     Raises
     ------

@@ -217,6 +217,7 @@ class Device:
         ------
         InvalidArgumentError
             There is no such op.
+
         Examples
         --------
         >>> device = fe.device("cpu")
@@ -227,6 +228,11 @@ class Device:
 
     def trim(self) -> None:
         """Free the cached memory of the device, after waiting for its work.
+
+        Raises
+        ------
+        DeviceLostError
+            The device was lost.
 
         Examples
         --------

@@ -54,6 +54,11 @@ def memory_stats(device: Device | str | None = None) -> MemoryStats:
     MemoryStats
         The amounts in bytes.
 
+    Raises
+    ------
+    NotFoundError
+        There is no such device, or no device at all.
+
     Examples
     --------
     >>> x = fe.ones(1000, device="cpu") + 1

@@ -39,6 +39,13 @@ def find_case(op: str, *dtypes: str, variant: str = "") -> Case:
     ------
     LookupError
         No case matches.
+
+    Examples
+    --------
+    >>> import ferrule as fe
+    >>> case = fe.testing.find_case("gelu", "float32", variant="tanh")
+    >>> case.name, case.dtypes, case.result
+    ('gelu-float32-tanh', ('float32',), 'float32')
     """
     wanted = tuple(dtypes)
     of_op = [case for case in all_cases().values() if case.op == op]

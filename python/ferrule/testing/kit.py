@@ -218,8 +218,8 @@ def _is_sampled(check: str, level: str, sample: bool) -> bool:
 
 def sampled(names: Iterable[str]) -> set[str]:
     """Choose one case for each op and combination of element sizes, with a floating-point result where there is one.
-    Elementwise ops with the same number of inputs count as one op. Of blocks that are only moved, one dtype stands for
-    all with as many elements and an even or an odd size."""
+    Elementwise ops with the same number of inputs count as one op. For blocks that are only moved, one dtype stands
+    for all with as many elements and an even or an odd size."""
     chosen: dict[tuple[object, ...], str] = {}
     for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
         case = all_cases()[name]

@@ -53,6 +53,16 @@ class Results:
         ------
         ValueError
             The suffix is another one.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import ferrule as fe
+        >>> results = fe.testing.check("softmax", device="cpu", dtypes=["float32"], level="brief")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     results.save(os.path.join(folder, "report.html"))
+        ...     os.listdir(folder)
+        ['report.html']
         """
         save(self.report, Path(path))
 

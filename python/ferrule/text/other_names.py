@@ -139,7 +139,7 @@ _LACKING = {
 }
 
 
-# The same in ferrule.linalg, ferrule.fft and ferrule.random.
+# Names of other libraries in ferrule.linalg, ferrule.fft and ferrule.random.
 _OTHER_NAMES_OF_MODULES = {
     "linalg": {
         "cond": "svdvals(x)[..., 0] / svdvals(x)[..., -1]",

@@ -8,6 +8,9 @@
 #ifdef FERRULE_NULL_MODULE
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
 
 namespace ferrule::test {
 namespace {
@@ -326,11 +329,14 @@ TEST_F(ExecutorQueues, FaultInAnyStepIsAnErrorAndTheDeviceStaysUsable) {
 }
 
 TEST_F(ExecutorQueues, CancelledWaitDoesNotStopTheWork) {
-  open({{"slow_ms", "200"}});
+  const std::string held = testing::TempDir() + "ferrule-held-" + std::to_string(std::random_device{}());
+  std::ofstream{held};
+  open({{"held_while", held}});
   const auto executable = doubling(8, null);
   const StridedArray y = given(*executable, {array(null, {8}, std::vector<float>(8, 1))})[0];
   const Cancel now = {[](void*) { return 1; }, nullptr};
   EXPECT_EQ(error_of([&] { y.data.storage->finish_write(now); }).code(), FE_CANCELLED);
+  std::filesystem::remove(held);
   EXPECT_EQ(values_of<float>(y), std::vector<float>(8, 2));
 }
 

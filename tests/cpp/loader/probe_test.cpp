@@ -91,7 +91,7 @@ TEST_F(LoaderProbe, HangingProbeEndsAtTheTimeLimit) {
     EXPECT_EQ(result.state, LoadState::probe_failed);
     reason = result.reason;
     limit = seconds;
-    if (reason.find("(step start)") == std::string::npos) break;
+    if (reason.find("(step 'init')") != std::string::npos) break;
   }
   EXPECT_EQ(reason, "its probe did not end within " + limit + " s (step 'init')");
 }

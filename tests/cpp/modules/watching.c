@@ -1,7 +1,7 @@
 /* A module with one device that has its own memory and computes zeros. It records calls after test_exit_began() and
  * calls in a process other than the one that opened the device. The device runs a thread while it is open;
  * TEST_LEAVES_THREAD lets another thread outlive the backend. FERRULE_TEST_OPEN_GATE is a file that opening the
- * device makes; opening goes on when the file is gone. FERRULE_TEST_EXECUTE_MS slows executions down. */
+ * device makes; opening goes on when the file is gone. FERRULE_TEST_EXECUTE_GATE is one of each execution. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
@@ -41,19 +41,12 @@ static void called(const char *function) {
 
 static const struct timespec moment = {0, 1000000};
 
-static void wait_at_gate(void) {
-  const char *path = getenv("FERRULE_TEST_OPEN_GATE");
+static void wait_at_gate(const char *variable) {
+  const char *path = getenv(variable);
   FILE *file = path != NULL ? fopen(path, "wb") : NULL;
   if (file == NULL) return;
   fclose(file);
   while (access(path, F_OK) == 0) nanosleep(&moment, NULL);
-}
-
-static void sleep_as_told(const char *variable) {
-  const char *value = getenv(variable);
-  const long milliseconds = value != NULL ? atol(value) : 0;
-  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-  if (milliseconds > 0) nanosleep(&time, NULL);
 }
 
 FE_MODULE_EXPORT void test_exit_began(void);
@@ -98,7 +91,7 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
   (void)backend, (void)index, (void)options, (void)count;
   called("device_open");
   atomic_store(&opened_by, getpid());
-  wait_at_gate();
+  wait_at_gate("FERRULE_TEST_OPEN_GATE");
   Opened *opened = calloc(1, sizeof *opened);
   start(opened);
   *out = (fe_module_device *)opened;
@@ -201,7 +194,7 @@ static void executable_release(fe_module_executable *executable) { called("execu
 static fe_error *execute(fe_module_executable *executable, fe_module_queue *queue, const fe_execution *execution) {
   (void)queue;
   called("execute");
-  sleep_as_told("FERRULE_TEST_EXECUTE_MS");
+  wait_at_gate("FERRULE_TEST_EXECUTE_GATE");
   const Zeros *zeros = (const Zeros *)executable;
   for (uint32_t i = 0; i < zeros->count; ++i) {
     const fe_binding *binding = fe_binding_at(execution, zeros->outputs[i].binding);

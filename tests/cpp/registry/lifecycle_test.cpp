@@ -20,6 +20,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 
 namespace ferrule::test {
 namespace {
@@ -78,17 +79,16 @@ TEST_F(RegistryLife, UnloadNamesBorrowedMemoryAndPreparedConstants) {
 }
 
 TEST_F(RegistryLife, UnloadWhileAnotherThreadComputesNamesItsGraph) {
-  const Variable slowly("FERRULE_TEST_EXECUTE_MS", "300");
+  const std::filesystem::path gate = root() / "gate";
+  const Variable waits("FERRULE_TEST_EXECUTE_GATE", gate);
   const auto device = watching();
-  std::atomic<bool> runs{false};
   std::thread computing([&] {
     auto executable = compiled(device);
-    const StridedArray input = ones(device);
-    runs = true;
-    EXPECT_EQ(values_of(run(*executable, input)), std::vector<float>(size, 0));
+    EXPECT_EQ(values_of(run(*executable, ones(device))), std::vector<float>(size, 0));
   });
-  while (!runs) std::this_thread::yield();
+  while (!std::filesystem::exists(gate)) std::this_thread::yield();
   EXPECT_CONTAINS(refusal_of_unload("t_watching"), "compiled graph");
+  std::filesystem::remove(gate);
   computing.join();
   registry.unload("t_watching");
 }
@@ -109,12 +109,17 @@ TEST_F(RegistryLife, UnloadUnmapsTheFileAndEndsItsThreads) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return thread_count();
   };
-  std::thread([] {}).join();  // ThreadSanitizer starts its own thread with the first one
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  const auto before = thread_count();
+  std::atomic<bool> ends{false};
+  std::thread first([&] {
+    while (!ends) std::this_thread::yield();
+  });
+  const auto before = thread_count() - 1;  // with the thread that ThreadSanitizer starts before the first one
+  ends = true;
+  first.join();
+  EXPECT_EQ(settle_at(before), before);
   const auto device = watching();
   EXPECT_EQ(compute_on(device), std::vector<float>(size, 0));
-  EXPECT_EQ(thread_count(), before + 1) << "the device's own thread runs";
+  EXPECT_EQ(settle_at(before + 1), before + 1) << "the device's own thread runs";
   registry.unload("t_watching");
   EXPECT_EQ(settle_at(before), before);
   EXPECT_FALSE(is_mapped(root() / "libferrule-t_watching" MODULE_ENDING));

@@ -85,17 +85,19 @@ def test_unload_names_what_a_traced_function_keeps_compiled(run_python: Run, wat
     )
 
 
-def test_unload_while_another_thread_computes_names_its_graph(run_python: Run, watching: Path) -> None:
+def test_unload_while_another_thread_computes_names_its_graph(run_python: Run, watching: Path, tmp_path: Path) -> None:
     code = alive(
         watching,
+        f"gate = os.environ['FERRULE_TEST_EXECUTE_GATE'] = {str(tmp_path / 'gate')!r}\n"
         "del result, lazy, computed\n"
         "threading.Thread(target=lambda: fe.eval(fe.exp(array))).start()\n"
-        "import time; time.sleep(0.2)\n"
+        "while not os.path.exists(gate): pass\n"
         "try: fe.unload('t_watching')\n"
         "except fe.InvalidArgumentError as error: assert 't_watching:0' in str(error), error\n"
-        "else: raise AssertionError('unloaded')",
+        "else: raise AssertionError('unloaded')\n"
+        "finally: os.remove(gate)",
     )
-    run_python(code, FERRULE_TEST_EXECUTE_MS="500")
+    run_python(code)
 
 
 def test_unload_names_borrowed_memory_and_prepared_constants(run_python: Run) -> None:

@@ -178,8 +178,8 @@ fe_error* accumulate(const Call& call, int64_t axis, bool include_initial) {
   });
 }
 
-// Calls f with values of the types of the elements and of the results. Those of integers have 64 bits; whether they are
-// signed does not change them.
+// Calls f with values of the types of the elements and of the results. Integers accumulate in uint64_t, which gives
+// int64 results the same bits.
 template <class F>
 void with_types(DType in, DType out, F f) {
   const auto with = [&](auto zero) {

@@ -61,7 +61,7 @@ consteval DType dtype_of_number() {
 #undef FERRULE_NUMBER
   return DType::count;
 }
-// The same for all element types; their files specialise it.
+// The dtype of an element type. The files that define other element types specialise it.
 template <class T>
 constexpr DType dtype_of = dtype_of_number<T>();
 

@@ -181,8 +181,8 @@ class Writer {
     return &format;
   }
 
-  // Adds the operand with its strides in the outputs' shape; they are zero along broadcast axes. Those of complex
-  // numbers count parts.
+  // Adds the operand with its strides in the outputs' shape; they are zero along broadcast axes. The strides of complex
+  // operands count parts.
   uint32_t add_operand(const sdk::Operand& operand, const DtypeRow& format, uint32_t part = 0) {
     if (body_.operands.size() >= elementwise::large_operands) refuse("it has too many operands");
     const int64_t parts = part_of(operand) == &format ? 2 : 1;  // copies move whole numbers

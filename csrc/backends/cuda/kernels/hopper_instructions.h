@@ -119,7 +119,7 @@ __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t
 #endif
 }
 
-// The same for a tensor of four axes.
+// Starts the copy of a box of a tensor of four axes, like the overload for three axes.
 __device__ __forceinline__ void copy_box(void* shared, const void* map, uint32_t x, uint32_t y, uint32_t z, uint32_t w,
                                          uint64_t* barrier) {
   const int32_t at[4] = {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z),
@@ -322,9 +322,9 @@ __device__ __forceinline__ void wgmma_set(float (&sums)[64], uint64_t a, uint64_
 #endif
 }
 
-// The same with A in registers, N = 2 COUNT; ADDS: sums += A B. Each warp has 16 rows of A, in the registers of
+// sums = A B with A in registers, N = 2 COUNT; ADDS: sums += A B. Each warp has 16 rows of A, in the registers of
 // mma_m16n8k16: register 2 c + h of a thread has row lane / 4 + 8 h, and columns 8 c + 2 (lane % 4) and the next one.
-// They must not change before the wait.
+// The registers must not change before the wait.
 template <class Item, bool ADDS, bool B_ALONG_K, int COUNT>
 __device__ __forceinline__ void wgmma_of_fragment(float (&sums)[COUNT], const uint32_t (&a)[4], uint64_t b) {
   static_assert(COUNT == 32 || COUNT == 64);

@@ -10,7 +10,7 @@ namespace ferrule::metal {
 
 inline int64_t block_elements(const sdk::Operand& x) { return x.dtype_info().block_elements; }
 inline bool is_block(const sdk::Operand& x) { return block_elements(x) != 1; }
-// Whether blocks are whole words. Those of mxfp4 have 17 bytes.
+// Whether blocks are whole words. Blocks of mxfp4 have 17 bytes.
 inline bool has_words(const sdk::Operand& x) { return x.dtype_info().block_bytes % 2 == 0; }
 inline int64_t block_words(fe_dtype dtype) { return sdk::host->dtype_info(dtype)->block_bytes / 2; }
 

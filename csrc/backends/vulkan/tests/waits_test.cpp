@@ -76,7 +76,7 @@ TEST_F(VulkanWaits, HostAccessForAQueueHappensAfterItsWait) {
 }
 
 TEST_F(VulkanWaits, EventAfterAWaitIncludesTheAwaitedWork) {
-  open_card(200, 0);
+  open_held_card(0);
   vulkan::Queue first(context), second(context), third(context);
   const vulkan::Allocation a = allocate(256);
   fill(first, a, 7);
@@ -85,6 +85,7 @@ TEST_F(VulkanWaits, EventAfterAWaitIncludesTheAwaitedWork) {
   const auto behind = second.record();
   EXPECT_FALSE(filled->done());
   EXPECT_FALSE(behind->done());
+  let_go();
   third.wait_for(*behind);
   EXPECT_EQ(last_word(third, a), 7u);
   EXPECT_TRUE(filled->done());

@@ -18,7 +18,7 @@ std::error_code visit_entries(const std::filesystem::path& folder,
 // Resolves real paths. Each folder is resolved once and each file every time, so use one object per load.
 class RealPaths {
  public:
-  // The same result as std::filesystem::canonical.
+  // Returns what std::filesystem::canonical returns.
   std::filesystem::path of(const std::filesystem::path& path, std::error_code& problem);
 
  private:

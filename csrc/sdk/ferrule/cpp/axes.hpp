@@ -20,7 +20,7 @@ constexpr Integer quotient_up(Integer a, std::type_identity_t<Integer> b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-// The strides of an operand, by axis. Those behind its rank are 0.
+// The strides of an operand, by axis. The elements behind its rank are 0.
 using Strides = std::array<int64_t, FE_MAX_RANK>;
 
 // The strides of an operand in a shape of `rank` axes that it is broadcast to: zero along axes that it repeats.

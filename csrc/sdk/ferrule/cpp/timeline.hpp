@@ -155,7 +155,7 @@ class Timeline : public std::enable_shared_from_this<Timeline<Device>> {
   }
   // Waits until that work is done; throws FE_TIMEOUT after `timeout_ns` if that is >= 0.
   virtual void pass(uint64_t number, int64_t timeout_ns) = 0;
-  // The same for a span; throws its error, too.
+  // Waits until the end of a span is passed, as pass() does; then throws the span's error, if any.
   void wait(const Span& span, int64_t timeout_ns) {
     pass(span.end, timeout_ns);
     const std::lock_guard lock(mutex_);

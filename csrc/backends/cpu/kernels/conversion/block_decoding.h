@@ -66,7 +66,7 @@ HWY_INLINE void decode_with_least(const Block& block, int64_t k, const float* sc
     return hn::Sub(hn::Mul(hn::Set(d, scales[i / per_scale]), number), hn::Set(d, leasts[i / per_scale]));
   });
 }
-// The same with the integers of parts.
+// Calls decode_with_least with the scales and minimums of the parts: integers times the block's scale and minimum.
 template <int per_scale, DType dtype>
 HWY_INLINE void decode_with_part_leasts(const Block<dtype>& block, int64_t k, float* y) {
   constexpr int64_t count = 32 / per_scale;

@@ -126,7 +126,7 @@ void substitute(Team& team, const T* lu, int64_t ld, int64_t n, T* x, int64_t ld
     team.run(columns, grain, [&](int64_t begin, int64_t end) { upper_block(first, rows, begin, end); });
   }
 }
-// The same for one contiguous right-hand side.
+// x = U^-1 L^-1 x for one contiguous right-hand side, in place.
 template <class T>
 void substitute_vector(const T* lu, int64_t ld, int64_t n, T* x) {
   for (int64_t i = 1; i < n; ++i) x[i] = x[i] - dot(i, lu + i * ld, x);

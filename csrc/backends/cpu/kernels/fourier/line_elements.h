@@ -114,7 +114,7 @@ void unfold_line(const Plan<R>& plan, R* line, int64_t stride, int64_t begin, in
   }
 }
 
-// The same of lines side by side: row k has the elements k of all of them.
+// Calls `step` for opposite rows k and n - k of lines side by side: row k has element k of each line.
 template <class R, class Step>
 void for_opposite_rows(const Plan<R>& plan, Parts<R> rows, Step step) {
   constexpr int64_t width = width_of<R>;

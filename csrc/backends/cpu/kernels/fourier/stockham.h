@@ -30,7 +30,8 @@ HWY_INLINE void set_turn(R* re, R* im, int64_t at, Turn turn) {
   re[at] = static_cast<R>(turn.cosine);
   im[at] = static_cast<R>(-turn.sine);
 }
-// w^k = cos - i sin of 2 pi k / n for all k < n. Those of the other octants are reflections of those of the first one.
+// w^k = cos - i sin of 2 pi k / n for all k < n. The powers in the other octants are reflections of the powers in the
+// first one.
 template <class R>
 void fill_turns(int64_t n, R* re, R* im) {
   const auto set = [&](int64_t k, double cosine, double sine) { set_turn(re, im, k, {cosine, sine}); };

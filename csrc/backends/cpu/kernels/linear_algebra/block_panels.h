@@ -111,7 +111,7 @@ inline bool all_finite(const float* scale) {
   return hn::AllTrue(d, hn::And(hn::IsFinite(hn::Load(d, scale)), hn::IsFinite(hn::Load(d, scale + lanes))));
 }
 
-// The same of [section][panel_columns], and with `has_rest` of as many of `rest`.
+// Whether the numbers of [section][panel_columns] are finite, and with `has_rest` also as many numbers of `rest`.
 template <int64_t sections, bool has_rest>
 bool all_sections_finite(const float* scale, const float* rest) {
   bool are_all = true;

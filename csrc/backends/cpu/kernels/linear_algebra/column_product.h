@@ -30,7 +30,7 @@ HWY_INLINE T dot(const T* a, const T* b, int64_t n) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }
 
-// The same for elements that are not side by side in A.
+// The dot product with elements of A that are `stride` apart.
 template <class T>
 T dot_strided(const T* a, int64_t stride, const T* b, int64_t n) {
   constexpr int64_t together = 1024;

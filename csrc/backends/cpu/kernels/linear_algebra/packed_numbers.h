@@ -108,7 +108,7 @@ struct Offset<5, offset> {
 #endif
 
 #if HWY_MAX_BYTES == 64
-// The same as bfloat16, whose indices are in the lowest bits of 16-bit lanes.
+// Tables that give values as bfloat16. The indices are in the lowest bits of 16-bit lanes.
 using Halves = hn::VFromD<Full<uint16_t>>;
 constexpr uint16_t bfloat16_bits(int i) { return __builtin_bit_cast(uint32_t, static_cast<float>(i)) >> 16; }
 template <class Values, int count>

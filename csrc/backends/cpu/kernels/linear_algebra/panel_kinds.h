@@ -26,7 +26,7 @@ struct PanelNumbers {
   static constexpr int64_t parts = Block<dtype>::elements / part;
   PackedNumbers<bits> numbers[parts];
 
-  // Those of four columns.
+  // Stores the numbers of four columns' blocks, from `column` on.
   void put(int64_t column, const Block<dtype>* const* blocks) {
     for (int64_t k = 0; k < parts; ++k) {
       uint8_t unpacked[4][part];
@@ -36,7 +36,8 @@ struct PanelNumbers {
   }
 };
 
-// widen_all for the columns of a panel; that of half.h with a constant number makes g++ 12 warn of an endless loop.
+// Widens the columns of a panel. widen_all of half.h does the same, but g++ 12 warns of an endless loop if its number
+// of elements is constant.
 HWY_INLINE void widen_columns(const Float16* from, float* to) {
 #if HWY_MAX_BYTES == 64  // a load of 64 bytes would wait for two stores of 32
   for (int64_t j = 0; j < panel_columns; j += 16)
@@ -256,7 +257,7 @@ struct ByteScaledPanel {
       for (int64_t j = 0; j < panel_columns; ++j)
         s[i * panel_columns + j] = Scale::value(scales[scales_per_part * k + i][j]);
   }
-  // Those whose products with numbers overflow are infinite.
+  // Gives the scales of part `k`. A scale is infinite if its product with the greatest number overflows.
   HWY_INLINE void integer_scales(int64_t k, float* s) const {
     scales_of(k, s);
     for (int64_t j = 0; j < scales_per_part * panel_columns; ++j) {

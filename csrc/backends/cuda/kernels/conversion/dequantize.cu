@@ -60,7 +60,8 @@ __device__ __forceinline__ Four dequantized(const BlockQ5_1& block, uint32_t fir
   return y;
 }
 
-// The values of 6 bits of part `k`. Those of the first four parts are in one byte, the others in two.
+// The scale and the minimum of part `k`, of 6 bits. The values of the first four parts are in one byte each, the others
+// in two.
 __device__ __forceinline__ int part_scale(const uint8_t* parts, uint32_t k) {
   return k < 4 ? parts[k] & 63 : (parts[k + 4] & 15) | (parts[k - 4] >> 2 & 48);
 }

@@ -32,9 +32,10 @@ struct Elements {
 // Blocks have this many threads; as a constant, it saves registers.
 inline constexpr uint32_t block_threads = 256;
 
-// The same where a block shares a tile of elements. Everything is computed from what all threads have in common, so
-// that little stays in registers; places in the tile have 32 bits. The groups of a thread are as far apart as the block
-// is wide, so that threads next to each other read memory that is adjacent, or they follow each other.
+// The elements of a thread where a block shares a tile of elements. Everything is computed from what all threads have
+// in common, so that little stays in registers; places in the tile have 32 bits. The groups of a thread are as far
+// apart as the block is wide, so that threads next to each other read memory that is adjacent, or they follow each
+// other.
 enum class Adjacency { always, never, of_program };
 template <int groups, Adjacency adjacency>
 struct TileElements {

@@ -1,4 +1,5 @@
-// Parameters of the products whose B is stored in blocks (q8_0, q4_0, q4_K, q6_K).
+// Products whose B is stored in blocks of the BLOCK_DTYPES (blocks.h): their parameters, the layout of blocks in shared
+// memory, and the tiles of the kernels.
 #pragma once
 
 #include "kernels/conversion/blocks.h"

@@ -31,7 +31,7 @@ inline constexpr uint32_t few = 16;
 inline constexpr TensorShape rows_shape = {16, 32, 128, 1, 2, 4};
 inline constexpr TensorShape columns_shape = {64, 16, 128, 4, 1, 3};
 
-// The same for bytes, in steps of 64 along K (matmul_bytes_tensor.h).
+// A tile of a product of bytes: m x n by warps_m x warps_n warps, in steps of 64 along K (matmul_bytes_tensor.h).
 struct ByteShape {
   uint32_t m, n, warps_m, warps_n, stages;
 

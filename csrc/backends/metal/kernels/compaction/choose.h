@@ -5,7 +5,7 @@
 
 namespace ferrule::metal {
 
-// The same as in chosen.metal.
+// The kernels' struct of this name in chosen.metal has the same layout.
 struct Chosen {
   uint64_t elements, segments, place;
 };

@@ -41,7 +41,7 @@ Tile thread_tile_for(const Parameters& p, uint64_t value_bytes) {
   return p.m > 32 && tiles(p, medium) >= busy / 4 ? medium : tile_of_threads(32, 32, 2, 4);
 }
 
-// The same with 4 simdgroups, of which each has up to 16 matrices of sums (docs/README.md says why).
+// The tile of 4 simdgroups, each of which has up to 16 matrices of sums (docs/README.md says why).
 Tile simdgroup_tile_for(const Parameters& p) {
   if (p.m <= 8) return tile_of_simdgroups(8, 128, 1, 4);
   if (p.m <= 16) return tile_of_simdgroups(16, 64, 1, 4);

@@ -32,7 +32,7 @@ uint64_t tiles(const Parameters& p, const Tile& tile) {
   return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
 }
 
-// The same choice as for products without blocks (matmul.cpp).
+// Chooses the tile as for products without blocks (matmul.cpp).
 Tile tile_for(const Parameters& p) {
   if (p.m <= few) return {"matmul_blocks_few", std::bit_ceil(p.m), 32, 1, 1, 32, 256};
   constexpr Tile large = {"matmul_blocks", 128, 128, 8, 8, 256, 16}, medium = {"matmul_blocks", 64, 64, 4, 4, 256, 32},

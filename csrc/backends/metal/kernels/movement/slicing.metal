@@ -17,8 +17,8 @@ struct Parameters {
   Start starts[MAX_RANK];
 };
 
-// The starts are single elements. Those from start_count on, which must be at least 1, are not read: any buffer may be
-// bound for them.
+// Each start is a single element, and start_count is at least 1. The starts from start_count on are not read: any
+// buffer may be bound for them.
 kernel void move_slice(device const Item* from [[buffer(0)]], device const Index* start0 [[buffer(1)]],
                        device const Index* start1 [[buffer(2)]], device const Index* start2 [[buffer(3)]],
                        device const Index* start3 [[buffer(4)]], device const Index* start4 [[buffer(5)]],

@@ -12,7 +12,7 @@ struct Parameters {
   long stride;   // of x
 };
 
-// The same as in sort.metal.
+// An entry of the sorted runs, as in sort.metal.
 struct Entry {
   Key key;
   uint index;

@@ -4,9 +4,9 @@
  *
  * VULKAN_CARD_QUEUES is "1 2", the default, for one computing queue and two copying queues.
  * VULKAN_CARD_DELAYS is "20 0" if each submission takes 20 ms in the computing family and 0 ms in the copying one. The
- * work is done at the end of that time, and timestamps include it. VULKAN_CARD_LOG names a file to which each
- * submission appends a line with its family. If VULKAN_CARD_IS_DISCRETE is set, the driver's device says that it is a
- * discrete GPU. */
+ * work is done at the end of that time, and timestamps include it. VULKAN_CARD_HELD is "0 /tmp/held" if no submission
+ * of the computing family is done while that file exists. VULKAN_CARD_LOG names a file to which each submission appends
+ * a line with its family. If VULKAN_CARD_IS_DISCRETE is set, the driver's device says that it is a discrete GPU. */
 #define _DEFAULT_SOURCE
 #include "layer.h"
 
@@ -263,6 +263,7 @@ struct queue {
   VkQueue of_driver;
   uint32_t family, index;
   unsigned delay_ms;
+  char *held_while; /* a file; NULL if there is none */
   pthread_t thread;
   struct work *first, **end;
   bool is_ending;
@@ -288,6 +289,7 @@ static void submit_to_driver(const struct queue *queue, const struct work *work)
   if (waits.semaphoreCount > 0) NEXT(vkWaitSemaphores)(queue->device, &waits, UINT64_MAX);
   const uint64_t begin = now_ns();
   usleep(queue->delay_ms * 1000);
+  while (queue->held_while != NULL && access(queue->held_while, F_OK) == 0) usleep(1000);
   for (uint32_t i = 0; i < work->count; ++i) pass_timestamps(work->commands[i], begin, now_ns());
   const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                 .signalSemaphoreValueCount = work->signals.count,
@@ -302,6 +304,14 @@ static void submit_to_driver(const struct queue *queue, const struct work *work)
   const VkResult result = NEXT(vkQueueSubmit)(queue->of_driver, 1, &info, VK_NULL_HANDLE);
   pthread_mutex_unlock(&submitting);
   require(result == VK_SUCCESS, "the driver's vkQueueSubmit failed");
+}
+
+/* The file of VULKAN_CARD_HELD, if it is for this family. */
+static char *file_that_holds(uint32_t family) {
+  const char *text = getenv("VULKAN_CARD_HELD");
+  if (text == NULL || strtoul(text, NULL, 10) != family) return NULL;
+  require(text[0] != '\0' && text[1] == ' ', "VULKAN_CARD_HELD");
+  return strdup(text + 2);
 }
 
 static void *run(void *argument) {
@@ -340,6 +350,7 @@ static VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice device, uint32_t family, ui
     queue->family = family;
     queue->index = index;
     queue->delay_ms = delays[family];
+    queue->held_while = file_that_holds(family);
     queue->end = &queue->first;
     NEXT(vkGetDeviceQueue)(device, 0, 0, &queue->of_driver);
     queue->next = queues;
@@ -426,6 +437,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device, const VkAlloca
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
     pthread_join(queue->thread, NULL);
+    free(queue->held_while);
     free(queue);
     pthread_mutex_lock(&mutex);
     place = &queues;

@@ -9,7 +9,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// What numbers stand for. Those of iq1 are eighths: the offset is an eighth.
+// The values that stored numbers stand for. The values of iq1 are in eighths, because its offset is an eighth.
 constexpr int8_t iq1_values[16] = {-7, 1, 9, 0, -9, -1, 7};
 constexpr int8_t iq2_values[16] = {8, 25, 43, 0, -8, -25, -43};
 constexpr int8_t iq3_xxs_values[16] = {4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62};
@@ -80,7 +80,7 @@ HWY_INLINE void part_numbers(const Block<DType::iq3_s>& block, int64_t k, uint8_
   }
 }
 
-// Of each 32 elements, in the unit that scale_unit gives.
+// The scale of part `k`, in the unit that scale_unit gives. Parts of these dtypes have 32 elements.
 HWY_INLINE int part_scale(const Block<DType::iq1_s>& block, int64_t k) { return 2 * (block.high[k] >> 12 & 7) + 1; }
 HWY_INLINE int part_scale(const Block<DType::iq2_xxs>& block, int64_t k) {
   return static_cast<int>(2 * (word_of(block.parts[k] + 4) >> 28) + 1);
@@ -91,7 +91,7 @@ HWY_INLINE int part_scale(const Block<DType::iq3_xxs>& block, int64_t k) {
 HWY_INLINE int part_scale(const Block<DType::iq3_s>& block, int64_t k) {
   return static_cast<int>(2 * half_of(block.parts[k / 2], k) + 1);
 }
-// Of each 16 elements.
+// The scale of part `k`, in the same unit. Parts of these dtypes have 16 elements.
 HWY_INLINE int part_scale(const Block<DType::iq1_m>& block, int64_t k) {
   return 2 * (block.parts[k / 4] >> k % 4 * 3 & 7) + 1;
 }

@@ -32,7 +32,8 @@ constexpr float scale_unit<DType::iq2_s> = 0.125f;
 template <>
 constexpr float scale_unit<DType::iq3_xxs> = 0.25f;
 
-// Scale or minimum `k` of eight with 6 bits. Those of the first four parts are in one byte, the others in two.
+// Scale or minimum `k` of eight with 6 bits. The values of the first four parts are in one byte each, the others in
+// two.
 constexpr int scale_of_6_bits(const uint8_t* parts, int64_t k) {
   return k < 4 ? parts[k] & 63 : (parts[k + 4] & 15) | (parts[k - 4] >> 2 & 48);
 }
