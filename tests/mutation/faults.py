@@ -340,6 +340,21 @@ FAULTS = [
         ("complex128",),
     ),
     Fault(
+        "topk",
+        "sorting/topk.cpp",
+        "search.first_of(part + 1), heaps + i * k, k);",
+        "search.first_of(part + 1) - 1, heaps + i * k, k);",
+        "the last element of each part of a long row is not looked at",
+        check="sizes",
+    ),
+    Fault(
+        "cholesky",
+        "decompositions/cholesky.cpp",
+        "upper ? conj(from[j * n + i]) : from[i * n + j];",
+        "upper ? from[i * n + j] : conj(from[j * n + i]);",
+        "reads the other triangle",
+    ),
+    Fault(
         "bincount",
         "counting.cpp",
         "out[i] = stored<Weight>(round_to_odd(sums[i]));",

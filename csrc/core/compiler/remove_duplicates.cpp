@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ferrule {
 namespace {
@@ -59,11 +60,18 @@ struct CallHash {
 
 }  // namespace
 
+// Copies are removed, too, unless they are outputs, which have memory of their own: values do not change.
 Graph remove_duplicates(const Graph& graph) {
   Rewrite rewrite(graph);
+  const ops::Row* const copy = &ops::op_named("copy");
+  const std::unordered_set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
   std::unordered_map<Call, const Node*, CallHash> seen;
   seen.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) {
+    if (node.op == copy && node.device == nullptr && !outputs.contains(node.outputs[0])) {
+      rewrite.map(node.outputs[0], rewrite[node.inputs[0]]);
+      continue;
+    }
     Call call{&node, node.inputs};
     for (ValueId& input : call.inputs) input = rewrite[input];
     const auto [found, fresh] = seen.emplace(std::move(call), &node);

@@ -75,6 +75,9 @@ class Array(_Base):
 
     def _copied(self, what: str) -> Array:
         """Return a snapshot that does not keep the memory of a larger array."""
+        handle = self._handle
+        if isinstance(handle, Symbol) and not handle.weak:
+            return handle.graph._record_all("copy", [self], [handle.dtype], {})[0]
         return self._anew(what, _ferrule.Array.copy)
 
     def _anew(self, what: str, make: Callable[[_ferrule.Array], _ferrule.Array]) -> Array:

@@ -254,7 +254,7 @@ def another_object(x: Array, caller: str, device: Device | str | None, copy: boo
     array = x if device is None else x.to_device(device)
     if copy and is_concrete:
         return Array._of(_ferrule.apply("copy", [array._handle], {})[0])
-    return array._another(caller) if copy else array
+    return array._copied(caller) if copy else array
 
 
 def no_array(op: str, value: object) -> InvalidArgumentError:

@@ -33,6 +33,9 @@ def _total(
     where: Any = True,
 ) -> Array:
     caller = reduce.__name__
+    if where is True and dtype is not None and as_dtype(dtype) != "bool":
+        refuse_out(caller, out)
+        return reduce(x, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial)
     x = _selected(caller, _in_dtype(caller, x, dtype, out), where, neutral)
     return _back(reduce(x, axis=axis, keepdims=keepdims, initial=initial), dtype)
 
@@ -170,8 +173,14 @@ def _selected(caller: str, x: Array, where: Any, otherwise: float) -> Array:
 
 def _mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> Array:
     """Return the mean of the elements that count; x is of a dtype to compute in, see `intermediate`."""
-    total = reduction.sum(_selected(caller, x, where, 0), axis=axis, keepdims=True)
-    return _without(caller, total / _count_of(caller, where, x, axis), axis, keepdims)
+    chosen = _selected(caller, x, where, 0)
+    total, count = reduction.sum(chosen, axis=axis, keepdims=True), _count_of(caller, where, x, axis)
+    # The sum may leave the range although the mean is in it. The mean of all elements, with zeros in it, does not.
+    of_all = reduction.mean(chosen, axis=axis, keepdims=True)
+    is_finite = recording.apply("isfinite", (total,), {})
+    length = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(caller, axis, x.ndim)])
+    means = recording.apply("where", (is_finite, total / count, of_all * (length / count)), {})
+    return _without(caller, means, axis, keepdims)
 
 
 def _variance_of(

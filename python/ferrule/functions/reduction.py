@@ -36,9 +36,9 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     if is_inexact(x.dtype):  # an op as a whole is computed in float32 and rounded once
         return _reduce("mean", x, axis, keepdims)
     result = resulting(x.dtype)
-    count = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of("mean", axis, x.ndim)])
-    if x.dtype.itemsize > 4 or count >> 8 * (8 - x.dtype.itemsize):  # the sum may not fit into 64 bits
+    if not _has_exact_sum("mean", x, axis):
         return cast(_reduce("mean", widened(x), axis, keepdims), result)
+    count = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of("mean", axis, x.ndim)])
     total, wide = _reduce("sum", x, axis, keepdims), intermediate(x.dtype)
     if wide == np.float64:
         return cast(apply("divide", (cast(total, "float64"), count), {}), result)
@@ -120,7 +120,16 @@ def _widened(op: str, x: Array, axis: Axes, dtype: Any, keepdims: bool) -> Array
     if target.kind == "b":
         raise DTypeError(f"{op}: dtype bool has no sums or products")
     x = as_operand(op, x)
-    return cast(_reduce(op, x if wraps(x.dtype, target) else cast(x, target), axis, keepdims), target)
+    is_exact = wraps(x.dtype, target) or (op == "sum" and target.kind in "fc" and _has_exact_sum(op, x, axis))
+    return cast(_reduce(op, x if is_exact else cast(x, target), axis, keepdims), target)
+
+
+def _has_exact_sum(op: str, x: Array, axis: Axes) -> bool:
+    """Whether the elements are bools or integers whose sum fits into 64 bits."""
+    if x.dtype.kind not in "biu" or x.dtype.itemsize > 4:
+        return False
+    count = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(op, axis, x.ndim)])
+    return not count >> 8 * (8 - x.dtype.itemsize)
 
 
 def _as_bools(op: str, x: Array) -> Array:

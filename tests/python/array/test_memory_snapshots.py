@@ -96,6 +96,27 @@ def test_signatures_of_one_function_share_snapshots_and_packed_constants() -> No
 
 
 # ---- results
+@each(
+    "copied",
+    [lambda x: x[:1].copy(), lambda x: +x[:1], lambda x: copy.deepcopy(x[:1]), lambda x: fe.asarray(x[:1], copy=True)],
+)
+def test_copy_of_a_part_lets_go_of_its_base_in_a_graph_as_elsewhere(copied: Callable[[Any], Any]) -> None:
+    before = fe.memory_stats("cpu").live
+    for function in (copied, fe.graph(copied)):
+        x = fe.ones(1 << 18) + 1
+        fe.eval(x)
+        part = function(x)
+        fe.eval(part)
+        del x
+        assert fe.memory_stats("cpu").live - before < 1 << 16
+        del part
+
+
+def test_copies_that_are_no_results_cost_nothing() -> None:
+    graph = fe.graph(lambda x: (+x).copy() * 2).trace(fe.ones(8))
+    assert "copy" not in [node["op"] for step in graph.plan["steps"] for node in step["nodes"]]
+
+
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "transposed": lambda x: x.T,
     "reshaped": lambda x: x.reshape(3, 2),

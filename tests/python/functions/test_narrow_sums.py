@@ -18,6 +18,7 @@ OPS: dict[str, Callable[[Any, Any], Any]] = {
     "sum of columns": lambda xp, x: xp.sum(x, axis=0),
     "sum of all": lambda xp, x: xp.sum(x),
     "sum as int32": lambda xp, x: xp.sum(x, dtype="int32"),
+    "sum as float64": lambda xp, x: xp.sum(x, axis=0, dtype="float64"),
     "sum as uint8": lambda xp, x: xp.sum(x, axis=0, dtype="uint8"),
 }
 
@@ -81,6 +82,7 @@ def test_sums_of_narrow_integers_take_no_memory_of_their_size(run_python: Any) -
 import numpy as np, ferrule as fe
 CASES = {
     "bool": [fe.sum, fe.mean, lambda x: fe.sum(x, dtype="int32"), lambda x: fe.count_nonzero(x, axis=0)],
+    "int8": [lambda x: fe.sum(x, dtype="float32"), lambda x: x.sum(dtype="float64")],
     "uint8": [fe.sum, fe.mean, lambda x: fe.sum(x[:, ::2], axis=0)],
     "int16": [lambda x: fe.sum(x, axis=1), fe.prod],
     "int32": [fe.mean],

@@ -5,6 +5,7 @@ The oracle computes in numbers scaled by a power of two, which is exact.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,11 +42,22 @@ def of_order(p: float) -> Callable[[Any, Any], Any]:
     return lambda x, axis: np.sum(np.abs(x) ** p, axis=axis) ** (1 / p)
 
 
+def _without_nan(reduce: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """The reduction of x with as many NaN behind it."""
+
+    def reduce_more(x: Any, axis: Any) -> Any:
+        first = axis[0] if isinstance(axis, tuple) else axis or 0
+        return reduce(fe.concat([x, fe.full_like(x, math.nan)], axis=first), axis=axis)
+
+    return reduce_more
+
+
 NORMS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "mean": (lambda x, axis: fe.mean(x, axis=axis), lambda x, axis: x.mean(axis)),
     "std": (lambda x, axis: fe.std(x, axis=axis), lambda x, axis: x.std(axis)),
     "corrected std": (lambda x, axis: fe.std(x, axis=axis, correction=1), lambda x, axis: x.std(axis, ddof=1)),
     "nanstd": (lambda x, axis: fe.nanstd(x, axis=axis), lambda x, axis: x.std(axis)),
+    "nanmean": (_without_nan(fe.nanmean), lambda x, axis: x.mean(axis)),
     "norm": (lambda x, axis: fe.linalg.vector_norm(x, axis=axis), of_order(2)),
     "norm of order 3": (lambda x, axis: fe.linalg.vector_norm(x, axis=axis, ord=3), of_order(3)),
     "norm of order 1.5": (lambda x, axis: fe.linalg.vector_norm(x, axis=axis, ord=1.5), of_order(1.5)),
@@ -59,8 +71,6 @@ NORMS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = 
 def test_reductions_are_right_wherever_they_are_in_range(scale: tuple[str, int], name: str, traced: bool) -> None:
     dtype, exponent = scale
     function, exact = NORMS[name]
-    if name == "nanstd" and exponent in (124, 126, 1022):
-        return  # the mean of the elements that count is a sum, which overflows
     for shape, axis in (((6,), None), ((5, 300), 1), ((300, 5), 0), ((3, 40, 7), (0, 2)), ((70_001,), None)):
         x, scaled, power = numbers(dtype, exponent, shape)
         f = fe.graph(lambda x, axis=axis: function(x, axis)) if traced else lambda x, axis=axis: function(x, axis)
@@ -93,6 +103,27 @@ def test_normalized_rows_are_right_at_any_magnitude(scale: tuple[str, int], epsi
     tolerance = {"rtol": 20 * EPSILON[dtype], "atol": 20 * EPSILON[dtype]}
     np.testing.assert_allclose(np.asarray(fe.layer_norm(x, epsilon=epsilon)).astype("float64"), wanted, **tolerance)
     np.testing.assert_allclose(np.asarray(fe.rms_norm(x, epsilon=epsilon)).astype("float64"), root, **tolerance)
+
+
+@each("value", [("float32", 2.0**126), ("float64", 2.0**1022), ("bfloat16", 2.0**127), ("float32", 2.0**-140)])
+@each("width", [4, 64, 4096])
+def test_a_row_of_equal_elements_is_normalized_to_zeros(value: tuple[str, float], width: int) -> None:
+    x = fe.full((2, width), value[1], dtype=value[0])
+    assert not np.asarray(fe.layer_norm(x)).any()
+
+
+@each("value", [("float32", 3e38), ("float64", 1e308), ("bfloat16", 3e38)])
+@each("keys", [4, 300])
+def test_attention_to_large_values_is_their_mean(value: tuple[str, float], keys: int) -> None:
+    """Sums of other columns stay as they are."""
+    dtype, greatest = value
+    values = np.full((keys, 3), greatest)
+    values[:, 1], values[:, 2] = 1e-30, np.arange(keys)
+    values[1, 2] = np.inf
+    q, k, v = (fe.asarray(x, dtype=dtype) for x in (np.ones((2, 2)), np.ones((keys, 2)), values))
+    got = np.asarray(fe.scaled_dot_product_attention(q, k, v)).astype("float64")
+    wanted = [float(v[0, 0]), float(v[0, 1]), np.inf]
+    np.testing.assert_allclose(got, [wanted, wanted], rtol=EPSILON[dtype] * 20)
 
 
 @each("dtype", ["complex64", "complex128"])

@@ -130,6 +130,7 @@ KERNELS = {
     "sum of rows": "fe.eval(many.sum(axis=1))",
     "argmax": "fe.eval(fe.argmax(many))",
     "matmul": "fe.eval(many[:12_000, :12_000] @ many[:12_000, :12_000])",
+    "long products": "fe.eval(fe.broadcast_to(many[0, 0], (4, 10**10)) @ fe.broadcast_to(many[0, 0], (10**10, 16)))",
     "recording": "borrowed.sum()",
     "long transforms": "fe.eval(fe.fft.fft(fe.ones((30, 3_000_017))))",
     "decomposition": "fe.eval(fe.linalg.svd(fe.random.uniform(fe.random.key(1), (3000, 3000))))",

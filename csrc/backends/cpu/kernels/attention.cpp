@@ -107,7 +107,9 @@ fe_error* run(const Call& call) {
         else
           h.mask = reinterpret_cast<const T*>(mask.data) + at;
       }
-      attend(h, work, task % blocks * query_block<T>);
+      const int64_t first_query = task % blocks * query_block<T>;
+      // Values near the end of the range can overflow in sums whose mean is in range.
+      if (!attend(h, work, first_query, Computed<T>(1))) attend(h, work, first_query, Range<Computed<T>>::shrink);
     }
     return nullptr;
   });

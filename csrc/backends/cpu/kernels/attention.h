@@ -104,7 +104,33 @@ HWY_NOINLINE void mask_row(const Head<T>& h, Computed<T>* scores, int64_t query,
 }
 
 template <class T>
-HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first_query) {
+bool are_finite(const T* x, int64_t count) {
+  const Full<T> d;
+  auto zeros = hn::Zero(d);
+  for_vectors<T>(x, count, T(0), [&](auto v, int64_t, int64_t) { zeros = hn::MulAdd(v, hn::Zero(d), zeros); });
+  return fold_lanes<Sum, T>(d, zeros) == 0;
+}
+
+// Writes x * factor over those elements of y that are not finite.
+template <class T>
+void replace_infinite(const Computed<T>* x, int64_t count, Computed<T> factor, T* y) {
+  for (int64_t i = 0; i < count; ++i) {
+    Computed<T> number;
+    const Computed<T> before = *computed(y + i, 1, &number);
+    if (before - before == 0) continue;
+    const Computed<T> after = x[i] * factor;
+    if constexpr (is_converted<T>)
+      narrow_all(&after, 1, y + i);
+    else
+      y[i] = after;
+  }
+}
+
+// Returns whether all sums are finite. `factor_of_weights` is 1, or a power of two with which sums stay in range: then
+// only results that are not finite are written.
+template <class T>
+HWY_NOINLINE bool attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first_query,
+                         Computed<T> factor_of_weights) {
   using Number = Computed<T>;
   constexpr int64_t columns = Tile<Number>::columns, tile_rows = Tile<Number>::rows;
   constexpr auto lowest_score = static_cast<Number>(-HUGE_VAL);
@@ -131,6 +157,7 @@ HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first
       // No key is allowed so far: all scores are -inf, and their difference to the maximum would be NaN.
       const Number shift = maximum == lowest_score ? 0 : maximum;
       const Number sum = exp_and_sum(scores, keys, shift, scores);
+      if (factor_of_weights != 1) scale_row(scores, keys, factor_of_weights, scores);
       const Number before = w.maximum[row];
       w.maximum[row] = maximum;
       if (before == maximum) {
@@ -161,18 +188,24 @@ HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first
       }
     }
   }
+  bool finite = true;
   // A query with no allowed key gives zeros.
   for (int64_t row = 0; row < rows; ++row) {
     Number* const sums = w.sums + row * sums_row;
     T* const out = h.out + (first_query + row) * h.out_row;
     const Number factor = w.maximum[row] == lowest_score ? 0 : 1 / w.total[row];
-    if constexpr (is_converted<T>) {
+    finite = finite && are_finite(sums, h.value_head);
+    if (factor_of_weights != 1) {
+      scale_row(sums, h.value_head, factor, sums);
+      replace_infinite(sums, h.value_head, 1 / factor_of_weights, out);
+    } else if constexpr (is_converted<T>) {
       scale_row(sums, h.value_head, factor, sums);
       narrow_all(sums, h.value_head, out);
     } else {
       scale_row(sums, h.value_head, factor, out);
     }
   }
+  return finite;
 }
 
 }  // namespace

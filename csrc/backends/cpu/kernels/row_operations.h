@@ -219,7 +219,10 @@ HWY_INLINE void normalise_by(Spread<T> spread, const T* x, int64_t count, const 
 template <bool centered, class T>
 HWY_NOINLINE void scaled_norm_row(const T* x, int64_t count, T by, T epsilon, const T* weight, const T* bias, T* y) {
   scale_row(x, count, by, y);
-  normalise_by<T>(spread_of<centered>(static_cast<const T*>(y), count, epsilon * by * by), y, count, weight, bias, y);
+  Spread<T> spread = spread_of<centered>(static_cast<const T*>(y), count, epsilon * by * by);
+  // Equal elements give 0, even if the factor makes a positive epsilon vanish.
+  if (epsilon > 0 && spread.square < Range<T>::least_square) spread.square = Range<T>::least_square;
+  normalise_by<T>(spread, y, count, weight, bias, y);
 }
 
 template <bool centered, class T>

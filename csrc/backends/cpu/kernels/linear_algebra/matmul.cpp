@@ -1,4 +1,5 @@
 // Matrix products, batched, with any strides. gemm.h describes the layout and why results are invariant.
+#include "../cancellation.h"
 #include "../complex.h"
 #include "../gemm.h"
 #include "column_product.h"
@@ -81,6 +82,9 @@ struct Multiplication {
   const T* packed;  // [batch or 1][panel][K][columns]
   T* c;
 
+  // Asks at every 16th block of a long K whether the caller cancels.
+  fe_error* stops(int64_t block) const { return block % 16 == 15 ? cancelled(call) : nullptr; }
+
   // Multiplies rows [first_row, last_row) of one batch by panels [first_panel, last_panel), one K block at a time.
   fe_error* rows_times_columns(int64_t batch, int64_t first_row, int64_t last_row, int64_t first_panel,
                                int64_t last_panel, char* local) const {
@@ -93,6 +97,7 @@ struct Multiplication {
     T* c_batch = c + batch * p.m * p.n;
     const int64_t tall = even_rows<T>(last_row - first_row);
     for (int64_t block = 0; block < blocks; ++block) {
+      if (fe_error* error = stops(block)) return error;
       const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
       for (int64_t row = first_row; row < last_row; row += tall) {
         const int64_t rows = smaller(tall, last_row - row);
@@ -127,6 +132,7 @@ struct Multiplication {
     T* c_batch = c + batch * p.m * p.n;
     const int64_t tall = even_rows<T>(p.m);
     for (int64_t block = 0; block < blocks; ++block) {
+      if (fe_error* error = stops(block)) return error;
       const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
       for (int64_t row = 0; row < p.m; row += tall)
         pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tall, p.m - row), steps,
@@ -231,6 +237,28 @@ int64_t packed_bytes(const Product& p) {
   return round_up(elements * static_cast<int64_t>(sizeof(T)), 64);
 }
 
+// Packs each B, some rows at a time so that a long K can be cancelled.
+template <class T>
+fe_error* pack_b(const Call& call, const Product& p, const T* b, T* to) {
+  constexpr int64_t columns = Tile<T>::columns, most_rows = 1 << 17;
+  const int64_t panels = ceil_div(p.n, columns), matrices = p.shared_b ? 1 : p.batches;
+  for (int64_t k0 = 0; k0 < p.k; k0 += most_rows) {
+    if (k0 > 0)
+      if (fe_error* error = cancelled(call)) return error;
+    const int64_t rows = smaller(most_rows, p.k - k0), grain = larger(1, 65536 / (rows * columns));
+    fe_error* error = parallel(call, matrices * panels, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t matrix = i / panels, column = i % panels * columns;
+        pack<T, true>(b + p.offset(p.b_batch, matrix) + k0 * p.b_row + column * p.b_column, p.b_column, p.b_row,
+                      smaller(columns, p.n - column), rows,
+                      to + matrix * packed_elements<T>(p.k, p.n) + column * p.k + k0 * columns, columns);
+      }
+    });
+    if (error != nullptr) return error;
+  }
+  return nullptr;
+}
+
 template <class T>
 int64_t scratch_of(const Call& call) {
   const Product p = product_of(call);
@@ -265,16 +293,7 @@ fe_error* multiply(const Call& call) {
   } else if (packs_b(call, p)) {
     T* to = reinterpret_cast<T*>(scratch);
     scratch += packed_bytes<T>(p);
-    const int64_t panels = ceil_div(p.n, Tile<T>::columns), matrices = p.shared_b ? 1 : p.batches;
-    const int64_t grain = larger(1, 65536 / larger(1, p.k * Tile<T>::columns));
-    fe_error* error = parallel(call, matrices * panels, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t matrix = i / panels, panel = i % panels;
-        pack_panels(b + p.offset(p.b_batch, matrix), p.b_row, p.b_column, p.k, p.n, panel, panel + 1,
-                    to + matrix * packed_elements<T>(p.k, p.n));
-      }
-    });
-    if (error != nullptr) return error;
+    if (fe_error* error = pack_b(call, p, b, to)) return error;
     packed = to;
   }
   T* c = reinterpret_cast<T*>(has_own_result(call) ? scratch : call.out[0].data);
