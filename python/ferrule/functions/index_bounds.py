@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def known(indices: Array) -> NDArray[Any] | None:
-    """Return the values of indices that can be read without computing or copying them."""
-    if isinstance(indices._handle, Symbol) or not indices._handle.ready:
+def known(indices: Array, is_for_write: bool = False) -> NDArray[Any] | None:
+    """Return the values of indices that can be read without computing or copying them.
+
+    For a write they are computed on a CPU: a wrong index would make the array unreadable.
+    """
+    if isinstance(indices._handle, Symbol):
+        return None
+    if not indices._handle.ready and not (is_for_write and indices.device.kind == "cpu"):
         return None
     return indices._host_view("an index")
 

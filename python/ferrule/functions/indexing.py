@@ -359,7 +359,7 @@ def _is_array(item: object) -> bool:
 
 
 def _checked(caller: str, x: Array, item: Array | NDArray[Any], axis: int) -> Array:
-    values = item if isinstance(item, np.ndarray) else index_bounds.known(item)
+    values = item if isinstance(item, np.ndarray) else index_bounds.known(item, is_for_write=caller.endswith("= value"))
     if values is not None:
         index_bounds.check_bounds(caller, values, axis, x.shape[axis])
     return as_operand(caller, item, x)
