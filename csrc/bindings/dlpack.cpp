@@ -9,7 +9,16 @@
 
 #include "module_parts.h"
 
+#if !defined(_WIN32)
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#endif
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -198,15 +207,33 @@ void check_fields(const dlpack::Tensor& tensor, dlpack::Device place) {
     refuse_capsule("byte_offset " + std::to_string(tensor.byte_offset) + " reaches further than memory");
 }
 
+// Refuses the address of host memory where the system has none. Null and addresses in the first pages are the core's.
+void check_address(uintptr_t address, uint64_t byte_offset) {
+#if !defined(_WIN32)
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  if (address < 65536 || msync(reinterpret_cast<void*>(address - address % page), 1, MS_ASYNC) == 0 || errno != ENOMEM)
+    return;
+  std::array<char, 32> shown{};
+  std::snprintf(shown.data(), shown.size(), "0x%llx", static_cast<unsigned long long>(address));
+  refuse_capsule(std::string("there is no memory at address ") + shown.data() + ": data with byte_offset " +
+                 std::to_string(byte_offset) + " reaches further than memory");
+#endif
+}
+
+bool is_empty(const dlpack::Tensor& tensor) {
+  const std::span shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
 // The strides in bytes, of a tensor whose fields were checked.
 std::vector<int64_t> byte_strides_of(const dlpack::Tensor& tensor, fe_dtype dtype) {
   const auto item = static_cast<int64_t>(fe_dtype_info_get(dtype)->block_bytes);
   const std::span shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
-  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  const bool has_none = is_empty(tensor);
   std::vector<int64_t> strides;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     // Strides of axes with one element, and of arrays without elements, are arbitrary.
-    const int64_t stride = is_empty || shape[axis] == 1 ? 0 : tensor.strides[axis];
+    const int64_t stride = has_none || shape[axis] == 1 ? 0 : tensor.strides[axis];
     if (stride > INT64_MAX / item || stride < INT64_MIN / item)
       refuse_capsule("a stride of " + std::to_string(stride) + " elements of axis " + std::to_string(axis) +
                      " reaches further than memory");
@@ -227,8 +254,11 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   memory.struct_size = sizeof memory;
   memory.dtype = dtype_of(tensor.dtype);
   // A null pointer stays null, whatever the offset.
-  if (const auto address = reinterpret_cast<uintptr_t>(tensor.data); address != 0)
-    memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
+  if (auto address = reinterpret_cast<uintptr_t>(tensor.data); address != 0) {
+    address += static_cast<uintptr_t>(tensor.byte_offset);
+    if (tensor.device.type == dlpack::device_cpu && !is_empty(tensor)) check_address(address, tensor.byte_offset);
+    memory.pointer = reinterpret_cast<void*>(address);
+  }
   memory.rank = tensor.ndim;
   memory.shape = tensor.shape;
   std::vector<int64_t> strides;

@@ -106,6 +106,9 @@ FALSE: list[tuple[dict[str, Any], str]] = [
     ({"byte_offset": 2**63 - 1}, "byte_offset"),
     ({"byte_offset": 2**62}, "byte_offset"),
     ({"byte_offset": 2**49}, "byte_offset"),
+    ({"byte_offset": 2**47}, "no memory at address 0x[0-9a-f]+: data with byte_offset 140737488355328"),
+    ({"byte_offset": 2**46, "flags": 1}, "no memory at address"),
+    ({"data": 2**46}, "no memory at address"),
     ({"byte_offset": 2**63, "shape": (), "ndim": 0}, "byte_offset"),
     ({"byte_offset": 2**63, "flags": 0}, "byte_offset"),
     ({"byte_offset": 2**63, "shape": (0,)}, "byte_offset"),
@@ -205,6 +208,7 @@ HONEST: list[tuple[dict[str, Any], list[float]]] = [
     ({"strides": (0,)}, [0] * 4),
     ({"shape": (1,), "strides": (2**63 - 1,)}, [0]),
     ({"shape": (0,), "strides": (-(2**63),), "data": 0}, []),
+    ({"shape": (0,), "data": 2**46}, []),  # the end of an allocation may be that of the memory
     ({"device": (1, 3)}, [0, 1, 2, 3]),  # host memory of a numbered part of the machine
     ({"place": (1, 3)}, [0, 1, 2, 3]),
 ]
