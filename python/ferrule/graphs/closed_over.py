@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Collection, Iterator
 from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ferrule.graphs.static_keys import Function, is_installed
 # Numbers and texts are compared by value.
 _VALUES = (int, float, complex, str, np.generic)
 _CONTAINERS = (dict, list, tuple)
+_FUNCTIONS = (FunctionType, Function, MethodType, functools.partial)
 _MOST = 20_000  # objects that are searched for arrays, and parts of one
 _DEEPEST = 32  # of objects in objects
 _MOST_NUMBERS = 256  # of a list, tuple or dict that are compared in each call
@@ -26,9 +28,10 @@ _MOST_NUMBERS = 256  # of a list, tuple or dict that are compared in each call
 class Read(NamedTuple):
     """A place that a function reads, and what is there. The extension reads the first four parts.
 
-    `place`: a cell, an object with attributes, a dict or list, or the global variables. `name`: "cell_contents", the
-    attribute, the key or index, or None for the length. `known`: of an array its handle, of a number or text _VALUES,
-    of NumPy's memory that can be written to some of its bytes, and otherwise None: then only the object is compared.
+    `place`: a cell, an object with attributes, a dict, list or tuple, or the global variables. `name`:
+    "cell_contents", the attribute, the key or index, or None for the length. `known`: of an array its handle, of a
+    number or text _VALUES, of NumPy's memory that can be written to some of its bytes, and otherwise None: then only
+    the object is compared.
     """
 
     place: Any
@@ -50,22 +53,22 @@ class _Reader:
         self.roots: list[tuple[Any, str]] = []
         self._module = module
         self._called = called
-        self._seen: set[int] = set()
+        self._seen: set[tuple[int, ...]] = set()
 
-    def read(self, function: Any) -> None:
-        itself: Any = None
-        while isinstance(function, (Function, MethodType)):
-            if isinstance(function, MethodType):
-                function, itself = function.__func__, function.__self__
-            else:
-                function = getattr(function, "_function", None)
-        if not isinstance(function, FunctionType) or id(function) in self._seen or function.__module__ != self._module:
+    def read(self, function: Any, passed: Collection[str] = ()) -> None:
+        """Note what a function reads. `passed`: the parameters whose defaults it does not use."""
+        function, itself, partials = _unwrapped(function)
+        if not isinstance(function, FunctionType) or function.__module__ != self._module:
             return
-        self._seen.add(id(function))
+        key = tuple(map(id, (function, itself, *partials)))
+        if key in self._seen:
+            return
+        self._seen.add(key)
         code = function.__code__
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         for name, cell in cells.items():
             self._root(cell, "cell_contents", name)
+        defaults = self._defaults(function, itself, partials, passed)
         for path in paths_in(code):
             if path.is_global:
                 if path.name in function.__globals__:
@@ -73,13 +76,42 @@ class _Reader:
                     self._follow(path, value, function)
             elif path.name in cells:
                 self._follow(path, _contents_of(cells[path.name]), function)
+            elif path.name in defaults:
+                self._follow(path, defaults[path.name], function)
             elif itself is not None and code.co_varnames[:1] == (path.name,):
                 self._add_root(itself, path.name)
                 self._follow(path, itself, function)
 
-    def _root(self, place: Any, name: str, label: str) -> Any:
+    def _defaults(
+        self, function: FunctionType, itself: Any, partials: list[functools.partial[Any]], passed: Collection[str]
+    ) -> dict[str, Any]:
+        """Note the values of parameters that are not passed: defaults, and arguments of `functools.partial`."""
+        code = function.__code__
+        positional = code.co_varnames[: code.co_argcount]
+        places: dict[str, tuple[Any, Any]] = {}  # of each parameter, the tuple or dict and the index or key
+        given = function.__defaults__ or ()
+        places |= {name: (given, place) for place, name in enumerate(positional[len(positional) - len(given) :])}
+        places |= {name: (function.__kwdefaults__, name) for name in function.__kwdefaults__ or ()}
+        free = positional[itself is not None :]
+        for partial in partials:
+            places |= {name: (partial.args, place) for place, name in enumerate(free[: len(partial.args)])}
+            places |= {name: (partial.keywords, name) for name in partial.keywords}
+            free = free[len(partial.args) :]
+        values: dict[str, Any] = {}
+        for name, (place, index) in places.items():
+            if name in passed:
+                continue
+            values[name] = value = place[index]
+            if not (isinstance(place, tuple) and isinstance(value, _VALUES)):  # which cannot change
+                self._root(place, index, name)
+            for attribute in ("__defaults__", "__kwdefaults__"):
+                if place is getattr(function, attribute) and _is_watched(value):
+                    self._note(function, attribute, place, f"{function.__name__}.{attribute}", is_inside=False)
+        return values
+
+    def _root(self, place: Any, name: Any, label: str) -> Any:
         value = _contents_of(place) if isinstance(place, CellType) else place[name]
-        if isinstance(value, (FunctionType, Function, MethodType)):
+        if isinstance(value, _FUNCTIONS):
             self.read(value)
         else:
             self._note(place, name, value, label, is_inside=False)
@@ -101,7 +133,7 @@ class _Reader:
             if place is not None:
                 self._note(place, name, value, label, is_inside=True)
         self._called(path, value, function)
-        if isinstance(value, (FunctionType, Function, MethodType)):
+        if isinstance(value, _FUNCTIONS):
             self.read(value)
         elif isinstance(value, _CONTAINERS):
             self._note(value, None, len(value), f"len({label})", is_inside=True)
@@ -110,26 +142,28 @@ class _Reader:
                     self._note(value, name, item, f"{label}[{name!r}]", is_inside=True)
 
     def _note(self, place: Any, name: Any, value: Any, label: str, is_inside: bool) -> None:
+        if not _is_watched(value):
+            return
+        known: Any = None
         if isinstance(value, Array):
-            known: Any = value._handle
+            known = value._handle
         elif isinstance(value, np.ndarray):
             known = _ferrule.sample_of(value) if value.flags.writeable else None
         elif isinstance(value, _VALUES):
             known = _VALUES
-        elif _may_hold(value):
-            known = None
-        else:
-            return
         self.reads[id(place), repr(name)] = Read(place, name, value, known, label, is_inside)
 
 
-def read_by(function: Any, called: Call) -> tuple[tuple[Read, ...], list[tuple[Any, str]]]:
+def read_by(
+    function: Any, called: Call, passed: Collection[str] = ()
+) -> tuple[tuple[Read, ...], list[tuple[Any, str]]]:
     """Return what a function reads, and the objects of its names, which may hold arrays anywhere.
 
-    What each path in the code leads to is passed to `called`.
+    What each path in the code leads to is passed to `called`. `passed`: the parameters that are passed in the call, so
+    that their defaults are not read.
     """
-    reader = _Reader(getattr(function, "__module__", None), called)
-    reader.read(function)
+    reader = _Reader(getattr(_unwrapped(function)[0], "__module__", None), called)
+    reader.read(function, passed)
     return tuple(reader.reads.values()), reader.roots
 
 
@@ -157,11 +191,31 @@ def arrays_in(roots: list[tuple[Any, str]], is_used: Callable[[Array], bool]) ->
                 left.append((value, inner, (*way, Read(place, name, value, None, inner, is_inside=True))))
 
 
+def _unwrapped(function: Any) -> tuple[Any, Any, list[functools.partial[Any]]]:
+    """Return the innermost function, the `self` of a method, and the partials around it, the innermost first."""
+    itself: Any = None
+    partials: list[functools.partial[Any]] = []
+    while isinstance(function, (Function, MethodType, functools.partial)):
+        if isinstance(function, MethodType):
+            function, itself = function.__func__, function.__self__
+        elif isinstance(function, functools.partial):
+            partials.insert(0, function)
+            function = function.func
+        else:
+            function = getattr(function, "_function", None)
+    return function, itself, partials
+
+
+def _is_watched(value: Any) -> bool:
+    """Whether a place with this value is compared in each call."""
+    return isinstance(value, (Array, np.ndarray, *_VALUES)) or _may_hold(value)
+
+
 def _may_hold(value: Any) -> bool:
     """Whether the object is a container, or has attributes of its own, that may be arrays."""
     if isinstance(value, _CONTAINERS):
         return True
-    known = (Array, np.ndarray, np.generic, np.dtype, type, ModuleType, FunctionType, Function, MethodType)
+    known = (Array, np.ndarray, np.generic, np.dtype, type, ModuleType, *_FUNCTIONS)
     return not isinstance(value, known) and isinstance(getattr(value, "__dict__", None), dict)
 
 

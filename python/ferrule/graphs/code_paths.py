@@ -16,7 +16,7 @@ class Path(NamedTuple):
     is_global: bool
     steps: tuple[tuple[str, Any], ...]  # ("attribute", its name) or ("item", the constant index or key)
     line: int
-    is_called_plainly: bool  # without arguments
+    argument_count: int | None  # of a call without arguments or with one constant; otherwise None
 
 
 # Instructions between the parts of a path that do not end it.
@@ -51,12 +51,17 @@ def _paths_in(code: CodeType) -> Iterator[Path]:
             if key and (step.opname == "BINARY_SUBSCR" or step.argrepr == "[]"):
                 steps.append(("item", key.pop()))
                 continue
-            yield Path(name, is_global, tuple(steps), line, step.opname == "CALL" and step.arg == 0 and not key)
+            is_known = step.opname == "CALL" and step.arg == len(key)
+            yield Path(name, is_global, tuple(steps), line, step.arg if is_known else None)
         name, steps, key = None, [], []
         if step.opname.startswith(_NAMES):
             # Some instructions load two local names.
-            name = step.argval[-1] if isinstance(step.argval, tuple) else step.argval
+            *others, name = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+            for other in others:
+                yield Path(other, False, (), line, None)
             is_global = step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        elif step.opname == "STORE_FAST_LOAD_FAST":
+            name, is_global = step.argval[-1], False
     for constant in code.co_consts:
         if isinstance(constant, CodeType):  # a nested function or class
             yield from paths_in(constant)

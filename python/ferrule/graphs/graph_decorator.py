@@ -114,7 +114,7 @@ def graph(
     by `register_container`) and the dtype, shape, strides and device of the arrays in them. Python ints and floats are
     operands that may change between calls; Python computes what depends only on them, as without the graph. Numbers
     in frozen dataclasses are part of the signature. Arrays that the function closes over are constants; the function is
-    traced again when a closure or a global variable refers to another array, number or text.
+    traced again when a closure, a default or a global variable refers to another array, number or text.
 
     Other arguments are part of the signature. By value: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes,
     types, devices, slices, frozensets, `functools.partial` and frozen dataclasses. By identity and by the values that

@@ -20,7 +20,7 @@ from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
 from ferrule.dtypes.default_dtypes import default_dtype
 from ferrule.errors import InvalidArgumentError, TracingError
 from ferrule.functions.asarray import asarray
-from ferrule.graphs.changing_values import is_changing
+from ferrule.graphs.changing_values import is_changing, reads_environment
 from ferrule.graphs.closed_over import (
     Read,
     arrays_in,
@@ -313,7 +313,8 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             for array, is_dense in zip(arguments.arrays, dense, strict=True)
         ]
         graph._assigned = []
-        read, roots = read_by(self._function, self._warn_of_changing_values)
+        passed = self._names(len(structure[0]) - 1, structure[1])
+        read, roots = read_by(self._function, self._warn_of_changing_values, passed)
         outputs: list[Array] = []
         value: Any = None
         outer, on_thread.graph = on_thread.graph, graph
@@ -349,14 +350,19 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
         self._watched = self._read or None
 
     def _warn_of_changing_values(self, path: Path, value: Any, function: FunctionType) -> None:
-        if is_changing(value, path.is_called_plainly):
-            called = ".".join([path.name, *(str(name) for _, name in path.steps)])
-            self._warn_once(
-                called,
-                f"{self!r}: the function calls {called}() while it is traced, and all calls of the graph use that "
-                "value; pass the value as an argument, or use ferrule.random with a key that is an argument",
-                (function.__code__.co_filename, path.line),
-            )
+        if reads_environment(value):
+            about = "reads environment variables"
+            advice = "pass the value as an argument"
+        elif is_changing(value, path.argument_count):
+            about = f"calls {'.'.join([path.name, *(str(name) for _, name in path.steps)])}()"
+            advice = "pass the value as an argument, or use ferrule.random with a key that is an argument"
+        else:
+            return
+        self._warn_once(
+            about,
+            f"{self!r}: the function {about} while it is traced, and all calls of the graph use that value; {advice}",
+            (function.__code__.co_filename, path.line),
+        )
 
     def _warn_once(self, about: str, text: str, place: tuple[str, int] | None = None) -> None:
         if about in self._warned_of:

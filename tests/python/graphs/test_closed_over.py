@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import functools
+import os
 import random
+import secrets
 import time
+import uuid
 import warnings
 from collections.abc import Callable
 from time import perf_counter
@@ -147,14 +151,136 @@ def test_an_attribute_that_is_assigned_to_in_the_graph_keeps_its_value() -> None
     assert layer.w.tolist() == [1, 1]
 
 
+def scaled(x: Any, w: Any) -> Any:
+    return x * w
+
+
+def first_scaled(x: Any, c: Any) -> Any:
+    return x * c["k"][0]
+
+
+def multiply_in_place(w: Any) -> None:
+    w *= 5
+
+
+def with_keyword_default(w: Any) -> Callable[[Any], Any]:
+    return lambda x, *, w=w: x * w
+
+
+def of_a_helper(w: Any) -> Callable[[Any], Any]:
+    def helper(x: Any, w: Any = w) -> Any:
+        return x * w
+
+    return lambda x: helper(x) + 0
+
+
+def of_two_partials(w: Any) -> Callable[[Any], Any]:
+    fixed, changing = functools.partial(scaled, w=0.0), functools.partial(scaled, w=w)
+    return lambda x: fixed(x) + changing(x)
+
+
+def of_a_method(w: Any) -> Callable[[Any], Any]:
+    class Scale:
+        def __call__(self, x: Any, w: Any = w) -> Any:
+            return x * w
+
+    return Scale().__call__
+
+
+# How a function gets a value as a default: the function that makes it, the value, a change of the value by a factor of
+# 5, and whether the contents change, of which there is a warning.
+ARRAY = (lambda: fe.ones(2), multiply_in_place, False)
+MEMORY = (lambda: np.ones(2, "float32"), multiply_in_place, True)
+NUMBERS = (lambda: [1.0, 1.0], lambda c: c.__setitem__(0, 5.0), True)
+Change = tuple[Callable[[Any], Callable[..., Any]], Callable[[], Any], Callable[[Any], None], bool]
+DEFAULTS: dict[str, Change] = {
+    "array": (lambda w: lambda x, w=w: x * w, *ARRAY),
+    "NumPy memory": (lambda w: lambda x, w=w: x * w, *MEMORY),
+    "number in a dict": (
+        lambda c: lambda x, c=c: x * c["k"],
+        lambda: {"k": 1.0},
+        lambda c: c.__setitem__("k", 5.0),
+        True,
+    ),
+    "numbers of a list": (lambda c: lambda x, c=c: x * c[0], *NUMBERS),
+    "sum of a list": (lambda c: lambda x, c=c: x * (sum(c) - c[1]), *NUMBERS),
+    "array of a list": (
+        lambda c: lambda x, c=c: x * c[1],
+        lambda: [fe.ones(2), fe.ones(2)],
+        lambda c: c.__setitem__(1, fe.full((2,), 5.0)),
+        True,
+    ),
+    "keyword-only": (with_keyword_default, *ARRAY),
+    "of a function that is called": (of_a_helper, *ARRAY),
+    "of a method": (of_a_method, *ARRAY),
+    "in a partial": (lambda w: functools.partial(scaled, w=w), *ARRAY),
+    "in the second partial of a function": (of_two_partials, *ARRAY),
+    "by place in a partial": (lambda w: functools.partial(lambda w, x: x * w, w), *ARRAY),
+    "dict in a partial": (
+        lambda c: functools.partial(first_scaled, c=c),
+        lambda: {"k": [1.0]},
+        lambda c: c.__setitem__("k", [5.0]),
+        True,
+    ),
+}
+
+
+@each("name", DEFAULTS)
+def test_a_changed_default_is_used(name: str) -> None:
+    make, start, change, is_inside = DEFAULTS[name]
+    value = start()
+    traced = fe.graph(make(value))
+    assert traced(X).tolist() == traced(X).tolist() == [1, 1]
+    assert traced.cache_info().misses == 1
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        change(value)
+        assert traced(X).tolist() == [5, 5]
+    assert len(warned) == is_inside
+    assert traced(X).tolist() == [5, 5]
+    assert traced.cache_info().misses == 2
+
+
+def test_another_default_is_used() -> None:
+    def by_default(x: Any, n: float = 1.0, *, m: float = 1.0) -> Any:
+        return x * n * m
+
+    traced = fe.graph(by_default)
+    assert traced(X).tolist() == [1, 1]
+    by_default.__defaults__ = (2.0,)
+    assert traced(X).tolist() == [2, 2]
+    by_default.__kwdefaults__["m"] = 3.0
+    assert traced(X).tolist() == [6, 6]
+
+
+def test_a_default_in_place_of_which_an_argument_is_passed_causes_no_trace() -> None:
+    w = fe.ones(2)
+    traced = fe.graph(lambda x, w=w: x * w)
+    traced(X, X)
+    traced(X, w=X)
+    multiply_in_place(w)
+    traced(X, X)
+    traced(X, w=X)
+    assert traced.cache_info().misses == 2
+
+
 GENERATOR = np.random.default_rng(0)
+OLD_GENERATOR = np.random.RandomState(0)
 CLOCKS: dict[str, Callable[[Any], Any]] = {
     "np.random.rand": lambda x: x * np.random.rand(),
     "np.random.default_rng": lambda x: x * np.random.default_rng().normal(),
     "GENERATOR.normal": lambda x: x * GENERATOR.normal(),
+    "OLD_GENERATOR.rand": lambda x: x * OLD_GENERATOR.rand(),
+    "generator.normal": lambda x, generator=GENERATOR: x * generator.normal(),
+    "os.urandom": lambda x: x * os.urandom(1)[0],
+    "secrets.randbelow": lambda x: x * secrets.randbelow(2),
+    "uuid.uuid4": lambda x: x * (uuid.uuid4().int % 2),
     "random.random": lambda x: x * random.random(),
     "random.choice": lambda x: x * random.choice([1, 2]),
     "time.time": lambda x: x * time.time(),
+    "time.localtime": lambda x: x * time.localtime().tm_sec,
+    "time.gmtime": lambda x: x * time.gmtime().tm_sec,
+    "time.strftime": lambda x: x * int(time.strftime("%S")),
     "perf_counter": lambda x: x * perf_counter(),
     "datetime.datetime.now": lambda x: x * datetime.datetime.now().second,
 }
@@ -169,9 +295,29 @@ def test_a_clock_or_a_generator_gives_one_warning_at_its_line(name: str) -> None
     traced(X[:1])  # traced again, without another warning
 
 
-def test_seeded_generators_and_sleeping_give_no_warning() -> None:
+ENVIRONMENT: dict[str, Callable[[Any], Any]] = {
+    "item": lambda x: x * len(os.environ["HOME"]),
+    "get": lambda x: x * len(os.environ.get("HOME", "")),
+    "getenv": lambda x: x * len(os.getenv("HOME", "")),
+}
+
+
+@each("name", ENVIRONMENT)
+def test_an_environment_variable_gives_one_warning(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home")
+    traced = fe.graph(ENVIRONMENT[name])
+    with pytest.warns(UserWarning, match="the function reads environment variables while it is traced") as warned:
+        traced(X)
+    assert (warned[0].filename, warned[0].lineno) == (__file__, ENVIRONMENT[name].__code__.co_firstlineno)
+    traced(X[:1])  # traced again, without another warning
+
+
+def test_seeded_generators_sleeping_and_given_times_give_no_warning() -> None:
     def steady(x: Any) -> Any:
         time.sleep(0)
+        assert time.gmtime(0).tm_year == 1970
+        assert time.strftime("%Y", time.gmtime(0)) == time.strftime("%Y", (1970, *[1] * 8))
+        assert uuid.UUID(int=0) != uuid.uuid5(uuid.NAMESPACE_DNS, "ferrule")
         return x * np.random.default_rng(0).normal()
 
     with warnings.catch_warnings():
