@@ -19,7 +19,7 @@ from ferrule.errors import InvalidArgumentError, UnsupportedError
 from ferrule.functions.asarray import asarray, to_packed
 from ferrule.graphs import saved_graphs
 from ferrule.graphs.recorded_graph import RecordedGraph
-from ferrule.io.regular_files import replacing
+from ferrule.io.regular_files import open_regular, replacing
 from ferrule.loading.devices import Device
 
 
@@ -419,6 +419,8 @@ class Graph(RecordedGraph):
         ------
         InvalidArgumentError
             The file is not a saved graph, or is damaged.
+        IoError
+            It is not a regular file.
         OSError
             The file cannot be read.
         UnsupportedError
@@ -434,7 +436,13 @@ class Graph(RecordedGraph):
         ...     fe.Graph.load(os.path.join(folder, "model.npz")).compute(fe.ones(3)).tolist()
         [2.0, 2.0, 2.0]
         """
-        return cls._from_bytes(Path(path).read_bytes(), device, str(path))
+        place = Path(path)
+        with open_regular(place) as file:
+            try:
+                data = file.read()
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(place)) from error
+        return cls._from_bytes(data, device, str(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph.from_bytes, (self.to_bytes(),)

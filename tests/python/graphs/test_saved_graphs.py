@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,17 @@ def test_random_bytes_raise_only_ferrule_errors() -> None:
             pass
         except Exception as error:
             raise AssertionError(f"seed {seed}") from error
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files there")
+def test_special_files_are_refused_at_once(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for special, kind in {fifo: "a FIFO", Path("/dev/zero"): "a device"}.items():
+        with pytest.raises(fe.IoError, match=f"{special} is {kind}, not a regular file"):
+            fe.Graph.load(special)
+    with pytest.raises(IsADirectoryError):
+        fe.Graph.load(tmp_path)
 
 
 def test_a_number_that_python_cannot_write_is_a_typed_error() -> None:
