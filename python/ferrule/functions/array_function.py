@@ -211,7 +211,10 @@ def _where(condition: Any, *values: Any) -> Array | None:
 
 
 def _ravel(x: Any, order: str = "C") -> Array | None:
-    return _reshape(x, (-1,), order)
+    if order != "C":
+        return None
+    result: Array = Array._namespace.ravel(x)
+    return result
 
 
 def _reshape(x: Any, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Array | None:
