@@ -103,11 +103,16 @@ def _place_of(source: Any) -> tuple[int, int]:
 
 def _capsule_of(source: Any, arguments: dict[str, Any]) -> object:
     try:
-        return source.__dlpack__(max_version=(1, 0), **arguments)
+        capsule = source.__dlpack__(max_version=(1, 0), **arguments)
     except TypeError:  # a library older than DLPack 1.0
         if "dl_device" in arguments:
             raise
-        return source.__dlpack__(**arguments)
+        capsule = source.__dlpack__(**arguments)
+    if type(capsule).__name__ != "PyCapsule":
+        raise InvalidArgumentError(
+            f"from_dlpack: __dlpack__() of a {type(source).__name__} returns {capsule!r}, not a capsule"
+        )
+    return capsule
 
 
 def _device_at(place: tuple[int, ...], wanted: Device | str | None) -> tuple[_ferrule.Device | None, int]:

@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 
 class DLDevice(ctypes.Structure):
     _fields_ = (("type", ctypes.c_int32), ("id", ctypes.c_int32))
@@ -196,6 +198,16 @@ def test_false_capsules_are_refused_and_freed_once(copy: bool | None) -> None:
         except BaseException as error:
             error.add_note(f"with {changes}")
             raise
+
+
+@each(("value", "shown"), [(None, "None"), (5, "5"), (np.ones(1), r"array\(\[1.\]\)")])
+def test_what_is_no_capsule_is_refused_by_name(value: object, shown: str) -> None:
+    class Exporter:
+        def __dlpack__(self, **_: Any) -> object:
+            return value
+
+    with pytest.raises(fe.InvalidArgumentError, match=rf"__dlpack__\(\) of a Exporter returns {shown}, not a capsule"):
+        fe.from_dlpack(Exporter())
 
 
 HONEST: list[tuple[dict[str, Any], list[float]]] = [
