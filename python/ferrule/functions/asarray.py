@@ -13,7 +13,15 @@ from ferrule.array.attributes import optional_flag
 from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.numbers import shown
 from ferrule.array.recording import another_object, number_dtype, number_like
-from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
+from ferrule.dtypes.classification import (
+    DTYPE_NAMES,
+    as_dtype,
+    class_of,
+    is_block,
+    is_complex,
+    is_floating,
+    numpy_dtype,
+)
 from ferrule.dtypes.default_dtypes import default_complex_dtype, default_dtype
 from ferrule.errors import (
     DTypeError,
@@ -161,7 +169,7 @@ def to_numpy(x: Array, /) -> NDArray[Any]:
     Raises
     ------
     DTypeError
-        The dtype is a block dtype.
+        The dtype is a block dtype, or x consists of no numbers.
     InvalidArgumentError
         The array was donated.
     TracingError
@@ -172,7 +180,10 @@ def to_numpy(x: Array, /) -> NDArray[Any]:
     >>> fe.to_numpy(fe.asarray([1, 2]))
     array([1, 2])
     """
-    return np.asarray(x)
+    host = np.asarray(x)
+    if not isinstance(x, Array) and host.dtype.kind in "OSUVMm" and class_of(host.dtype) == "":
+        raise DTypeError(f"to_numpy: {_of_no_dtype(host.flat[0] if host.size else host)}")
+    return host
 
 
 def _without_copy(x: Array, dtype: Any, device: Device | str | None) -> Array:

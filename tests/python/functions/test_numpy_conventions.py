@@ -10,6 +10,8 @@ import ferrule as fe
 import numpy as np
 import pytest
 
+from tests.python.each import each
+
 FE: Any = fe
 NP: Any = np
 FLAGS = np.array([[True, False, True], [False, False, True], [True, True, False]])
@@ -122,6 +124,14 @@ def test_array_copies_and_numpy_shows() -> None:
     assert x.tolist() == [1.0, 2.0]
     np.testing.assert_array_equal(x.numpy(), [1.0, 2.0])
     np.testing.assert_array_equal(fe.to_numpy(x), [1.0, 2.0])
+    for numbers in ([1, 2], np.ones(2), 1.5, fe.asarray([1.0], dtype="bfloat16").numpy()):
+        np.testing.assert_array_equal(fe.to_numpy(numbers), np.asarray(numbers))  # type: ignore[arg-type]
+
+
+@each("value", [object(), None, "text", [None], {1: 2}, np.array(["text"]), np.array([1], "datetime64[s]")])
+def test_what_is_no_array_of_numbers_has_no_form_of_numpy(value: Any) -> None:
+    with pytest.raises(fe.DTypeError, match=r"^to_numpy: an object of type \w+ is neither numbers nor memory"):
+        fe.to_numpy(value)
 
 
 def test_dtype_names_are_of_any_case() -> None:
