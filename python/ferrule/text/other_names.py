@@ -95,8 +95,8 @@ _REPLACED = {
     "randint": "ferrule.random.integers(key, shape, low, high)",
     "randn": "ferrule.random.normal(key, shape)",
     "randperm": "ferrule.random.permutation(key, n)",
-    "save": "numpy.save(path, numpy.asarray(x)), and graph.save(path) of a graph",
-    "savez": "numpy.savez(path, name=numpy.asarray(x))",
+    "save": "ferrule.io.save_safetensors(path, {name: x}), and graph.save(path) of a graph",
+    "savez": "ferrule.io.save_safetensors(path, {name: x})",
     "set_printoptions": "numpy.set_printoptions",
 }
 

@@ -231,7 +231,8 @@ def test_derivatives_are_not_there(name: str) -> None:
         (lambda: fe.random.PRNGKey, r"; use key\(seed\)"),  # type: ignore[attr-defined]
         (lambda: FE.conv2d, "; ferrule has no convolutions"),
         (lambda: FE.nn, "; ferrule has no layers, but functions such as ferrule.softmax"),
-        (lambda: FE.save, r"; it is numpy.save\(path, numpy.asarray\(x\)\)"),
+        (lambda: FE.save, r"; it is ferrule.io.save_safetensors\(path, \{name: x\}\)"),
+        (lambda: FE.savez, r"; it is ferrule.io.save_safetensors\(path, \{name: x\}\)"),
         (lambda: FE.vmap, "; ferrule has none; its functions take any number of leading axes"),
         (lambda: FE.set_printoptions, "; it is numpy.set_printoptions here"),
         (lambda: FE.ones(3).at, r"; it is x\[key\] = value here"),
