@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from ferrule import _ferrule
-from ferrule.errors import DTypeError
+from ferrule.errors import DTypeError, InvalidArgumentError
 
 
 class BlockDType:
@@ -63,11 +63,20 @@ class BlockDType:
         int
             The number of bytes.
 
+        Raises
+        ------
+        InvalidArgumentError
+            `elements` is not a multiple of `block_elements`.
+
         Examples
         --------
         >>> fe.q4_0.bytes_of(64)
         36
         """
+        if elements % self.block_elements:
+            raise InvalidArgumentError(
+                f"bytes_of: {elements} elements are not a whole number of {self.name} blocks of {self.block_elements}"
+            )
         return elements // self.block_elements * self.block_bytes
 
     def __eq__(self, other: object) -> bool:

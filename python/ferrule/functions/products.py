@@ -6,6 +6,7 @@ import math
 
 from ferrule.array.array import Array
 from ferrule.array.recording import apply, as_companion
+from ferrule.dtypes.classification import is_block
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.linear_algebra import matmul
 from ferrule.functions.movement import moveaxis, reshape
@@ -29,9 +30,9 @@ def outer(x1: Array, x2: Array, /) -> Array:
     Raises
     ------
     DTypeError
-        The dtypes have no common dtype.
+        The dtypes have no common dtype, or are block dtypes.
     InvalidArgumentError
-        A factor is neither an array nor a number, or x1 has a block dtype.
+        A factor is neither an array nor a number.
 
     Examples
     --------
@@ -39,7 +40,9 @@ def outer(x1: Array, x2: Array, /) -> Array:
     [[3, 4], [6, 8]]
     """
     left, right = as_companion("outer", x1, x2), as_companion("outer", x2, x1)
-    return apply("multiply", (reshape(left, (left.size, 1)), reshape(right, (1, right.size))), {})
+    # Blocks cannot stand in a column: multiply refuses them, with the error that it has for x2.
+    column = left if is_block(left.dtype) else reshape(left, (left.size, 1))
+    return apply("multiply", (column, reshape(right, (1, right.size))), {})
 
 
 def dot(x1: Array, x2: Array, /) -> Array:

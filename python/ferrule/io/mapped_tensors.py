@@ -125,8 +125,12 @@ class TensorFile(ABC):
     def _refuse_unreadable(self, name: str, place: Place, dtype: np.dtype[np.generic] | BlockDType) -> None:
         what = f"{self.path}: tensor {name!r}"
         check_ndim(what, len(place.shape))
-        elements = math.prod(size or 1 for size in place.shape)
-        size = dtype.bytes_of(elements) if isinstance(dtype, BlockDType) else elements * dtype.itemsize
+        if isinstance(dtype, BlockDType):
+            lengths = (*place.shape[:-1], place.shape[-1] // dtype.block_elements)
+            unit = dtype.block_bytes
+        else:
+            lengths, unit = place.shape, dtype.itemsize
+        size = math.prod(length or 1 for length in lengths) * unit
         if size >= 1 << 63:
             raise InvalidArgumentError(f"{what} has shape {place.shape}, which is larger than memory can be")
 

@@ -75,6 +75,10 @@ def test_block_sizes_match_the_format(dtype: fe.BlockDType) -> None:
     assert pickle.loads(pickle.dumps(dtype)) is dtype
     with pytest.raises(fe.DTypeError, match=f"block of {dtype.block_elements} takes {dtype.block_bytes} bytes"):
         dtype.itemsize  # noqa: B018
+    assert dtype.bytes_of(2 * dtype.block_elements) == 2 * dtype.block_bytes
+    for count in (dtype.block_elements + 1, -1):
+        with pytest.raises(fe.InvalidArgumentError, match=f"bytes_of: {count} elements are not a whole number of"):
+            dtype.bytes_of(count)
 
 
 def test_an_array_borrows_packed_bytes(dtype: fe.BlockDType) -> None:
@@ -480,6 +484,13 @@ def test_unsupported_ops_on_blocks_name_the_dtype(use: Callable[[fe.Array], obje
     x = fe.from_packed(random_blocks(dtype, (2, 512)), dtype)
     with pytest.raises(fe.InvalidArgumentError, match=rf"{dtype}|q\d_[0K]"):
         use(x)
+
+
+def test_blocks_have_no_outer_product(dtype: fe.BlockDType) -> None:
+    x = fe.from_packed(random_blocks(dtype, (2, 512)), dtype)
+    for factors in ((x, fe.ones(3)), (fe.ones(3), x), (x, x), (x, 2.0)):
+        with pytest.raises(fe.DTypeError, match=r"^outer: multiply: "):
+            fe.outer(*factors)  # type: ignore[arg-type]
 
 
 def test_dlpack_has_no_such_dtype(dtype: fe.BlockDType) -> None:
