@@ -76,8 +76,8 @@ def quantile(x: Array, q: Any, /, axis: Axes = None, *, method: str = "linear", 
     Array
         The quantiles. The first axes are those of `q`. A quantile is NaN where an element is NaN. Quantiles of integers
         have the default dtype, but are integers with "lower", "higher" and "nearest". They are rounded once. A quantile
-        in the place of an element is that element; between an infinity and another element it is infinite or NaN, as
-        NumPy's.
+        in the place of an element is that element. Between an infinity and a finite element it is that infinity, and
+        between two infinities of opposite signs NaN; NumPy's may be NaN beside any infinity.
 
     Raises
     ------

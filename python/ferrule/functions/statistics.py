@@ -130,11 +130,8 @@ def interp(
     after = apply("minimum", (before + 1, last), {})
     x0, x1 = (reshape(take(places, place, axis=0), at.shape) for place in (before, after))
     y0, y1 = (reshape(take(values, place, axis=0), at.shape) for place in (before, after))
-    inside = between(y0, y1, _share(x0, x1, at))
-    has_infinity = apply("isinf", (y0,), {}) | apply("isinf", (y1,), {})  # it fills the whole interval
-    inside = apply("where", (has_infinity, y0 + y1, inside), {})
-    for place, value in ((x0, y0), (x1, y1)):  # exact, although the other value may be infinite
-        inside = apply("where", (apply("equal", (at, place), {}), value, inside), {})
+    inside = between(y0, y1, _share(x0, x1, at), apply("equal", (at, x0), {}))
+    inside = apply("where", (apply("equal", (at, x1), {}), y1, inside), {})  # exact, although y0 may be infinite
     low = values[0] if left is None else left
     high = values[-1] if right is None else right
     result = apply("where", (apply("less", (at, places[0]), {}), low, inside), {})

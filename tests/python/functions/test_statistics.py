@@ -164,6 +164,34 @@ def test_quantiles_in_the_place_of_an_element_are_that_element() -> None:
     assert fe.quantile(fe.asarray([-fe.inf, 3.0, 4.0]), [0, 0.5, 1]).tolist() == [-np.inf, 3.0, 4.0]
 
 
+INF = np.inf
+BESIDE_INFINITIES: list[tuple[list[float], list[float], list[float]]] = [
+    ([1, INF], [0, 0.25, 0.5, 0.75, 1], [1, INF, INF, INF, INF]),
+    ([-INF, 1], [0, 0.25, 0.5, 0.75, 1], [-INF, -INF, -INF, -INF, 1]),
+    ([-INF, 1, INF], [0.25, 0.5, 0.75], [-INF, 1, INF]),
+    ([-INF, INF], [0, 0.25, 0.5, 0.75, 1], [-INF, np.nan, np.nan, np.nan, INF]),
+    ([INF, INF, 2], [0, 0.25, 0.5, 0.75, 1], [2, INF, INF, INF, INF]),
+]
+
+
+@each("dtype", ["float16", "bfloat16", "float32", "float64"])
+@each(("elements", "probabilities", "wanted"), BESIDE_INFINITIES)
+def test_an_infinity_fills_the_way_to_the_other_element(
+    elements: list[float], probabilities: list[float], wanted: list[float], dtype: str
+) -> None:
+    x = fe.asarray(elements, dtype=dtype)
+    percentages = [100 * q for q in probabilities]
+    for got in (
+        *eagerly_and_traced(lambda x: fe.quantile(x, probabilities), x),
+        *eagerly_and_traced(lambda x: fe.percentile(x, percentages), x),
+        *eagerly_and_traced(lambda x, q: fe.quantile(x, q), x, fe.asarray(probabilities)),
+    ):
+        np.testing.assert_array_equal(double(got), wanted)
+    if len(elements) == 2:
+        places = fe.asarray(probabilities, dtype="float64")
+        np.testing.assert_array_equal(double(fe.interp(places, fe.asarray([0.0, 1.0]), x)), wanted)
+
+
 @pytest.mark.parametrize(("function", "whole"), [(fe.quantile, 1), (fe.percentile, 100)])
 def test_traced_calls_check_the_probability(function: Callable[..., Any], whole: int) -> None:
     x = fe.asarray(RNG.standard_normal(9).astype(np.float32))
