@@ -242,20 +242,27 @@ PyObject* operate_matmul(PyObject* left, PyObject* right) {
 }
 
 // The memory of the elements, read-only, for memoryview() and bytearray(): that of the NumPy array that `__array__`
-// gives without a copy. NumPy, too, asks for it, before it calls `__array__`.
+// gives without a copy; it is computed if need be. NumPy, too, asks for it, before it calls `__array__`: it passes
+// PyBUF_FULL_RO, as memoryview() and bytearray() do, drops every error and then calls `__array__`. So nothing is
+// computed for that request: a failure would be lost, or an interrupt.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   static PyObject* const extension = PyImport_AddModule("ferrule._ferrule");
   static PyObject* const view_plain = PyUnicode_InternFromString("view_plain");
   view->obj = nullptr;
   auto array = py::reinterpret_steal<py::object>(PyObject_CallMethodOneArg(extension, view_plain, self));
   if (array && array.is(not_implemented())) {
-    // NumPy drops errors of this function and then calls `__array__`, so nothing is computed here: its failure would
-    // be lost, or an interrupt.
-    const auto is_ready = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "is_ready"));
-    if (is_ready.ptr() == Py_False)
-      PyErr_SetString(PyExc_BufferError, "the array is not computed: call ferrule.eval(x)");
-    const auto method = py::reinterpret_steal<py::object>(
-        is_ready.ptr() == Py_True ? PyObject_GetAttrString(self, "__array__") : nullptr);
+    bool may_read = flags != PyBUF_FULL_RO;
+    if ((flags & PyBUF_WRITABLE) != 0) {
+      may_read = false;
+      PyErr_SetString(PyExc_ValueError, "buffer source array is read-only");  // as NumPy says it
+    } else if (!may_read) {
+      const auto is_ready = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "is_ready"));
+      may_read = is_ready.ptr() == Py_True;
+      if (is_ready.ptr() == Py_False)
+        PyErr_SetString(PyExc_BufferError, "the array is not computed: call ferrule.eval(x)");
+    }
+    const auto method =
+        py::reinterpret_steal<py::object>(may_read ? PyObject_GetAttrString(self, "__array__") : nullptr);
     array = py::reinterpret_steal<py::object>(
         method ? PyObject_CallFunctionObjArgs(method.ptr(), Py_None, Py_False, nullptr) : nullptr);
   }

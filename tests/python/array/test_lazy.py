@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import hashlib
+import io
 import threading
 from functools import partial
 from typing import Any
@@ -32,10 +34,35 @@ def test_reading_a_value_computes_it(use: Any) -> None:
     assert x.tolist() == [1, 1, 1]
 
 
+@each("read", [lambda x: hashlib.sha256(x).hexdigest(), lambda x: b"".join([x]), lambda x: np.frombuffer(x).tolist()])
+def test_reading_the_memory_as_a_buffer_computes_it(read: Any) -> None:
+    x = fe.zeros((4,)) + 1
+    assert not x.is_ready
+    assert read(x) == read(np.ones(4, "float32"))
+    assert x.is_ready
+
+
+def test_a_buffer_is_read_only_computed_or_not() -> None:
+    lazy, computed = fe.zeros((3,)) + 1, fe.eval(fe.zeros((3,)) + 1)
+    file = io.BytesIO(bytes(12))
+    for x in (lazy, computed):
+        with pytest.raises((ValueError, TypeError), match=r"read-only|read-write"):
+            file.readinto(x)
+    assert not lazy.is_ready
+
+
+def test_a_memoryview_of_an_uncomputed_array_says_what_to_do() -> None:
+    x = fe.zeros((3,)) + 1  # NumPy asks in the same way and drops errors, so nothing is computed
+    with pytest.raises(BufferError, match=r"the array is not computed: call ferrule.eval\(x\)"):
+        memoryview(x)  # type: ignore[arg-type]
+    fe.eval(x)
+    assert memoryview(x).tolist() == [1, 1, 1]  # type: ignore[arg-type]
+
+
 def test_eval_takes_many_and_nested() -> None:
     x, y, z = fe.zeros(3) + 1, fe.zeros(3) + 2, fe.zeros(3) + 3
     fe.eval(x, [y, {"z": z}])
-    assert [array.placement != "lazy" for array in (x, y, z)] == [True] * 3
+    assert all(array.is_ready for array in (x, y, z))
     with pytest.raises(fe.InvalidArgumentError):
         fe.eval(5)  # type: ignore[arg-type]
 
