@@ -26,7 +26,7 @@ fe_error* fe_load_all(const fe_load_options* given_options, fe_load_report** rep
   return guarded([&] {
     const LoadOptions options = load_all_options(given_options);
     auto made = std::make_unique<fe_load_report>(load_all(options));
-    Registry::instance().warn_of_unknown_preferences();
+    Registry::instance().warn_of_unknown_names();
     const fe_load_report& loaded = *made;
     if (report) *report = made.release();
     check_required(options, loaded.report);

@@ -53,7 +53,8 @@ std::string Registry::what_there_is(const Listing& listing) const {
 
 std::vector<std::shared_ptr<Device>> Registry::devices() const { return listing().preferred(); }
 
-void Registry::warn_of_unknown_preferences() const {
+void Registry::warn_of_unknown_names() const {
+  if (const std::string warning = warning_of_disabled(last_load()); !warning.empty()) warn_once(warning);
   std::vector<std::string> unknown, loaded;
   const BackendOrder order = BackendOrder::from_environment();
   for (const std::string& name : order.preferred())

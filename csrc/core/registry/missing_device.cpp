@@ -6,10 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace ferrule {
 namespace {
+
+// The backends of this project. It is no mistake to disable one that is not installed.
+constexpr std::array own_backends = {"cpu", "cuda", "metal", "null", "vulkan"};
 
 std::vector<std::string> names_of(const std::vector<KnownModule>& modules) {
   std::vector<std::string> names;
@@ -98,6 +102,22 @@ std::string reason_for_no_kind(const LastLoad& load, std::string_view kind) {
   }
   if (others.empty()) return fmt::format("no module for devices of the kind {} was found", kind);
   return clauses_about(others, kind);
+}
+
+std::string warning_of_disabled(const LastLoad& load) {
+  if (!load) return "";
+  const std::vector<std::string> found = names_of(*load);
+  std::vector<std::string> known = found, unknown;
+  known.insert(known.end(), own_backends.begin(), own_backends.end());
+  for (const std::string& name : environment_names("FERRULE_DISABLE"))
+    if (!contains(known, name)) unknown.push_back(name);
+  if (unknown.empty()) return "";
+  std::string warning = fmt::format("FERRULE_DISABLE names {}, but no such backend was found; found: {}",
+                                    joined(unknown), found.empty() ? "none" : joined(found));
+  for (const std::string& name : unknown)
+    if (const std::string meant = most_similar(name, known); !meant.empty())
+      return fmt::format("{}; did you mean '{}'?", warning, meant);
+  return warning;
 }
 
 }  // namespace ferrule

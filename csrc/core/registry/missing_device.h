@@ -29,4 +29,9 @@ std::string reason_for_no_backend(const LastLoad& load, std::string_view name);
 // driver is not installed". "" before the first load.
 std::string reason_for_no_kind(const LastLoad& load, std::string_view kind);
 
+// A sentence about the names in FERRULE_DISABLE that neither a module of the last load nor a backend of this project
+// has: "FERRULE_DISABLE names cpuu, but no such backend was found; found: cpu; did you mean 'cpu'?" "" if there are
+// none.
+std::string warning_of_disabled(const LastLoad& load);
+
 }  // namespace ferrule

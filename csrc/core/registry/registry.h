@@ -55,8 +55,9 @@ class Registry {
   Listing listing() const;
   // Stores the outcome of a load for the error messages about missing devices.
   void remember_load(std::vector<KnownModule> modules);
-  // Warns, once, of names in FERRULE_PREFER without a loaded backend. Call it after loading.
-  void warn_of_unknown_preferences() const;
+  // Warns, once, of names in FERRULE_PREFER without a loaded backend, and of names in FERRULE_DISABLE that no backend
+  // has. Call it after loading.
+  void warn_of_unknown_names() const;
 
   // The backend of a name, in upper or lower case; null when it is not loaded.
   std::shared_ptr<Backend> find_backend(std::string_view name) const;

@@ -239,6 +239,22 @@ TEST(RegistryAbsence, MissingDevicesAreExplainedWithACause) {
   EXPECT_EQ(reason_for_no_backend({}, "cpu"), "");
 }
 
+TEST(RegistryAbsence, DisabledNamesThatNoBackendHasGiveAWarning) {
+  const std::vector<KnownModule> found = {{"cpu", "loaded", ""}, {"npu", "no_device", ""}};
+  const auto warning = [&](const char* disabled) {
+    const Variable disable("FERRULE_DISABLE", disabled);
+    return warning_of_disabled(found);
+  };
+  EXPECT_EQ(warning("CPU, npu"), "");
+  EXPECT_EQ(warning("cuda metal"), "") << "they are backends, although they are not installed";
+  EXPECT_EQ(warning("something"), "FERRULE_DISABLE names something, but no such backend was found; found: cpu, npu");
+  EXPECT_EQ(
+      warning("vulcan,junk"),
+      "FERRULE_DISABLE names vulcan, junk, but no such backend was found; found: cpu, npu; did you mean 'vulkan'?");
+  const Variable disable("FERRULE_DISABLE", "junk");
+  EXPECT_EQ(warning_of_disabled({}), "") << "nothing was loaded yet";
+}
+
 TEST(RegistryAbsence, MissingKindIsExplainedByTheModulesThatMayDriveIt) {
   const std::vector<KnownModule> found = {{"cpu", "loaded", "", {"cpu"}},
                                           {"cuda", "incompatible", "the driver is not installed", {"gpu"}},

@@ -152,8 +152,8 @@ TEST_F(UnifiedDevices, UnknownPreferencesGiveOneWarning) {
   const Variable prefer("FERRULE_PREFER", "t_cudda,t_plain,t_vulcan");
   warnings().clear();
   set_log_callback([](void*, fe_log_level, const char* message) { warnings().emplace_back(message); }, nullptr);
-  registry.warn_of_unknown_preferences();
-  registry.warn_of_unknown_preferences();
+  registry.warn_of_unknown_names();
+  registry.warn_of_unknown_names();
   set_log_callback(nullptr, nullptr);
   ASSERT_EQ(warnings().size(), 1u);
   EXPECT_CONTAINS(warnings()[0], "FERRULE_PREFER names t_cudda, t_vulcan, but no such backend is loaded; loaded: ");

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+BACKENDS = Path(__file__).resolve().parents[3] / "csrc" / "backends"
 Run = Callable[..., Any]
 Put = Callable[..., Path]
 Notes = Callable[[], list[str]]
@@ -92,6 +93,15 @@ def test_missing_devices_are_explained(run_python: Run, null_module: Path, tmp_p
     )
     empty = code.format(use="fe.load_all(dirs=['.']); fe.ones(3)")
     assert "no module was found" in run_python(empty).stdout
+
+
+def test_a_disabled_name_that_no_backend_has_gives_one_warning(run_python: Run) -> None:
+    code = "import ferrule as fe; fe.load_all(); fe.load_all()"
+    own = [folder.name for folder in BACKENDS.iterdir() if (folder / "CMakeLists.txt").exists()]
+    assert "cpu" in own
+    assert run_python(code, FERRULE_DISABLE=",".join(own)).stderr == ""
+    warning = "FERRULE_DISABLE names vulcan, but no such backend was found; found: cpu; did you mean 'vulkan'?"
+    assert run_python(code, FERRULE_DISABLE="vulcan").stderr.splitlines() == [warning]
 
 
 def test_closed_backend_is_marked_as_closed(run_python: Run) -> None:
