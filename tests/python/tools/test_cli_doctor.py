@@ -77,6 +77,20 @@ def test_working_backend_name_gives_success(doctor: Doctor) -> None:
     ]
 
 
+def test_no_usable_device_is_a_failure_with_advice(doctor: Doctor, tmp_path: Path, null_module: Path) -> None:
+    advice = "No device is usable: cpu is disabled, as FERRULE_DISABLE names it. Change the variable:"
+    for variables in ({}, {"FERRULE_BACKEND_PATH": null_module}):
+        found = found_by(doctor("--json", FERRULE_DISABLE="cpu", **variables))
+        assert not found["ok"]
+        assert any(sentence.startswith(advice) for sentence in found["advice"])
+    done = doctor("--html", tmp_path / "page.html", FERRULE_DISABLE="cpu")
+    assert done.returncode == 1
+    for text in (done.stdout, (tmp_path / "page.html").read_text()):
+        assert "No device is usable: see the advice." in text
+        assert "Everything that was requested works" not in text
+    assert found_by(doctor("--json", FERRULE_ONLY="null", FERRULE_BACKEND_PATH=null_module))["ok"], "it was asked for"
+
+
 def test_failing_backend_name_gives_a_failure_with_the_reason(doctor: Doctor) -> None:
     found = found_by(doctor("t_nobody", "--json"))
     assert not found["ok"]
@@ -189,7 +203,7 @@ def test_test_devices_are_not_judged(doctor: Doctor, null_module: Path) -> None:
         ({"FERRULE_DISABLE": "gpu"}, "FERRULE_DISABLE takes names of backends, and 'gpu' is a kind of device."),
         ({"FERRULE_DISABLE": "cpu-x64"}, "FERRULE_DISABLE takes names of backends, without variants and"),
         ({"FERRULE_DISABLE": "cpu;null"}, "FERRULE_DISABLE takes names of backends, without variants and"),
-        ({"FERRULE_DISABLE": "cpuu"}, "FERRULE_DISABLE: there is no module named 'cpuu'; did you mean 'cpu'?"),
+        ({"FERRULE_DISABLE": "cpuu"}, "FERRULE_DISABLE names cpuu, but no such backend was found; found: cpu"),
         ({"FERRULE_TRUST": "any"}, "FERRULE_TRUST=any: files that others can write are opened, too."),
         (
             {"FERRULE_BACKENDS_DIR": "/x"},

@@ -40,7 +40,8 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
         )
     rows = found["report"]["candidates"]
     sentences += _of_disabled(found["variables"], sorted({row["name"] for row in rows if row["name"]}))
-    sentences += [f"{warning}." for warning in found["warnings"] if warning.startswith("FERRULE_")]
+    warnings = [warning for warning in found["warnings"] if warning.startswith("FERRULE_")]
+    sentences += [warning if warning.endswith("?") else f"{warning}." for warning in warnings]
     sentences += _of_missing_files(rows)
     for row in rows:
         sentences += _of_row(row)
@@ -54,6 +55,15 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
     return list(dict.fromkeys([*sentences, *_of_kinds(found)]))
 
 
+def verdict(found: dict[str, Any]) -> str:
+    """Return the examination's result in one sentence."""
+    if found["ok"]:
+        return "Everything that was requested works."
+    if found["report"] is not None and not found["has_device"]:
+        return "No device is usable: see the advice."
+    return "Something does not work: see the details."
+
+
 def _of_missing_files(rows: list[dict[str, Any]]) -> Iterator[str]:
     if not any(row["name"] == "cpu" for row in rows):
         yield f"There is no module for the CPU, which ferrule has in {backend_dir()}. {again('')}."
@@ -62,15 +72,10 @@ def _of_missing_files(rows: list[dict[str, Any]]) -> Iterator[str]:
 def _of_disabled(variables: dict[str, str], names: list[str]) -> Iterator[str]:
     words = [word.lower() for word in re.split(r"[,\s]+", variables.get("FERRULE_DISABLE", "").strip()) if word]
     for word in words:
-        close = difflib.get_close_matches(word, names, 1)
-        if word in names:
-            continue
         if word in DEVICE_KINDS:
             yield f"FERRULE_DISABLE takes names of backends, and {word!r} is a kind of device."
-        elif ";" in word or word.partition("-")[0] in names:
+        elif ";" in word or (word not in names and word.partition("-")[0] in names):
             yield f"FERRULE_DISABLE takes names of backends, without variants and with commas: {word!r} is none."
-        elif close:
-            yield f"FERRULE_DISABLE: there is no module named {word!r}; did you mean {close[0]!r}?"
 
 
 def _of_variables(variables: dict[str, str]) -> Iterator[str]:
@@ -138,11 +143,21 @@ def _of_device(device: dict[str, Any]) -> Iterator[str]:
         yield f"{name} does not compute: {device['message']}"
 
 
+def _how_to_get_a_device(found: dict[str, Any]) -> str:
+    cpu = next((row for row in found["report"]["candidates"] if row["name"] == "cpu"), None)
+    if cpu is not None and cpu["state"] == "disabled":
+        return (
+            f"No device is usable: cpu is disabled, as {cpu['reason']}. Change the variable: cpu computes on every "
+            "machine."
+        )
+    return "No device is usable; the reasons are listed beside the candidates. Module cpu computes on every machine."
+
+
 def _of_kinds(found: dict[str, Any]) -> Iterator[str]:
     kinds = [device["kind"] for device in found["devices"]]
-    if not kinds and not found["asked"]:
-        yield "No device was found; the reasons are listed beside the candidates."
-    elif "software" in kinds and not {"gpu", "integrated_gpu", "accelerator"} & set(kinds):
+    if not found["has_device"]:
+        yield _how_to_get_a_device(found)
+    if "software" in kinds and not {"gpu", "integrated_gpu", "accelerator"} & set(kinds):
         yield "The only graphics device is a software one: it computes on the CPU, and no GPU was found."
     elif kinds and not set(kinds) & REAL:
         yield "No device but test devices: what they compute means nothing."

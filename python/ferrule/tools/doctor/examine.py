@@ -9,7 +9,7 @@ from typing import Any
 
 from ferrule.tools import machine
 from ferrule.tools.child import Child, ChildEnded, ChildError
-from ferrule.tools.doctor.advice import advice
+from ferrule.tools.doctor.advice import advice, verdict
 from ferrule.tools.doctor.drivers import drivers_of, variables_of, versions_of
 
 LOAD_LIMIT = 300.0  # seconds; the probe of each module may take long
@@ -48,7 +48,12 @@ def examine(
     for answer in found["asked"]:
         if answer["device"] in bad:
             answer.update(ok=False, why=f"{answer['device']}: {bad[answer['device']]}")
-    found["ok"] = loaded is not None and all(answer["ok"] for answer in found["asked"]) and not bad
+    # Who names a device has it if the answer says so; all others need one that is no test device.
+    usable = [device for device in found["devices"] if device["state"] not in BAD and device["kind"] != "test"]
+    found["has_device"] = bool(usable or names or only)
+    works = loaded is not None and all(answer["ok"] for answer in found["asked"]) and not bad
+    found["ok"] = works and found["has_device"]
+    found["verdict"] = verdict(found)
     found["advice"] = advice(found, drivers)
     return found
 

@@ -33,8 +33,7 @@ def show(found: dict[str, Any], out: Console) -> None:
         _section(out, "Asked for", _asked(found["asked"]))
     if found["advice"]:
         _section(out, "Advice", _list(found["advice"]))
-    verdict = "Everything that was requested works." if found["ok"] else "Something does not work: see above."
-    out.print(Text(verdict, style="bold green" if found["ok"] else "bold red"))
+    out.print(Text(found["verdict"], style="bold green" if found["ok"] else "bold red"))
 
 
 def _section(out: Console, title: str, body: Table | Text) -> None:
