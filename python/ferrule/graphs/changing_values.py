@@ -21,8 +21,10 @@ def gives_changing_values(owner: Any) -> bool:
 def reads_environment(value: Any) -> bool:
     """Whether an object is the environment variables, or a function that reads one."""
     of_environment = type(os.environ)
-    return isinstance(value, of_environment) or isinstance(getattr(value, "__self__", None), of_environment) or (
-        value is os.getenv
+    return (
+        isinstance(value, of_environment)
+        or isinstance(getattr(value, "__self__", None), of_environment)
+        or (value is os.getenv)
     )
 
 
