@@ -129,8 +129,7 @@ void replace_infinite(const Computed<T>* x, int64_t count, Computed<T> factor, T
 // Returns whether all sums are finite. `factor_of_weights` is 1, or a power of two with which sums stay in range: then
 // only results that are not finite are written.
 template <class T>
-HWY_NOINLINE bool attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first_query,
-                         Computed<T> factor_of_weights) {
+HWY_NOINLINE bool attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first_query, Computed<T> factor_of_weights) {
   using Number = Computed<T>;
   constexpr int64_t columns = Tile<Number>::columns, tile_rows = Tile<Number>::rows;
   constexpr auto lowest_score = static_cast<Number>(-HUGE_VAL);
