@@ -58,17 +58,27 @@ struct CallHash {
   }
 };
 
+// The values that are outputs, or of which outputs are views. A copy among them keeps its memory, which lets go of that
+// of a larger array.
+std::unordered_set<ValueId> values_seen_outside(const Graph& graph) {
+  std::unordered_set<ValueId> seen(graph.outputs.begin(), graph.outputs.end());
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node)
+    if ((node->op->kind == ops::Kind::view || is_dynamic_slice_view(graph, *node)) && seen.contains(node->outputs[0]))
+      seen.insert(node->inputs[0]);
+  return seen;
+}
+
 }  // namespace
 
-// Copies are removed, too, unless they are outputs, which have memory of their own: values do not change.
+// Other copies are removed, too: values do not change.
 Graph remove_duplicates(const Graph& graph) {
   Rewrite rewrite(graph);
   const ops::Row* const copy = &ops::op_named("copy");
-  const std::unordered_set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
+  const std::unordered_set<ValueId> seen_outside = values_seen_outside(graph);
   std::unordered_map<Call, const Node*, CallHash> seen;
   seen.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) {
-    if (node.op == copy && node.device == nullptr && !outputs.contains(node.outputs[0])) {
+    if (node.op == copy && node.device == nullptr && !seen_outside.contains(node.outputs[0])) {
       rewrite.map(node.outputs[0], rewrite[node.inputs[0]]);
       continue;
     }

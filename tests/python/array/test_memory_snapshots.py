@@ -98,7 +98,13 @@ def test_signatures_of_one_function_share_snapshots_and_packed_constants() -> No
 # ---- results
 @each(
     "copied",
-    [lambda x: x[:1].copy(), lambda x: +x[:1], lambda x: copy.deepcopy(x[:1]), lambda x: fe.asarray(x[:1], copy=True)],
+    [
+        lambda x: x[:1].copy(),
+        lambda x: +x[:1],
+        lambda x: copy.deepcopy(x[:1]),
+        lambda x: fe.asarray(x[:1], copy=True),
+        lambda x: x[:2].copy().reshape(2, 1)[1:],
+    ],
 )
 def test_copy_of_a_part_lets_go_of_its_base_in_a_graph_as_elsewhere(copied: Callable[[Any], Any]) -> None:
     before = fe.memory_stats("cpu").live
