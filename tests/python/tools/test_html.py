@@ -69,6 +69,7 @@ def test_doctor_page_escapes_machine_texts() -> None:
     device |= {"computation": EVIL, "output": EVIL, "state": "crashed", "total": 2**34, "bandwidth": 12.34}
     found: dict[str, Any] = {
         "ok": False,
+        "verdict": EVIL,
         "advice": [EVIL],
         "asked": [
             {"name": EVIL, "ok": True, "device": EVIL, "why": "", "source": EVIL},
