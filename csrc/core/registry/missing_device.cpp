@@ -6,14 +6,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <sstream>
 
 namespace ferrule {
 namespace {
 
 // The backends of this project. It is no mistake to disable one that is not installed.
-constexpr std::array own_backends = {"cpu", "cuda", "metal", "null", "vulkan"};
+std::vector<std::string> own_backends() {
+  std::istringstream text(FERRULE_BACKEND_NAMES);  // separated by commas
+  std::vector<std::string> names;
+  for (std::string name; std::getline(text, name, ',');) names.push_back(name);
+  return names;
+}
 
 std::vector<std::string> names_of(const std::vector<KnownModule>& modules) {
   std::vector<std::string> names;
@@ -107,8 +112,8 @@ std::string reason_for_no_kind(const LastLoad& load, std::string_view kind) {
 std::string warning_of_disabled(const LastLoad& load) {
   if (!load) return "";
   const std::vector<std::string> found = names_of(*load);
-  std::vector<std::string> known = found, unknown;
-  known.insert(known.end(), own_backends.begin(), own_backends.end());
+  std::vector<std::string> known = own_backends(), unknown;
+  known.insert(known.end(), found.begin(), found.end());
   for (const std::string& name : environment_names("FERRULE_DISABLE"))
     if (!contains(known, name)) unknown.push_back(name);
   if (unknown.empty()) return "";
