@@ -122,6 +122,32 @@ OP(eigvalsh)
       i.output({real_dtype_of(i.input(0).dtype), with(batch_shape(shape), {shape[shape.rank() - 1]})});
     });
 
+OP(eig)
+    .doc(
+        "The eigenvalues of square matrices, complex and in no particular order, and eigenvectors of norm 1 as the "
+        "columns of matrices.")
+    .by_hand()
+    .host()
+    .input("x", full_precision)
+    .results(
+        [](Inference& i) {
+          const Shape& shape = square_matrices(i);
+          const DType dtype = complex_dtype_of(i.input(0).dtype);
+          i.output({dtype, with(batch_shape(shape), {shape[shape.rank() - 1]})});
+          i.output({dtype, shape});
+        },
+        "eigenvalues", "eigenvectors");
+
+OP(eigvals)
+    .doc("The eigenvalues of square matrices, complex and in no particular order.")
+    .by_hand()
+    .host()
+    .input("x", full_precision)
+    .result([](Inference& i) {
+      const Shape& shape = square_matrices(i);
+      i.output({complex_dtype_of(i.input(0).dtype), with(batch_shape(shape), {shape[shape.rank() - 1]})});
+    });
+
 OP(svd)
     .doc(
         "Singular value decompositions x = U @ diag(S) @ Vh: S is descending, the columns of U and the rows of Vh are "

@@ -9,7 +9,20 @@ from ferrule.array.attributes import flag, one_of
 from ferrule.array.recording import apply, apply_all
 from ferrule.linalg.operands import matrices, square_matrices
 
-__all__ = ["EighResult", "QRResult", "SVDResult", "cholesky", "eigh", "eigvalsh", "qr", "svd", "svdvals"]
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "QRResult",
+    "SVDResult",
+    "cholesky",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "qr",
+    "svd",
+    "svdvals",
+]
 
 
 class QRResult(NamedTuple):
@@ -23,6 +36,19 @@ class QRResult(NamedTuple):
 
     Q: Array
     R: Array
+
+
+class EigResult(NamedTuple):
+    """The result of `eig`.
+
+    Examples
+    --------
+    >>> fe.linalg.eig(fe.eye(2))._fields
+    ('eigenvalues', 'eigenvectors')
+    """
+
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class EighResult(NamedTuple):
@@ -110,6 +136,47 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     return QRResult(*apply_all("qr", (matrices("qr", x),), {"mode": mode}))
 
 
+def eig(x: Array, /) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Parameters
+    ----------
+    x : Array of shape (..., n, n)
+        The matrices.
+
+    Returns
+    -------
+    EigResult
+        `eigenvalues` of shape (..., n), in no particular order; and `eigenvectors` of shape (..., n, n), whose columns
+        have norm 1 and belong to the eigenvalues in order. Both are complex. Of a real matrix, the imaginary parts of
+        real eigenvalues and their vectors are zero, and other eigenvalues are pairs of conjugates.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x is not an array of square matrices. Computing the result raises it where a matrix has NaN or infinity, or the
+        iteration does not converge.
+
+    See Also
+    --------
+    eigh : of Hermitian matrices, with orthonormal eigenvectors.
+
+    Notes
+    -----
+    Balancing, reduction to Hessenberg form and the QR algorithm with double shifts (Golub & Van Loan, Matrix
+    Computations, chapter 7). The eigenvectors of a matrix that cannot be diagonalised are linearly dependent.
+
+    Examples
+    --------
+    >>> values, vectors = fe.linalg.eig(fe.asarray([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> values.tolist()
+    [1j, -1j]
+    >>> np.allclose(np.abs(vectors), 0.5**0.5)
+    True
+    """
+    return EigResult(*apply_all("eig", (square_matrices("eig", x),), {}))
+
+
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices.
 
@@ -136,6 +203,38 @@ def eigh(x: Array, /) -> EighResult:
     True
     """
     return EighResult(*apply_all("eigh", (square_matrices("eigh", x),), {}))
+
+
+def eigvals(x: Array, /) -> Array:
+    """Eigenvalues of square matrices.
+
+    Parameters
+    ----------
+    x : Array of shape (..., n, n)
+        The matrices.
+
+    Returns
+    -------
+    Array of shape (..., n)
+        The eigenvalues, complex and in no particular order. Those of a real matrix are real, with imaginary parts of
+        zero, or pairs of conjugates.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x is not an array of square matrices. Computing the result raises it where a matrix has NaN or infinity, or the
+        iteration does not converge.
+
+    See Also
+    --------
+    eigvalsh : of Hermitian matrices, real and ascending.
+
+    Examples
+    --------
+    >>> fe.linalg.eigvals(fe.asarray([[0.0, 1.0], [-1.0, 0.0]])).tolist()
+    [1j, -1j]
+    """
+    return apply("eigvals", (square_matrices("eigvals", x),), {})
 
 
 def eigvalsh(x: Array, /) -> Array:

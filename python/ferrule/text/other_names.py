@@ -32,7 +32,9 @@ OTHER_NAMES = {
     "cumulative_product": "cumulative_prod",
     "det": "linalg.det",
     "diagonal": "linalg.diagonal",
+    "eig": "linalg.eig",
     "eigh": "linalg.eigh",
+    "eigvals": "linalg.eigvals",
     "fabs": "abs",
     "fix": "trunc",
     "float_power": "pow",
@@ -143,8 +145,6 @@ _LACKING = {
 _OTHER_NAMES_OF_MODULES = {
     "linalg": {
         "cond": "svdvals(x)[..., 0] / svdvals(x)[..., -1]",
-        "eigvals": "eigvalsh(x), if x is symmetric",
-        "eig": "eigh(x), if x is symmetric",
         "lstsq": "pinv(a) @ b",
         "multi_dot": "ferrule.einsum",
         "norm": "vector_norm or matrix_norm",

@@ -29,7 +29,7 @@ SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
 # Ops that are used implicitly: a step's decomposition, a view's kernel, an update by indices or a mask.
 WITHIN_OTHERS = {"arange", "iota", "copy", "slice", "scatter", "masked_scatter", "sum_of_squares"}
 # Whether they have a result, and how exact it is, depends on the values: only cases of the kit have them.
-OF_CERTAIN_VALUES = {"cholesky", "det", "eigvalsh", "inv", "solve", "svdvals"}
+OF_CERTAIN_VALUES = {"cholesky", "det", "eigvals", "eigvalsh", "inv", "solve", "svdvals"}
 OF_CERTAIN_VALUES |= {"fft_complex", "fft_real", "fft_to_real"}
 # Programs have no complex numbers.
 OF_COMPLEX_NUMBERS = {"conj", "imag", "real"}

@@ -190,6 +190,8 @@ def test_tridiagonal_and_bidiagonal_matrices(n: int) -> None:
         ("inv", lambda n: np.ones((n, n)), "is singular"),
         ("eigh", lambda n: np.full((n, n), np.nan), "has no eigenvalues"),
         ("eigvalsh", lambda n: np.full((n, n), np.inf), "has no eigenvalues"),
+        ("eig", lambda n: np.full((n, n), np.nan), "has no eigenvalues"),
+        ("eigvals", lambda n: np.full((n, n), -np.inf), "has no eigenvalues"),
         ("svd", lambda n: np.full((n, n), np.nan), "has no singular values"),
         ("svdvals", lambda n: np.full((n, n), -np.inf), "has no singular values"),
     ],
@@ -204,7 +206,7 @@ def test_the_error_names_the_matrix(name: str, make: Callable[[int], Values], wh
         fe.eval(compute(fe.asarray(stack)))
 
 
-@each("name", ["cholesky", "qr", "eigh", "eigvalsh", "svd", "svdvals"])
+@each("name", ["cholesky", "qr", "eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"])
 def test_wrong_arguments(name: str) -> None:
     compute = getattr(fe.linalg, name)
     with pytest.raises(fe.InvalidArgumentError, match=rf"^linalg\.{name}: needs at least 2 dimensions"):
@@ -213,7 +215,7 @@ def test_wrong_arguments(name: str) -> None:
         compute([[1.0]])
     with pytest.raises(fe.DTypeError, match=rf"^linalg\.{name}: "):
         compute(fe.ones((2, 2), dtype="float16"))
-    if name in ("cholesky", "eigh", "eigvalsh"):
+    if name in ("cholesky", "eig", "eigh", "eigvals", "eigvalsh"):
         with pytest.raises(fe.InvalidArgumentError, match=rf"^linalg\.{name}: needs square matrices"):
             compute(fe.ones((2, 3)))
 

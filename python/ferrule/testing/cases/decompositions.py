@@ -7,26 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from ferrule.testing.model import eigenpairs
 from ferrule.testing.model.case import Case, Failing
-from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, numpy_dtype
+from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, narrow, numpy_dtype
 from ferrule.testing.model.exactness import Tolerance
 from ferrule.testing.model.problem import Problem
 from ferrule.testing.model.values import Domain
 from ferrule.testing.problems.decompositions import equations, rectangular, square
 
 DTYPES = (*PARTS.values(), *PARTS)
+COMPLEX = {part: whole for whole, part in PARTS.items()}
 DOMAIN = (Domain(-1, 1),)
 
 
 def adjoint(x: Values) -> Values:
     turned: Values = np.swapaxes(x.conj(), -1, -2)
     return turned
-
-
-def narrow(x: Values) -> Values:
-    """Convert to what LAPACK computes in: float64 or complex128."""
-    narrowed: Values = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
-    return narrowed
 
 
 # ---- inputs
@@ -275,6 +271,7 @@ CASES = [
     each
     for d in DTYPES
     for real in (PARTS.get(d, d),)
+    for complex_dtype in (COMPLEX.get(d, d),)
     for each in (
         case("solve", d, EQUATIONS, solve, OF_RESULT, fill=regular, errors=SINGULAR),
         case("inv", d, SQUARE, inv, OF_RESULT, fill=regular, errors=SINGULAR),
@@ -314,6 +311,40 @@ CASES = [
             fill=with_any_spectrum,
             output="eigenvectors",
             measured=eigenvector_property,
+        ),
+        case(
+            "eig",
+            d,
+            SQUARE,
+            eigenpairs.eigenvalues,
+            eigenpairs.OF_VALUES,
+            fill=eigenpairs.of_any_form,
+            output="eigenvalues",
+            result=complex_dtype,
+            measured=eigenpairs.value_property,
+            errors=NOT_FINITE,
+        ),
+        case(
+            "eig",
+            d,
+            SQUARE,
+            eigenpairs.vector_truth,
+            eigenpairs.OF_VECTORS,
+            fill=eigenpairs.of_any_form,
+            output="eigenvectors",
+            result=complex_dtype,
+            measured=eigenpairs.vector_property,
+        ),
+        case(
+            "eigvals",
+            d,
+            SQUARE,
+            eigenpairs.eigenvalues,
+            eigenpairs.OF_VALUES,
+            fill=eigenpairs.of_any_form,
+            result=complex_dtype,
+            measured=eigenpairs.value_property,
+            errors=NOT_FINITE,
         ),
         case("eigvalsh", d, SQUARE, eigenvalues, OF_LOWER, fill=with_any_spectrum, result=real, errors=NOT_FINITE),
         *(

@@ -112,6 +112,12 @@ def wide_of(dtype: str) -> np.dtype[Any]:
     return np.dtype(np.longdouble if dtype == "float64" else np.float64)
 
 
+def narrow(values: Values) -> Values:
+    """Convert to what LAPACK computes in: float64 or complex128."""
+    narrowed: Values = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    return narrowed
+
+
 def widen(values: Values) -> Values:
     """Widen floating-point and complex values for the oracle; other values are returned unchanged."""
     name = name_of(values.dtype)

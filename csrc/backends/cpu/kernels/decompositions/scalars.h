@@ -97,6 +97,12 @@ template <class R>
 HWY_INLINE R with_sign(R magnitude, R sign) {
   return __builtin_signbit(sign) ? -absolute(magnitude) : absolute(magnitude);
 }
+// The root of |a b|, for a and b up to about 1. It is exact for a = b, and does not underflow.
+template <class R>
+HWY_INLINE R geometric_mean(R a, R b) {
+  const R product = absolute(a * b);
+  return product >= least_normal_of<R> / epsilon_of<R> ? root(product) : root(absolute(a)) * root(absolute(b));
+}
 template <class T>
 HWY_INLINE bool is_zero(T x) {
   return real(x) == 0 && imaginary(x) == 0;
