@@ -77,7 +77,8 @@ class Array(_Base):
         """Return a snapshot that does not keep the memory of a larger array."""
         handle = self._handle
         if isinstance(handle, Symbol) and not handle.weak:
-            return handle.graph._record_all("copy", [self], [handle.dtype], {})[0]
+            copied: Array = handle.graph._record_all("copy", [self], [handle.dtype], {})[0]
+            return copied
         return self._anew(what, _ferrule.Array.copy)
 
     def _anew(self, what: str, make: Callable[[_ferrule.Array], _ferrule.Array]) -> Array:
