@@ -200,7 +200,6 @@ FAULTS = [
         "ScratchArena scratch(local == nullptr ? local : call.local.data);",
         "threads share the buffer of a row of halves",
         ("float16",),
-        "concurrent",
     ),
     Fault(
         "copy",
@@ -234,7 +233,7 @@ FAULTS = [
             "reduction/reduce.cpp",
             "plan_reduction(call.in[0], reduced_axes<Axes>(call)), Keep{});\n}\n\nfe_error* mean_of",
             "plan_reduction(call.in[0], reduced_axes<Axes>(call)),\n"
-            "    [](uint8_t holds) { return static_cast<uint8_t>(2 * holds); });\n}\n\nfe_error* mean_of",
+            "    [](uint8_t holds, auto) { return static_cast<uint8_t>(2 * holds); });\n}\n\nfe_error* mean_of",
             "stores 2 for true",
             ("bool",),
             "values",
