@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axes_of, flag, one_real, refuse_out, sizes
+from ferrule.array.attributes import flag, one_real, refuse_out, sizes
 from ferrule.array.recording import as_operand
 from ferrule.dtypes.classification import as_dtype
 from ferrule.errors import InvalidArgumentError
@@ -178,7 +177,7 @@ def _mean_of(caller: str, x: Array, where: Any, axis: Axes, keepdims: bool) -> A
     # The sum may leave the range although the mean is in it. The mean of all elements, with zeros in it, does not.
     of_all = reduction.mean(chosen, axis=axis, keepdims=True)
     is_finite = recording.apply("isfinite", (total,), {})
-    length = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(caller, axis, x.ndim)])
+    length = reduction.reduced_size(caller, x, axis)
     means = recording.apply("where", (is_finite, total / count, of_all * (length / count)), {})
     return _without(caller, means, axis, keepdims)
 
@@ -190,7 +189,7 @@ def _variance_of(
     center = _mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
     distance = _selected(caller, x - center, where, 0)
     # The division by a power of two is exact, so the division by the rest of the count is the only rounding.
-    length = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(caller, axis, x.ndim)])
+    length = reduction.reduced_size(caller, x, axis)
     first = 2.0 ** (length - 1 if length else 0).bit_length()
     part = reduction.sum_of_squares(distance, axis, True, first, root)
     rest = recording.apply("maximum", (_count_of(caller, where, x, axis) - less, 0), {}) / first

@@ -38,7 +38,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     result = resulting(x.dtype)
     if not _has_exact_sum("mean", x, axis):
         return cast(_reduce("mean", widened(x), axis, keepdims), result)
-    count = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of("mean", axis, x.ndim)])
+    count = reduced_size("mean", x, axis)
     total, wide = _reduce("sum", x, axis, keepdims), intermediate(x.dtype)
     if wide == np.float64:
         return cast(apply("divide", (cast(total, "float64"), count), {}), result)
@@ -128,8 +128,12 @@ def _has_exact_sum(op: str, x: Array, axis: Axes) -> bool:
     """Whether the elements are bools or integers whose sum fits into 64 bits."""
     if x.dtype.kind not in "biu" or x.dtype.itemsize > 4:
         return False
-    count = math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(op, axis, x.ndim)])
-    return not count >> 8 * (8 - x.dtype.itemsize)
+    return not reduced_size(op, x, axis) >> 8 * (8 - x.dtype.itemsize)
+
+
+def reduced_size(op: str, x: Array, axis: Axes) -> int:
+    """Return how many elements each result is reduced from."""
+    return math.prod(x.shape if axis is None else [x.shape[k] for k in axes_of(op, axis, x.ndim)])
 
 
 def _as_bools(op: str, x: Array) -> Array:

@@ -81,7 +81,7 @@ def _conditions(x: Values) -> Values:
 
 
 def _backward_error(x: Values, dtype: str) -> Values:
-    """Of each matrix, doubled for LAPACK's own error in float64."""
+    """Return the backward error of each matrix, doubled for LAPACK's own error in float64."""
     norms = np.linalg.svd(narrow(x), compute_uv=False).max(axis=-1, initial=1)
     return np.asarray(20 * max(x.shape[-1], 1) * 2.0 ** -FORMATS[PARTS[dtype]].digits * norms)
 

@@ -123,26 +123,8 @@ class RealSchur {
   R& at(int64_t i, int64_t j) { return h_[i * pitch_ + j]; }
   R size_at(int64_t i, int64_t j) { return absolute(at(i, j)); }
 
-  // The first row of the block that ends with `last`, above which the subdiagonal element is negligible.
   int64_t start_of_block(int64_t begin, int64_t last, int64_t end) {
-    const R tiny = least_normal_of<R> * (static_cast<R>(end - begin) / epsilon_of<R>);
-    int64_t k = last;
-    for (; k > begin; --k) {
-      const R below = size_at(k, k - 1);
-      if (below <= tiny) break;
-      R sum = size_at(k - 1, k - 1) + size_at(k, k);
-      if (sum == 0) {
-        if (k - 2 >= begin) sum += size_at(k - 1, k - 2);
-        if (k + 1 < end) sum += size_at(k + 1, k);
-      }
-      if (below > epsilon_of<R> * sum) continue;
-      const R above = size_at(k - 1, k), apart = absolute(at(k - 1, k - 1) - at(k, k)), here = size_at(k, k);
-      const R most = below > above ? below : above, least = below > above ? above : below;
-      const R far = here > apart ? here : apart, near = here > apart ? apart : here, size = far + most;
-      const R bound = epsilon_of<R> * (near * (far / size));
-      if (least * (most / size) <= (bound > tiny ? bound : tiny)) break;
-    }
-    return k;
+    return start_of_undivided_block<R>(h_, pitch_, begin, last, end, [](R x) { return absolute(x); });
   }
 
   void standardize(int64_t i) {

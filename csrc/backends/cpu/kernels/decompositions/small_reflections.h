@@ -157,5 +157,31 @@ void rotate_columns(int64_t begin, int64_t end, int64_t pitch, R c, R s, R* x) {
   }
 }
 
+// The first row of the block of the Hessenberg matrix h that ends with row `last`: the subdiagonal element above it is
+// negligible. `size_of` is the absolute value of an element, or another norm of its two parts.
+template <class R, class T, class Size>
+int64_t start_of_undivided_block(const T* h, int64_t pitch, int64_t begin, int64_t last, int64_t end, Size size_of) {
+  const auto at = [&](int64_t i, int64_t j) { return h[i * pitch + j]; };
+  const auto size_at = [&](int64_t i, int64_t j) { return size_of(at(i, j)); };
+  const R tiny = least_normal_of<R> * (static_cast<R>(end - begin) / epsilon_of<R>);
+  int64_t k = last;
+  for (; k > begin; --k) {
+    const R below = size_at(k, k - 1);
+    if (below <= tiny) break;
+    R sum = size_at(k - 1, k - 1) + size_at(k, k);
+    if (sum == 0) {
+      if (k - 2 >= begin) sum += size_at(k - 1, k - 2);
+      if (k + 1 < end) sum += size_at(k + 1, k);
+    }
+    if (below > epsilon_of<R> * sum) continue;
+    const R above = size_at(k - 1, k), apart = size_of(at(k - 1, k - 1) - at(k, k)), here = size_at(k, k);
+    const R most = below > above ? below : above, least = below > above ? above : below;
+    const R far = here > apart ? here : apart, near = here > apart ? apart : here, size = far + most;
+    const R bound = epsilon_of<R> * (near * (far / size));
+    if (least * (most / size) <= (bound > tiny ? bound : tiny)) break;
+  }
+  return k;
+}
+
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -142,8 +142,8 @@ void triangular_eigenvector(const Cx<R>* t, int64_t pitch, int64_t n, int64_t j,
   row[j] = {R(1), R(0)};
   BackSubstitution<Cx<R>, WholeVector<Cx<R>>>(t, pitch, n, t[j * pitch + j], {row}, j + 1).run(j);
 }
-// Of a 2 x 2 block at j, rows j and j + 1 become the real and the imaginary part of the eigenvector of the eigenvalue
-// with positive imaginary part.
+// For a 2 x 2 block at j, rows j and j + 1 become the real and the imaginary part of the eigenvector whose eigenvalue
+// has a positive imaginary part.
 template <class R>
 void triangular_eigenvector(const R* t, int64_t pitch, int64_t n, int64_t j, R* x) {
   const R* const diagonal = t + j * pitch + j;
