@@ -1,5 +1,6 @@
 #include "core/compiler/passes.h"
 #include "core/compiler/rewrite.h"
+#include "ops/table.h"
 
 #include <algorithm>
 #include <bit>
