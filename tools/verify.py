@@ -20,7 +20,7 @@ from tools.steps import Sample, Stage
 VERIFIED = ROOT / ".ci" / "verified"
 # The paths that only some stages read; no other is run again after a change there. Who changes a list of steps runs it.
 READ_BY = {
-    r"^(docs|\.ci|\.github)/|^(CONTRIBUTING|SECURITY)\.md$": (),
+    r"^(docs|examples/chat|\.ci|\.github)/|^(CONTRIBUTING|SECURITY)\.md$": (),
     r"^tests/mutation/": ("faults",),
     r"^tools/(all_tests|lint|stages|steps|verify)\.py$": (),
     r"^(README|CHANGELOG)\.md$|^tests/wheels/": ("wheels",),

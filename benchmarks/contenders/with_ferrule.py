@@ -8,7 +8,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 from chat import find_model
-from llama import PARTS, Llama, Sizes, room_for
+from llama import PART, Llama, Sizes, room_for
 from minilm import MiniLM
 from model_files import find_model_files
 
@@ -57,8 +57,8 @@ class Contender:
 
         def read(ids: Any, position: int) -> None:
             nonlocal state
-            for begin in range(0, len(ids), PARTS[-1]):
-                part = fe.asarray(ids[None, begin : begin + PARTS[-1]], device=self.device)
+            for begin in range(0, len(ids), PART):
+                part = fe.asarray(ids[None, begin : begin + PART], device=self.device)
                 _, keys, values = state
                 state = model.read(part, keys, values, position + begin, part.shape[1] - 1, empty)
             fe.eval(state[0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import ferrule as fe
 import numpy as np
-from llama import PARTS, Llama, room_for
+from llama import Llama, room_for
 from numpy.typing import NDArray
 from sampling import Sampling
 from tokens import Tokens
@@ -77,10 +77,9 @@ class Conversations:
         begin = time.perf_counter()
         done, length = 0, rows.shape[1]
         while done < length:
-            left = length - done
-            part = next((size for size in PARTS if size >= left), PARTS[-1])
+            part = self._model.part_for(length - done)
             ids = np.zeros((len(rows), part), np.int64)
-            count = min(left, part)
+            count = min(length - done, part)
             ids[:, :count] = rows[:, done : done + count]
             scores = self._read(ids, count)
             done += count

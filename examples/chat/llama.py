@@ -44,14 +44,18 @@ class Sizes:
         )
 
 
-PARTS = (16, 64, 256)  # how many tokens of a prompt are read at once: one graph each, and one for a single token
+PART = 256  # how many tokens of a prompt are read at once at most
 
 
 def room_for(tokens: int) -> int:
     """The room of caches for so many tokens: whole parts, as the last part of a prompt may be longer than the prompt,
     and as graphs are compiled for each size.
     """
-    return -(-tokens // PARTS[-1]) * PARTS[-1]
+    return round_up(tokens, PART)
+
+
+def round_up(count: int, step: int) -> int:
+    return -(-count // step) * step
 
 
 class Layer:
@@ -94,6 +98,16 @@ class Llama:
         room = room_for(context)
         self.cosines, self.sines = fe.rope_table(room, sizes.head, base=sizes.base, device=device)  # (R, D / 2)
         self.read = fe.graph(self._read, donate=(1, 2), device=device)
+        self._parts: set[int] = set()
+
+    def part_for(self, tokens: int) -> int:
+        """How many tokens to read at once when so many are left. Each number has its graph; one that was read before is
+        used again if it is at most twice as long, since reading in vain costs less than another graph.
+        """
+        wanted = min(round_up(tokens, 8), PART)
+        part = min((known for known in self._parts if wanted <= known <= 2 * wanted), default=wanted)
+        self._parts.add(part)
+        return part
 
     def caches(self, conversations: int, room: int) -> tuple[fe.Array, fe.Array]:
         """Empty caches of keys and values: (layers, B, G, R, D)."""
