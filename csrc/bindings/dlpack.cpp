@@ -9,7 +9,9 @@
 
 #include "module_parts.h"
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -207,17 +209,23 @@ void check_fields(const dlpack::Tensor& tensor, dlpack::Device place) {
     refuse_capsule("byte_offset " + std::to_string(tensor.byte_offset) + " reaches further than memory");
 }
 
+bool has_memory(uintptr_t address) {
+#if defined(_WIN32)
+  MEMORY_BASIC_INFORMATION found{};
+  return VirtualQuery(reinterpret_cast<void*>(address), &found, sizeof found) != 0 && found.State == MEM_COMMIT;
+#else
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  return msync(reinterpret_cast<void*>(address - address % page), 1, MS_ASYNC) == 0 || errno != ENOMEM;
+#endif
+}
+
 // Refuses the address of host memory where the system has none. Null and addresses in the first pages are the core's.
 void check_address(uintptr_t address, uint64_t byte_offset) {
-#if !defined(_WIN32)
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  if (address < 65536 || msync(reinterpret_cast<void*>(address - address % page), 1, MS_ASYNC) == 0 || errno != ENOMEM)
-    return;
+  if (address < 65536 || has_memory(address)) return;
   std::array<char, 32> shown{};
   std::snprintf(shown.data(), shown.size(), "0x%llx", static_cast<unsigned long long>(address));
   refuse_capsule(std::string("there is no memory at address ") + shown.data() + ": data with byte_offset " +
                  std::to_string(byte_offset) + " reaches further than memory");
-#endif
 }
 
 bool is_empty(const dlpack::Tensor& tensor) {
