@@ -33,7 +33,7 @@ install(SCRIPT cmake/OwnModules.cmake)
 install(EXPORT ferruleTargets NAMESPACE ferrule:: DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
 configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake
                               INSTALL_DESTINATION ${FERRULE_INSTALL_CMAKE_DIR}
-                              PATH_VARS FERRULE_INSTALL_BACKEND_DIR)
+                              PATH_VARS FERRULE_INSTALL_BACKEND_DIR FERRULE_INSTALL_INCLUDE_DIR)
 write_basic_package_version_file(ferruleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfigVersion.cmake
               cmake/FerruleModule.cmake cmake/module_symbols.c.in cmake/module.map

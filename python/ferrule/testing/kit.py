@@ -218,21 +218,20 @@ def _is_sampled(check: str, level: str, sample: bool) -> bool:
 
 def sampled(names: Iterable[str]) -> set[str]:
     """Choose one case for each op and combination of element sizes, with a floating-point result where there is one.
-    Elementwise ops with the same number of inputs count as one op. For blocks that are only moved, one dtype stands
-    for all with as many elements and an even or an odd size."""
+    Elementwise ops with the same number of inputs count as one op. Where blocks are not converted, one dtype stands for
+    all with as many elements and an even or an odd size."""
     chosen: dict[tuple[object, ...], str] = {}
     for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
         case = all_cases()[name]
         is_elementwise = OP_ROWS[case.op]["kind"] == "elementwise"
         what = len(case.dtypes) if is_elementwise else (case.op, case.variant, case.output)
-        is_moved = case.result in BLOCKS and case.op != "astype"
-        sizes = tuple(_size(dtype, is_moved) for dtype in (*case.dtypes, case.result))
+        sizes = tuple(_size(dtype, case.op == "astype") for dtype in (*case.dtypes, case.result))
         chosen.setdefault((what, sizes), name)
     return set(chosen.values())
 
 
-def _size(dtype: str, is_moved: bool) -> tuple[int, ...]:
-    if is_moved and dtype in BLOCKS:
+def _size(dtype: str, is_converted: bool) -> tuple[int, ...]:
+    if dtype in BLOCKS and not is_converted:
         elements, size = BLOCKS[dtype]
         return elements, size % 2
     return (numpy_dtype(dtype).itemsize,)

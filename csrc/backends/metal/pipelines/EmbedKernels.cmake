@@ -1,9 +1,14 @@
-# ferrule_metal_embed_kernels(<out> a.metal ...): embeds the text of files, by their paths in the folder kernels/, in a
-# source that defines embedded_texts() of embedded_texts.h. Sets <out> to that source.
+# ferrule_metal_embed_kernels(<out> FOLDER <folder> a.metal ... [FOLDER ...]): embeds the text of files, by their paths in
+# the folder before them, in a source that defines embedded_texts() of embedded_texts.h. Sets <out> to that source.
 function(ferrule_metal_embed_kernels out)
   set(FERRULE_METAL_ROWS "")
+  set(folder "")
   foreach(name IN LISTS ARGN)
-    set(file ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name})
+    if(name STREQUAL FOLDER OR folder STREQUAL FOLDER)
+      set(folder ${name})
+      continue()
+    endif()
+    set(file ${folder}/${name})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(READ ${file} text)
     string(APPEND FERRULE_METAL_ROWS "      {\"${name}\", R\"METAL(${text})METAL\"},\n")

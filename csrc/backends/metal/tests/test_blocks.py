@@ -11,7 +11,7 @@ import pytest
 
 Run = Callable[..., str]
 
-BLOCKS = ("q8_0", "q4_0", "q4_K", "q6_K", "q5_1", "q3_K")
+BLOCKS = ("q8_0", "q4_0", "q4_K", "q6_K", "q5_1", "q3_K", "iq2_xs", "tq1_0")
 
 PRELUDE = """
 import warnings
@@ -20,7 +20,7 @@ import gguf
 from ferrule.testing.model import dtypes
 from ferrule.testing.model.values import blocks_with_scales
 
-BLOCKS = {name: dtypes.BLOCKS[name] for name in ("q8_0", "q4_0", "q4_K", "q6_K", "q5_1", "q3_K")}
+BLOCKS = {name: dtypes.BLOCKS[name] for name in ("q8_0", "q4_0", "q4_K", "q6_K", "q5_1", "q3_K", "iq2_xs", "tq1_0")}
 random = np.random.default_rng(5)
 def on_metal(x):
     return fe.asarray(x, device="metal:0")

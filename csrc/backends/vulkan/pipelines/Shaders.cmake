@@ -55,7 +55,8 @@ function(ferrule_vulkan_shaders out)
       set(header ${folder}/${name}.h)
       add_custom_command(
         OUTPUT ${header}
-        COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 ${uncalled} ${definitions} --depfile
+        COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 ${uncalled} ${definitions}
+                -I${FERRULE_SDK_DIR}/.. --depfile
                 ${folder}/${name}.d --variable-name ${array} -o ${header} ${source}
         DEPENDS ${source}
         DEPFILE ${folder}/${name}.d

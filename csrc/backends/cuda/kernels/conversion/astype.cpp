@@ -5,15 +5,14 @@
 #include "kernels/elementwise_plan.h"
 #include "kernels/planning.h"
 
-#include <algorithm>
-#include <string_view>
+#include <string>
 
 namespace ferrule::cuda {
 namespace {
 
 int64_t block_elements(const sdk::Operand& x) { return x.dtype_info().block_elements; }
 
-// Blocks of `x`, with strides in units of `unit` elements. The last axis is contiguous.
+// Groups of `elements` adjacent elements, with strides in units of `unit` elements. The last axis is contiguous.
 Layout layout_of_blocks(const sdk::Operand& x, int64_t elements, int64_t unit) {
   std::vector<int64_t> shape(x.shape().begin(), x.shape().end()), strides(x.strides().begin(), x.strides().end());
   shape.back() /= elements;
@@ -26,10 +25,6 @@ Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) 
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
   const std::string dtype = sdk::host->dtype_name(x.dtype());
-#define NAME(name, Block) #name,
-  constexpr std::string_view decoded[] = {DECODED_DTYPES(NAME)};
-#undef NAME
-  if (std::ranges::find(decoded, dtype) == std::end(decoded)) return refusal("it does not decode these blocks");
   Plan plan = plan_named("dequantize." + dtype);
   plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;

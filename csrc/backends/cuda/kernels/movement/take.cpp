@@ -1,4 +1,5 @@
 // Elements at indices along an axis.
+#include <ferrule/cpp/block_items.hpp>
 #include <ferrule/ops.h>
 
 #include "graphs/layout.h"
@@ -19,17 +20,18 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
-  if (x.dtype_info().block_elements != 1) return refusal("it takes no blocks");
   if (!indices.is("int32") && !indices.is("int64")) return refusal("the indices are neither int32 nor int64");
   Plan plan = plan_named("take.bytes");
+  if (x.dtype_info().block_elements != 1) plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
 
   const int64_t axis = node.attributes<fe_take_attributes>().axis;
   const auto at = static_cast<size_t>(axis), rank = static_cast<size_t>(x.rank());
-  const auto item = static_cast<int64_t>(x.item_size());
-  std::vector<int64_t> strides;  // in bytes
-  for (const int64_t stride : x.strides()) strides.push_back(stride * item);
-  const std::span<const int64_t> shape = x.shape(), steps = strides;
+  const bool is_block = x.dtype_info().block_elements != 1;
+  sdk::BlockItems items(x, x.dtype_info().block_bytes);
+  const auto item = is_block ? 1 : static_cast<int64_t>(x.item_size());
+  for (int64_t& stride : items.strides) stride *= item;
+  const std::span<const int64_t> shape = items.shape, steps = items.strides;  // in bytes
   // The last axes whose bytes are adjacent are the run.
   size_t run_axis = rank;
   int64_t run = item;
@@ -51,7 +53,7 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
   p.axis = axis;
   p.index_bytes = static_cast<uint32_t>(indices.item_size());
   p.op = node.id();
-  const auto bytes = static_cast<uint64_t>(out.count() * item);
+  const uint64_t bytes = p.outer_count * p.place_count * p.inner_count * p.run_bytes;
   Launch& launch = plan.launches.emplace_back(
       launch_of(plan.support.kernel, p, copying_blocks(bytes, p.alignment, capabilities), copying_threads));
   launch.reads(offsetof(TakeParameters, from), node.input_value(0));

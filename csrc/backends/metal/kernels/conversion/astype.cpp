@@ -13,11 +13,10 @@ struct Parameters {
 Plan plan_dequantize(const PlannedNode& node) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
-  if (!has_block_file(x.dtype())) return refusal("it does not decode these blocks");
   Plan plan = plan_named("dequantize");
   plan.support.row_inputs = {0};
   constexpr int64_t items = 8;  // as in dequantize.metal
-  const Parameters p = {ItemsOfBlocks(x, x.shape(), 1).layout(), static_cast<uint64_t>(out.count() / items)};
+  const Parameters p = {layout_of(sdk::BlockItems(x, 1)), static_cast<uint64_t>(out.count() / items)};
   if (p.count > 0)
     plan.launches.push_back(kernel_dispatch("conversion/dequantize", "dequantize", block_format(x.dtype()), p,
                                             {node.input_value(0)}, {node.output_value(0)}, p.count));

@@ -1,5 +1,5 @@
-// Decodes blocks to float32. A thread converts eight adjacent elements. The including text has a file of
-// block_formats/.
+// Decodes blocks to float32. A thread converts eight adjacent elements. The including text has
+// block_weights.metal.
 #include "interface.metal"
 
 #define ITEMS 8
@@ -9,7 +9,7 @@ struct Parameters {
   ulong count;    // of groups of ITEMS elements
 };
 
-kernel void dequantize(device const ushort* from [[buffer(0)]], device float* to [[buffer(1)]],
+kernel void dequantize(device const BLOCK_WORD* from [[buffer(0)]], device float* to [[buffer(1)]],
                        constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const ulong number = THREAD_NUMBER;
   if (number >= p.count) return;

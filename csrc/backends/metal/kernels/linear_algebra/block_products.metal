@@ -2,8 +2,8 @@
 // weights are decoded, and rounded if A is a half, and an element is added up in the order of products.metal: the bits
 // are those of the product with the decoded B, whatever the tile.
 //
-// Defined in front: Stored and element_at, for A; IS_SEGMENTED and IS_SPLIT, as in products.metal; SEGMENT; a file of
-// block_formats/; WEIGHT(x), the decoded x in the dtype of A; A_ALONG_K, whether elements of A that are adjacent in
+// Defined in front: Stored and element_at, for A; IS_SEGMENTED and IS_SPLIT, as in products.metal; SEGMENT;
+// block_weights.metal; WEIGHT(x), the decoded x in the dtype of A; A_ALONG_K, whether elements of A that are adjacent in
 // memory are adjacent along K; TILE_M and TILE_N, the size of a tile of the result.
 #pragma once
 #include "interface.metal"
@@ -39,7 +39,7 @@ inline Place place_of(constant Parameters& p, ulong tile) {
 
 // The blocks of a column, from block number `block` on. Beyond the last column it is the last one, of which the results
 // are not stored; the same holds for rows of A.
-inline device const ushort* column_at(device const ushort* b, long start, constant Parameters& p, uint n, uint block) {
+inline device const BLOCK_WORD* column_at(device const BLOCK_WORD* b, long start, constant Parameters& p, uint n, uint block) {
   return b + start + long(min(n, p.n - 1)) * p.b_column + long(block) * BLOCK_WORDS;
 }
 inline float a_at(device const Stored* a, long start, constant Parameters& p, uint m, uint k) {

@@ -51,9 +51,9 @@ std::optional<Plan> plan_block_product(const PlannedNode& node) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (node.writers() == nullptr || !computes_in_float(a) || out.count() == 0) return std::nullopt;
   const auto blocks = sdk::find_decoded_blocks(node, 1, static_cast<size_t>(b.rank() - 2), *node.writers());
-  if (!blocks || !has_block_file(blocks->dtype)) return std::nullopt;
-  const int64_t elements = sdk::host->dtype_info(blocks->dtype)->block_elements, words = block_words(blocks->dtype);
-  const auto words_of = [&](int64_t count) { return count / elements * words; };
+  if (!blocks) return std::nullopt;
+  const fe_dtype_info& dtype = *sdk::host->dtype_info(blocks->dtype);
+  const auto words_of = [&](int64_t count) { return count / dtype.block_elements * BlockWords(dtype).count; };
 
   const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
   Parameters p = {.a_batches = batches_of(a, out),

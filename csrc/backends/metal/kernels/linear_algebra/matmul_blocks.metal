@@ -8,7 +8,7 @@
 #define THREADS (ACROSS * DOWN)
 #define ITEMS 8  // weights that a thread decodes at once
 
-kernel void matmul_blocks(device const Stored* a [[buffer(0)]], device const ushort* b [[buffer(1)]],
+kernel void matmul_blocks(device const Stored* a [[buffer(0)]], device const BLOCK_WORD* b [[buffer(1)]],
                           OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   // One extra column, so that threads that write along K do not conflict in one bank.

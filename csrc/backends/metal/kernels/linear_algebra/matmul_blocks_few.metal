@@ -10,11 +10,11 @@
 // do not conflict in one bank.
 #define PITCH (((WORDS + 1) / 2 | 1) * 2)
 
-kernel void matmul_blocks_few(device const Stored* a [[buffer(0)]], device const ushort* b [[buffer(1)]],
+kernel void matmul_blocks_few(device const Stored* a [[buffer(0)]], device const BLOCK_WORD* b [[buffer(1)]],
                               OPERAND_PARAMETERS, constant Parameters& p [[buffer(30)]], GRID_PARAMETERS) {
   const Operands operands = OPERANDS;
   FERRULE_THREADGROUP(float, rows, [TILE_M * DEPTH]);
-  FERRULE_THREADGROUP(ushort, blocks, [TILE_N * PITCH]);
+  FERRULE_THREADGROUP(BLOCK_WORD, blocks, [TILE_N * PITCH]);
   const Place place = place_of(p, group_number(group, groups));
   if (place.batch >= p.batches) return;  // the whole threadgroup returns
   const long a_start = offset_in(p.a_batches, place.batch), b_start = p.b_first + offset_in(p.b_batches, place.batch);

@@ -47,15 +47,13 @@ std::optional<Parameters> tiled(const Layout& from, size_t item_size) {
 
 Plan plan_copy_blocks(const PlannedNode& node) {
   const sdk::Operand x = node.input(0), out = node.output(0);
-  if (!has_words(x)) return refusal("it copies blocks in words of two bytes");
   Plan plan = plan_named("copy");
   plan.support.row_inputs = {0};
-  const int64_t words = block_words(x.dtype());
-  const CopyParameters p = {ItemsOfBlocks(x, x.shape(), words).layout(),
-                            ItemsOfBlocks(out, out.shape(), words).layout(),
-                            static_cast<uint64_t>(out.count() / block_elements(out) * words)};
+  const BlockWords words(x.dtype_info());
+  const CopyParameters p = {layout_of(sdk::BlockItems(x, words.count)), layout_of(sdk::BlockItems(out, words.count)),
+                            static_cast<uint64_t>(out.count() / block_elements(out) * words.count)};
   if (p.count > 0)
-    plan.launches.push_back(movement_dispatch("copy", "copy_items", word_definition(), p, {node.input_value(0)},
+    plan.launches.push_back(movement_dispatch("copy", "copy_items", words.item_definition(), p, {node.input_value(0)},
                                               {node.output_value(0)}, p.count));
   return plan;
 }

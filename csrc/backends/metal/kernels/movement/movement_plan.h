@@ -9,8 +9,6 @@ namespace ferrule::metal {
 inline std::string item_definition(const sdk::Operand& operand) {
   return "typedef " + std::string(formats().of_bits(operand).stored) + " Item;\n";
 }
-// The definition of `Item` for words of blocks (kernels/block_formats.h).
-inline std::string word_definition() { return "typedef ushort Item;\n"; }
 // The definition of `Index` for indices in memory, which are int32 or int64.
 inline std::string index_definition(const sdk::Operand& indices) {
   return std::string("typedef ") + (indices.item_size() == 8 ? "long" : "int") + " Index;\n";

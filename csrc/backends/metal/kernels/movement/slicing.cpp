@@ -51,7 +51,6 @@ Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities&) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (x.dtype() != out.dtype() || x.rank() != out.rank()) return refusal("the result is not a slice of x");
-  if (is_block(x) && !has_words(x)) return refusal("it copies blocks in words of two bytes");
   Plan plan = plan_named("slicing");
   Slice p{};
   std::vector<uint32_t> reads = {node.input_value(0)};
@@ -59,12 +58,13 @@ Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities&) {
   p.result = node.output_value(0);
   if (is_block(x)) {
     plan.support.row_inputs = {0};
-    const int64_t elements = block_elements(x), words = block_words(x.dtype());
-    p.from = ItemsOfBlocks(x, out.shape(), words).layout();
-    p.to = ItemsOfBlocks(out, out.shape(), words).layout();
-    p.count = static_cast<uint64_t>(out.count() / elements * words);
-    for (Start& start : p.starts) start.stride = start.stride / elements * words;  // the last axis is taken whole
-    add_slice(plan, node, word_definition(), p, std::move(reads), 1, false);
+    const int64_t elements = block_elements(x);
+    const BlockWords words(x.dtype_info());
+    p.from = layout_of(sdk::BlockItems(x, out.shape(), words.count));
+    p.to = layout_of(sdk::BlockItems(out, words.count));
+    p.count = static_cast<uint64_t>(out.count() / elements * words.count);
+    for (Start& start : p.starts) start.stride = start.stride / elements * words.count;  // the last axis is taken whole
+    add_slice(plan, node, words.item_definition(), p, std::move(reads), 1, false);
     return plan;
   }
   const std::string item = item_definition(out);

@@ -1,6 +1,7 @@
 // Elements at indices along an axis: one index for all of a slice, or one for each element.
 #include <ferrule/ops.h>
 
+#include "kernels/block_formats.h"
 #include "kernels/movement/movement_plan.h"
 
 namespace ferrule::metal {
@@ -23,22 +24,28 @@ Plan plan_take(const PlannedNode& node, const Capabilities&) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
-  if (x.dtype_info().block_elements != 1) return refusal("it takes no blocks");
   if (!are_indices(indices)) return refusal("the indices are neither int32 nor int64");
   Plan plan = plan_named("take");
-  const std::string definitions = item_definition(out) + index_definition(indices);
+  const BlockWords words(x.dtype_info());
+  if (is_block(x)) plan.support.row_inputs = {0};
+  const std::string definitions =
+      (is_block(x) ? words.item_definition() : item_definition(out)) + index_definition(indices);
   if (out.count() == 0) return plan;
   const int64_t axis = node.attributes<fe_take_attributes>().axis;
   const auto at = static_cast<size_t>(axis);
-  const auto count = static_cast<uint64_t>(out.count());
-  const Take p = {.outer = layout_of(x.shape().first(at), x.strides().first(at)),
-                  .inner = layout_of(x.shape().subspan(at + 1), x.strides().subspan(at + 1)),
+  const sdk::BlockItems items(x, words.count);
+  const std::span<const int64_t> shape = items.shape, strides = items.strides;
+  const auto inner_count = static_cast<uint64_t>(product_of(shape.subspan(at + 1)));
+  const auto index_count = static_cast<uint64_t>(indices.count());
+  const uint64_t count = static_cast<uint64_t>(product_of(shape.first(at))) * index_count * inner_count;
+  const Take p = {.outer = layout_of(shape.first(at), strides.first(at)),
+                  .inner = layout_of(shape.subspan(at + 1), strides.subspan(at + 1)),
                   .indices = layout_of(indices),
                   .count = count,
-                  .inner_count = static_cast<uint64_t>(product_of(x.shape().subspan(at + 1))),
-                  .index_count = static_cast<uint64_t>(indices.count()),
-                  .size = x.shape()[at],
-                  .stride = x.strides()[at],
+                  .inner_count = inner_count,
+                  .index_count = index_count,
+                  .size = shape[at],
+                  .stride = strides[at],
                   .axis = axis,
                   .result = node.output_value(0),
                   .unused = 0};

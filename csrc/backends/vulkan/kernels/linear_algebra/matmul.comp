@@ -1,5 +1,7 @@
-// Matrix products through shared memory. A workgroup computes a tile of the result.
-// variants: f32 f16 bf16 f64 u8 u16 u32 u64
+// Matrix products through shared memory. A workgroup computes a tile of the result. In the variant f32_blocks, b has
+// blocks, which are decoded on their way: a column is a row of blocks along K, b_row is the first byte, and the other
+// strides of b are in bytes, too.
+// variants: f32 f16 bf16 f64 u8 u16 u32 u64 f32_blocks
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../shader_interface.glsl"
@@ -16,6 +18,12 @@ layout(constant_id = 7) const bool A_ALONG_K = true;
 layout(constant_id = 8) const bool B_ALONG_K = false;
 layout(constant_id = 9) const bool SEGMENTED = false;  // as in matmul.glsl
 layout(constant_id = 10) const bool SPLIT = false;
+#ifdef VARIANT_blocks
+#define DTYPE_CONSTANT 11
+layout(constant_id = 12) const uint BLOCK_ELEMENTS = 32;
+layout(constant_id = 13) const uint BLOCK_BYTES = 18;
+#include "../block_weights.glsl"
+#endif
 
 // One extra column, so that invocations that write along K do not conflict in one bank.
 shared Value a_tile[STEP * (TILE_M + 1)];
@@ -36,7 +44,11 @@ void main() {
   if (batch >= p.batches) return;
   uint segment = uint(group - batch * segments);
   uint64_t a = push.addresses.at[p.a_batches.value] + uint64_t(offset_in(p.a_batches, batch) * ITEM_BYTES);
+#ifdef VARIANT_blocks
+  uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(p.b_row + offset_in(p.b_batches, batch));
+#else
   uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(offset_in(p.b_batches, batch) * ITEM_BYTES);
+#endif
 
   // The elements of an invocation are as far apart as there are invocations in that direction.
   const uint across = TILE_N / OWN_N, down = TILE_M / OWN_M;
@@ -54,6 +66,15 @@ void main() {
         value = value_at(a + bytes_to(m, p.a_row, k, p.a_column));
       a_tile[along * (TILE_M + 1) + row] = value;
     }
+#ifdef VARIANT_blocks
+    for (uint i = own; i < STEP / 8 * TILE_N; i += size) {
+      uint column = i / (STEP / 8), along = i % (STEP / 8) * 8, n = first_n + column, k = first_k + along;
+      if (n >= p.n || k >= stop) continue;  // the results of these columns are not stored; K has whole blocks
+      float weights[8];
+      decode(b + uint64_t(int64_t(n) * p.b_column) + k / BLOCK_ELEMENTS * BLOCK_BYTES, k % BLOCK_ELEMENTS, weights);
+      for (uint j = 0; j < 8; ++j) b_tile[(along + j) * (TILE_N + 1) + column] = weights[j];
+    }
+#else
     for (uint i = own; i < STEP * TILE_N; i += size) {
       uint along = B_ALONG_K ? i % STEP : i / TILE_N, column = B_ALONG_K ? i / STEP : i % TILE_N;
       uint n = first_n + column, k = first_k + along;
@@ -62,6 +83,7 @@ void main() {
         value = value_at(b + bytes_to(k, p.b_row, n, p.b_column));
       b_tile[along * (TILE_N + 1) + column] = value;
     }
+#endif
     barrier();
     for (uint along = 0; along < STEP; ++along) {
       Value rows[OWN_M], columns[OWN_N];
@@ -87,7 +109,7 @@ void main() {
 
   // Set once per row and not once per element: drivers unroll loops over arrays in registers, and the spliced code may
   // be long.
-  operands = Operands(push.parameters + uint64_t(PARAMETER_BYTES));
+  operands = Operands(push.parameters + uint64_t(PARAMETER_BYTES + p.codebook_bytes));
   partials = scratch_address() + segment * (p.batches * p.m * p.n) * VALUE_BYTES;
   for (uint i = 0; i < OWN_M; ++i) {
     uint m = first_m + own_m + i * down;

@@ -1,10 +1,13 @@
 // Matrix products, and the elementwise ops that are fused to them. The choice of the tile and the splitting of K among
 // workgroups do not change the result (matmul.comp).
+#include <ferrule/cpp/decoded_blocks.hpp>
 #include <ferrule/ops.h>
 
 #include <bit>
+#include <optional>
 
 #include "graphs/elementwise_body.h"
+#include "../block_weights.h"
 #include "../planning.h"
 
 namespace ferrule::vulkan {
@@ -14,7 +17,7 @@ struct Parameters {
   Layout a_batches, b_batches;
   int64_t a_row, a_column, b_row, b_column, to_row, to_column;
   uint64_t batches;
-  uint32_t m, n, k, reserved;
+  uint32_t m, n, k, codebook_bytes;
 };
 static_assert(sizeof(Parameters) == 344, "PARAMETER_BYTES of matmul.comp");
 struct Segments {
@@ -85,6 +88,23 @@ Layout batches_of(uint32_t value, const sdk::Operand& x, const sdk::Operand& out
   return layout_of(value, out.shape().first(leading), strides);
 }
 
+// The blocks that a product of float32 reads in place of the decoded B; the parameters become those of
+// matmul.f32_blocks.
+std::optional<sdk::DecodedBlocks> read_blocks(const PlannedNode& node, Parameters& p) {
+  const sdk::Operand b = node.input(1);
+  if (!b.is("float32") || node.writers() == nullptr) return std::nullopt;
+  const auto blocks = sdk::find_decoded_blocks(node, 1, static_cast<size_t>(b.rank() - 2), *node.writers());
+  if (!blocks) return std::nullopt;
+  const fe_dtype_info& dtype = *sdk::host->dtype_info(blocks->dtype);
+  p.b_batches.value = blocks->value;
+  for (uint32_t axis = 0; axis < p.b_batches.rank; ++axis)
+    p.b_batches.strides[axis] = bytes_to_block(dtype, p.b_batches.strides[axis]);
+  p.b_row = bytes_to_block(dtype, blocks->first);
+  p.b_column = bytes_to_block(dtype, p.b_column);
+  p.codebook_bytes = static_cast<uint32_t>(codebook_of(sdk::host->dtype_name(blocks->dtype)).size_bytes());
+  return blocks;
+}
+
 Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
   if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
@@ -111,11 +131,12 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
                   .m = static_cast<uint32_t>(m),
                   .n = static_cast<uint32_t>(n),
                   .k = static_cast<uint32_t>(k),
-                  .reserved = 0};
+                  .codebook_bytes = 0};
+  const auto blocks = read_blocks(node, p);
   const bool is_cooperative = a.is("float16") && !capabilities.cooperative_matrices.empty();
-  if (p.n < p.m && p.n <= 16 && !is_cooperative) transpose(p);
+  if (p.n < p.m && p.n <= 16 && !is_cooperative && !blocks) transpose(p);
   const uint64_t value = std::max<uint64_t>(4, a.item_size()), segments = quotient_up(p.k, segment);
-  const bool in_subgroups = !is_cooperative && is_for_subgroups(p, a, capabilities);
+  const bool in_subgroups = !is_cooperative && !blocks && is_for_subgroups(p, a, capabilities);
   const Tile tile = is_cooperative ? cooperative_tile : in_subgroups ? few_tile(p) : tile_for(p, value, capabilities);
   const uint64_t count = static_cast<uint64_t>(out.count()), scratch = segments * count * value;
   const bool split = segments > 1 && tiles(p, tile) < busy && scratch <= max_scratch;
@@ -133,6 +154,14 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
     add_constants(product, {tile.m, tile.n, tile.own_m, tile.own_n, a_along_k, b_along_k});
   }
   add_constants(product, {segments > 1, split});
+  if (blocks) {
+    const fe_dtype_info& dtype = *sdk::host->dtype_info(blocks->dtype);
+    product.shader = "matmul.f32_blocks";
+    add_constants(product, {block_row(sdk::host->dtype_name(blocks->dtype)),
+                            static_cast<uint32_t>(dtype.block_elements), static_cast<uint32_t>(dtype.block_bytes)});
+    add_codebook(product, sdk::host->dtype_name(blocks->dtype));
+    plan.unread = {1};
+  }
   product.has_full_subgroups = is_cooperative || in_subgroups;
   plan.support.kernel = product.shader;
   set_grid(product, tiles(p, tile) * (split ? segments : 1) * tile.workgroup(), capabilities, tile.workgroup());

@@ -13,8 +13,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   int64_t a_row, a_column, b_row, b_column, to_row, to_column;
   uint64_t batches;
   uint m, n, k;
-  uint reserved;
-  Layout operands[];
+  uint codebook_bytes;
+  uint16_t codebook[];  // of blocks (../block_weights.glsl); behind it Layout operands[]
 };
 #define PARAMETER_BYTES 344
 

@@ -1,4 +1,5 @@
 // Elements at indices along an axis.
+#include <ferrule/cpp/block_items.hpp>
 #include <ferrule/ops.h>
 
 #include "graphs/layout.h"
@@ -18,23 +19,27 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
-  if (x.dtype_info().block_elements != 1) return refusal("it takes no blocks");
   if (!indices.is("int32") && !indices.is("int64")) return refusal("the indices are neither int32 nor int64");
-  Plan plan = plan_named(by_item_size("take", out));
+  // Blocks are moved in words of two bytes, or of one where they have an odd number of them.
+  const bool is_block = x.dtype_info().block_elements != 1;
+  const int64_t bytes_of_block = x.dtype_info().block_bytes, word = bytes_of_block % 2 == 0 ? 2 : 1;
+  Plan plan = plan_named(!is_block ? by_item_size("take", out) : word == 2 ? "take.u16" : "take.u8");
+  if (is_block) plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
   const int64_t axis = node.attributes<fe_take_attributes>().axis;
   const auto at = static_cast<size_t>(axis);
-  int64_t inner_count = 1;
-  for (size_t k = at + 1; k < x.shape().size(); ++k) inner_count *= x.shape()[k];
+  const sdk::BlockItems items(x, bytes_of_block / word);
+  const std::span<const int64_t> shape = items.shape, strides = items.strides;
+  const int64_t inner_count = product_of(shape.subspan(at + 1));
   const uint32_t value = node.input_value(0);
-  const Parameters p = {.outer = layout_of(value, x.shape().first(at), x.strides().first(at)),
-                        .inner = layout_of(value, x.shape().subspan(at + 1), x.strides().subspan(at + 1)),
+  const Parameters p = {.outer = layout_of(value, shape.first(at), strides.first(at)),
+                        .inner = layout_of(value, shape.subspan(at + 1), strides.subspan(at + 1)),
                         .indices = layout_of(node.input_value(1), indices),
-                        .count = out.count(),
+                        .count = product_of(shape.first(at)) * indices.count() * inner_count,
                         .inner_count = inner_count,
                         .index_count = indices.count(),
-                        .size = x.shape()[at],
-                        .stride = x.strides()[at],
+                        .size = shape[at],
+                        .stride = strides[at],
                         .axis = axis,
                         .to = node.output_value(0)};
   const auto bytes = static_cast<uint32_t>(indices.item_size());

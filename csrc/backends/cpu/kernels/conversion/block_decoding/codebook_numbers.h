@@ -2,7 +2,8 @@
 // bit of its sign; in iq1 the code of -1, 0 or 1, and the bit of the offset's sign.
 #pragma once
 
-#include "../../../codebooks.h"
+#include <ferrule/cpp/codebooks.hpp>
+
 #include "../../quantized_blocks.h"
 #include "bit_fields.h"
 
@@ -38,45 +39,45 @@ HWY_INLINE void put_iq3(uint32_t first, uint32_t second, uint32_t signs, uint8_t
 HWY_INLINE void part_numbers(const Block<DType::iq1_s>& block, int64_t k, uint8_t* to) {
   const uint32_t high = block.high[k], signs = (high & 0x8000) == 0 ? 0 : 255;
   for (int64_t i = 0; i < 4; ++i)
-    put_entry(iq1_codebook[block.low[4 * k + i] | (high >> 3 * i & 7) << 8], signs, to + 8 * i);
+    put_entry(sdk::iq1_codebook[block.low[4 * k + i] | (high >> 3 * i & 7) << 8], signs, to + 8 * i);
 }
 HWY_INLINE void part_numbers(const Block<DType::iq1_m>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint32_t high = half_of(block.high[2 * k + i / 2], i);
     const uint32_t signs = (high & 8) == 0 ? 0 : 255;
-    put_entry(iq1_codebook[block.low[4 * k + i] | (high & 7) << 8], signs, to + 8 * i);
+    put_entry(sdk::iq1_codebook[block.low[4 * k + i] | (high & 7) << 8], signs, to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq2_xxs>& block, int64_t k, uint8_t* to) {
   const uint8_t* part = block.parts[k];
   for (int64_t i = 0; i < 4; ++i)
-    put_entry(iq2_xxs_codebook[part[i]], with_even_sign(word_of(part + 4) >> 7 * i & 127), to + 8 * i);
+    put_entry(sdk::iq2_xxs_codebook[part[i]], with_even_sign(word_of(part + 4) >> 7 * i & 127), to + 8 * i);
 }
 HWY_INLINE void part_numbers(const Block<DType::iq2_xs>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint32_t number = block.numbers[4 * k + i];
-    put_entry(iq2_xs_codebook[number & 511], with_even_sign(number >> 9), to + 8 * i);
+    put_entry(sdk::iq2_xs_codebook[number & 511], with_even_sign(number >> 9), to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq2_s>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint32_t index = block.low[4 * k + i] | (block.high[k] >> 2 * i & 3u) << 8;
-    put_entry(iq2_s_codebook[index], block.signs[4 * k + i], to + 8 * i);
+    put_entry(sdk::iq2_s_codebook[index], block.signs[4 * k + i], to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq3_xxs>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint8_t* two = block.numbers + 8 * k + 2 * i;
     const uint32_t signs = with_even_sign(word_of(block.parts[k]) >> 7 * i & 127);
-    put_iq3(iq3_xxs_codebook[two[0]], iq3_xxs_codebook[two[1]], signs, to + 8 * i);
+    put_iq3(sdk::iq3_xxs_codebook[two[0]], sdk::iq3_xxs_codebook[two[1]], signs, to + 8 * i);
   }
 }
 HWY_INLINE void part_numbers(const Block<DType::iq3_s>& block, int64_t k, uint8_t* to) {
   for (int64_t i = 0; i < 4; ++i) {
     const uint8_t* two = block.low + 8 * k + 2 * i;
     const uint32_t high = block.high[k] >> 2 * i;
-    put_iq3(iq3_s_codebook[two[0] | (high & 1) << 8], iq3_s_codebook[two[1] | (high & 2) << 7], block.signs[4 * k + i],
-            to + 8 * i);
+    put_iq3(sdk::iq3_s_codebook[two[0] | (high & 1) << 8], sdk::iq3_s_codebook[two[1] | (high & 2) << 7],
+            block.signs[4 * k + i], to + 8 * i);
   }
 }
 
