@@ -140,7 +140,7 @@ KERNELS = {
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_ctrl_c_ends_one_kernel(run_python: Any, kernel: str, threads: str) -> None:
-    """The time is that of a loaded machine; on a free one it is a tenth of a second."""
+    """A kernel takes a minute; the interrupt a tenth of a second, longer on a loaded machine."""
     run_python(
         f"""
 import os, signal, threading, time
@@ -158,7 +158,7 @@ try:
     {KERNELS[kernel]}
 except KeyboardInterrupt:
     waited = time.monotonic() - sent
-    assert waited < 3, waited
+    assert waited < 10, waited
 else:
     raise AssertionError("not interrupted")
 assert (fe.ones(3) + 1).tolist() == [2, 2, 2]
