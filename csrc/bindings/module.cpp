@@ -32,6 +32,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_array_objects(module);
   bind_graphs(module);
   bind_dlpack(module);
+  bind_length_prefixed_texts(module);
   bind_mapped_file(module);
   bind_calls(module);
   bind_traces(module);

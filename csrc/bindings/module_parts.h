@@ -14,6 +14,7 @@ void bind_devices(py::module_& module);
 void bind_dlpack(py::module_& module);
 void bind_dtype_table(py::module_& module);
 void bind_graphs(py::module_& module);
+void bind_length_prefixed_texts(py::module_& module);
 void bind_load_report(py::module_& module);
 void bind_loading(py::module_& module);
 void bind_mapped_file(py::module_& module);

@@ -11,6 +11,7 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
+from ferrule import _ferrule
 from ferrule.array.host_memory import MAX_DIMENSIONS
 from ferrule.errors import InvalidArgumentError
 from ferrule.io.gguf_types import TensorType, type_of
@@ -249,22 +250,9 @@ class _Reader:
 
     def _texts(self, count: int, key: str) -> list[str]:
         """Many strings, such as a vocabulary: as `text`, with less work for each."""
-        found = []
-        length_at = struct.Struct("<Q").unpack_from
-        data, place = bytes(self._data), self.place
-        for number in range(count):
-            begin = place + 8
-            end = begin + length_at(data, place)[0] if begin <= len(data) else begin
-            if end > len(data):
-                self.place = place
-                length = self.number("<Q", f"the length of string {number + 1} of {key!r}")
-                self._require(length, f"string {number + 1} of {key!r}")
-                end = begin + length
-                data = bytes(self._data)
-            try:
-                found.append(data[begin:end].decode())
-            except UnicodeDecodeError as error:
-                self.refuse(f"string {number + 1} of {key!r} is not UTF-8: {error}", begin)
-            place = end
-        self.place = place
-        return found
+        found: list[str] = []
+        while True:
+            self.place = _ferrule.read_texts(self._data, self.place, count - len(found), found)
+            if len(found) == count:
+                return found
+            found.append(self.text(f"string {len(found) + 1} of {key!r}"))  # reads more of the file, or refuses it
