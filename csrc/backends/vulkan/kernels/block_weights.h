@@ -1,4 +1,4 @@
-// What block_weights.glsl needs of the host.
+// The constant and the parameters that the host passes to block_weights.glsl.
 #pragma once
 
 #include <ferrule/cpp/codebooks.hpp>

@@ -1,5 +1,7 @@
 // Conversion between dtypes: from and to blocks, and as an elementwise op.
 
+#include <ferrule/cpp/block_items.hpp>
+
 #include "graphs/layout.h"
 #include "kernels/conversion/blocks.h"
 #include "kernels/elementwise_plan.h"
@@ -12,26 +14,21 @@ namespace {
 
 int64_t block_elements(const sdk::Operand& x) { return x.dtype_info().block_elements; }
 
-// Groups of `elements` adjacent elements, with strides in units of `unit` elements. The last axis is contiguous.
-Layout layout_of_blocks(const sdk::Operand& x, int64_t elements, int64_t unit) {
-  std::vector<int64_t> shape(x.shape().begin(), x.shape().end()), strides(x.strides().begin(), x.strides().end());
-  shape.back() /= elements;
-  strides.back() = elements;
-  for (int64_t& stride : strides) stride /= unit;
-  return layout_of(shape, strides);
-}
-
 Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
-  const std::string dtype = sdk::host->dtype_name(x.dtype());
-  Plan plan = plan_named("dequantize." + dtype);
+  const sdk::DTypeInfo* const row = x.dtype_row();
+  if (row == nullptr) return refusal("the dtype is newer than this module");
+  Plan plan = plan_named("dequantize");
   plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
-  const int64_t elements = block_elements(x);
+  const sdk::BlockItems blocks(x, 1);
   DequantizeParameters p{};
-  p.blocks = layout_of_blocks(x, elements, elements);
-  p.count = static_cast<uint64_t>(out.count() / elements);
+  p.blocks = layout_of(blocks.shape, blocks.strides);
+  p.count = static_cast<uint64_t>(out.count() / 8);
+  p.dtype_row = static_cast<uint32_t>(row - sdk::dtype_table);
+  p.in_block = static_cast<uint32_t>(block_elements(x) / 8);
+  p.block_bytes = row->block_bytes;
   Launch& launch = plan.launches.emplace_back(
       launch_of(plan.support.kernel, p, blocks_for(static_cast<uint64_t>(out.count()), 256, 8, capabilities), 256));
   launch.reads(offsetof(DequantizeParameters, from), node.input_value(0));
@@ -47,7 +44,8 @@ Plan plan_quantize(const PlannedNode& node, const Capabilities& capabilities) {
   if (out.count() == 0) return plan;
   const int64_t elements = block_elements(out);
   QuantizeParameters p{};
-  p.blocks = layout_of_blocks(x, elements, 1);
+  const sdk::ElementGroups groups(x, elements);
+  p.blocks = layout_of(groups.shape, groups.strides);
   p.count = static_cast<uint64_t>(x.count() / elements);
   Launch& launch = plan.launches.emplace_back(
       launch_of(plan.support.kernel, p, blocks_for(static_cast<uint64_t>(x.count()), 256, 4, capabilities), 256));

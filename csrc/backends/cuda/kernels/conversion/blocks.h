@@ -37,8 +37,11 @@ struct BlockQ6K {
 
 struct DequantizeParameters {
   Address from, to;
-  Layout blocks;  // of the array, in blocks
-  uint64_t count;
+  Layout blocks;       // of the array, in blocks
+  uint64_t count;      // of groups of eight elements
+  uint32_t dtype_row;  // of sdk::dtype_table
+  uint32_t in_block;   // groups of a block
+  uint32_t block_bytes, unused;
 };
 
 struct QuantizeParameters {

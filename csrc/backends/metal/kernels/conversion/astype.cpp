@@ -28,10 +28,9 @@ Plan plan_quantize(const PlannedNode& node) {
   if (!x.is("float32") || !(out.is("q8_0") || out.is("q4_0"))) return refusal("only float32 becomes q8_0 or q4_0");
   Plan plan = plan_named("quantize");
   plan.support.row_inputs = {0};
-  std::vector<int64_t> shape(x.shape().begin(), x.shape().end()), strides(x.strides().begin(), x.strides().end());
-  shape.back() /= block_elements(out);
-  strides.back() = block_elements(out);
-  const Parameters p = {layout_of(shape, strides), static_cast<uint64_t>(x.count() / block_elements(out))};
+  const sdk::ElementGroups groups(x, block_elements(out));
+  const Parameters p = {layout_of(groups.shape, groups.strides),
+                        static_cast<uint64_t>(x.count() / block_elements(out))};
   const std::string function = "quantize_" + std::string(sdk::host->dtype_name(out.dtype()));
   if (p.count > 0)
     plan.launches.push_back(kernel_dispatch("conversion/quantize", function, "", p, {node.input_value(0)},

@@ -53,7 +53,7 @@ std::optional<Plan> plan_block_product(const PlannedNode& node) {
   const auto blocks = sdk::find_decoded_blocks(node, 1, static_cast<size_t>(b.rank() - 2), *node.writers());
   if (!blocks) return std::nullopt;
   const fe_dtype_info& dtype = *sdk::host->dtype_info(blocks->dtype);
-  const auto words_of = [&](int64_t count) { return count / dtype.block_elements * BlockWords(dtype).count; };
+  const auto words_of = [&](int64_t count) { return count / dtype.block_elements * sdk::BlockWords(dtype).count; };
 
   const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
   Parameters p = {.a_batches = batches_of(a, out),

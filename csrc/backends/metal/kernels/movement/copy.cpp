@@ -49,11 +49,11 @@ Plan plan_copy_blocks(const PlannedNode& node) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   Plan plan = plan_named("copy");
   plan.support.row_inputs = {0};
-  const BlockWords words(x.dtype_info());
+  const sdk::BlockWords words(x.dtype_info());
   const CopyParameters p = {layout_of(sdk::BlockItems(x, words.count)), layout_of(sdk::BlockItems(out, words.count)),
                             static_cast<uint64_t>(out.count() / block_elements(out) * words.count)};
   if (p.count > 0)
-    plan.launches.push_back(movement_dispatch("copy", "copy_items", words.item_definition(), p, {node.input_value(0)},
+    plan.launches.push_back(movement_dispatch("copy", "copy_items", item_definition(words), p, {node.input_value(0)},
                                               {node.output_value(0)}, p.count));
   return plan;
 }

@@ -59,12 +59,12 @@ Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities&) {
   if (is_block(x)) {
     plan.support.row_inputs = {0};
     const int64_t elements = block_elements(x);
-    const BlockWords words(x.dtype_info());
+    const sdk::BlockWords words(x.dtype_info());
     p.from = layout_of(sdk::BlockItems(x, out.shape(), words.count));
     p.to = layout_of(sdk::BlockItems(out, words.count));
     p.count = static_cast<uint64_t>(out.count() / elements * words.count);
     for (Start& start : p.starts) start.stride = start.stride / elements * words.count;  // the last axis is taken whole
-    add_slice(plan, node, words.item_definition(), p, std::move(reads), 1, false);
+    add_slice(plan, node, item_definition(words), p, std::move(reads), 1, false);
     return plan;
   }
   const std::string item = item_definition(out);

@@ -26,10 +26,10 @@ Plan plan_take(const PlannedNode& node, const Capabilities&) {
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
   if (!are_indices(indices)) return refusal("the indices are neither int32 nor int64");
   Plan plan = plan_named("take");
-  const BlockWords words(x.dtype_info());
+  const sdk::BlockWords words(x.dtype_info());
   if (is_block(x)) plan.support.row_inputs = {0};
   const std::string definitions =
-      (is_block(x) ? words.item_definition() : item_definition(out)) + index_definition(indices);
+      (is_block(x) ? item_definition(words) : item_definition(out)) + index_definition(indices);
   if (out.count() == 0) return plan;
   const int64_t axis = node.attributes<fe_take_attributes>().axis;
   const auto at = static_cast<size_t>(axis);

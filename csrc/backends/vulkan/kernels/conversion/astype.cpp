@@ -1,4 +1,6 @@
 // Conversion between dtypes: from and to blocks, and as an elementwise op.
+#include <ferrule/cpp/block_items.hpp>
+
 #include "../block_weights.h"
 #include "../elementwise.h"
 #include "../planning.h"
@@ -21,14 +23,6 @@ struct QuantizeParameters {
 };
 static_assert(offsetof(QuantizeParameters, to) == sizeof(Layout) + 8);
 
-// Groups of `elements` adjacent elements, with strides in elements. The last axis is contiguous.
-Layout layout_of_groups(uint32_t value, const sdk::Operand& x, int64_t elements) {
-  std::vector<int64_t> shape(x.shape().begin(), x.shape().end()), strides(x.strides().begin(), x.strides().end());
-  shape.back() /= elements;
-  strides.back() = elements;
-  return layout_of(value, shape, strides);
-}
-
 Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0), out = node.output(0);
   if (!out.is("float32")) return refusal("blocks become float32 alone");
@@ -37,12 +31,12 @@ Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) 
   plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
   const fe_dtype_info blocks = x.dtype_info();
-  DequantizeParameters p = {.blocks = layout_of_groups(node.input_value(0), x, blocks.block_elements),
-                            .count = out.count() / 8,
-                            .in_block = static_cast<uint32_t>(blocks.block_elements / 8),
-                            .to = node.output_value(0)};
-  for (uint32_t axis = 0; axis < p.blocks.rank; ++axis)
-    p.blocks.strides[axis] = bytes_to_block(blocks, p.blocks.strides[axis]);
+  sdk::BlockItems items(x, 1);
+  for (int64_t& stride : items.strides) stride *= blocks.block_bytes;
+  const DequantizeParameters p = {.blocks = layout_of(node.input_value(0), items.shape, items.strides),
+                                  .count = out.count() / 8,
+                                  .in_block = static_cast<uint32_t>(blocks.block_elements / 8),
+                                  .to = node.output_value(0)};
   plan.launches.push_back(dispatch_of(plan.support.kernel, p, {p.blocks.value}, p.to, {block_row(dtype)}));
   add_codebook(plan.launches.back(), dtype);
   set_grid(plan.launches.back(), static_cast<uint64_t>(p.count), capabilities);
@@ -56,7 +50,8 @@ Plan plan_quantize(const PlannedNode& node, const Capabilities& capabilities) {
   plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
   const int64_t elements = out.dtype_info().block_elements;
-  const QuantizeParameters p = {.blocks = layout_of_groups(node.input_value(0), x, elements),
+  const sdk::ElementGroups groups(x, elements);
+  const QuantizeParameters p = {.blocks = layout_of(node.input_value(0), groups.shape, groups.strides),
                                 .count = x.count() / elements,
                                 .to = node.output_value(0)};
   plan.launches.push_back(dispatch_of(plan.support.kernel, p, {p.blocks.value}, p.to));

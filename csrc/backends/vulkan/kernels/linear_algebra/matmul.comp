@@ -1,6 +1,5 @@
 // Matrix products through shared memory. A workgroup computes a tile of the result. In the variant f32_blocks, b has
-// blocks, which are decoded on their way: a column is a row of blocks along K, b_row is the first byte, and the other
-// strides of b are in bytes, too.
+// blocks, which are decoded on their way: a column is a row of blocks along K, and the strides of b are in bytes.
 // variants: f32 f16 bf16 f64 u8 u16 u32 u64 f32_blocks
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -45,7 +44,7 @@ void main() {
   uint segment = uint(group - batch * segments);
   uint64_t a = push.addresses.at[p.a_batches.value] + uint64_t(offset_in(p.a_batches, batch) * ITEM_BYTES);
 #ifdef VARIANT_blocks
-  uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(p.b_row + offset_in(p.b_batches, batch));
+  uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(p.b_first + offset_in(p.b_batches, batch));
 #else
   uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(offset_in(p.b_batches, batch) * ITEM_BYTES);
 #endif

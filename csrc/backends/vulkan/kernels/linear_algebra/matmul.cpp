@@ -15,11 +15,11 @@ namespace {
 
 struct Parameters {
   Layout a_batches, b_batches;
-  int64_t a_row, a_column, b_row, b_column, to_row, to_column;
+  int64_t a_row, a_column, b_row, b_column, to_row, to_column, b_first;
   uint64_t batches;
   uint32_t m, n, k, codebook_bytes;
 };
-static_assert(sizeof(Parameters) == 344, "PARAMETER_BYTES of matmul.comp");
+static_assert(sizeof(Parameters) == 352, "PARAMETER_BYTES of matmul.comp");
 struct Segments {
   uint64_t count;
   uint32_t segments, reserved;
@@ -99,7 +99,7 @@ std::optional<sdk::DecodedBlocks> read_blocks(const PlannedNode& node, Parameter
   p.b_batches.value = blocks->value;
   for (uint32_t axis = 0; axis < p.b_batches.rank; ++axis)
     p.b_batches.strides[axis] = bytes_to_block(dtype, p.b_batches.strides[axis]);
-  p.b_row = bytes_to_block(dtype, blocks->first);
+  p.b_first = bytes_to_block(dtype, blocks->first);
   p.b_column = bytes_to_block(dtype, p.b_column);
   p.codebook_bytes = static_cast<uint32_t>(codebook_of(sdk::host->dtype_name(blocks->dtype)).size_bytes());
   return blocks;
@@ -127,6 +127,7 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
                   .b_column = from_end(b.strides(), 1),
                   .to_row = n,
                   .to_column = 1,
+                  .b_first = 0,
                   .batches = static_cast<uint64_t>(out.count() / m / n),
                   .m = static_cast<uint32_t>(m),
                   .n = static_cast<uint32_t>(n),

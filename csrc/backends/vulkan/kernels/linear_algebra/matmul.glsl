@@ -11,12 +11,13 @@
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Layout a_batches, b_batches;
   int64_t a_row, a_column, b_row, b_column, to_row, to_column;
+  int64_t b_first;  // of blocks, in bytes
   uint64_t batches;
   uint m, n, k;
   uint codebook_bytes;
   uint16_t codebook[];  // of blocks (../block_weights.glsl); behind it Layout operands[]
 };
-#define PARAMETER_BYTES 344
+#define PARAMETER_BYTES 352
 
 // Spliced in where K is split: stores the sum of a segment for matmul_segments.comp.
 uint64_t partials;  // an address

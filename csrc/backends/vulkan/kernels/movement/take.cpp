@@ -20,15 +20,14 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
   if (!indices.is("int32") && !indices.is("int64")) return refusal("the indices are neither int32 nor int64");
-  // Blocks are moved in words of two bytes, or of one where they have an odd number of them.
   const bool is_block = x.dtype_info().block_elements != 1;
-  const int64_t bytes_of_block = x.dtype_info().block_bytes, word = bytes_of_block % 2 == 0 ? 2 : 1;
-  Plan plan = plan_named(!is_block ? by_item_size("take", out) : word == 2 ? "take.u16" : "take.u8");
+  const sdk::BlockWords words(x.dtype_info());
+  Plan plan = plan_named(!is_block ? by_item_size("take", out) : words.bytes == 2 ? "take.u16" : "take.u8");
   if (is_block) plan.support.row_inputs = {0};
   if (out.count() == 0) return plan;
   const int64_t axis = node.attributes<fe_take_attributes>().axis;
   const auto at = static_cast<size_t>(axis);
-  const sdk::BlockItems items(x, bytes_of_block / word);
+  const sdk::BlockItems items(x, words.count);
   const std::span<const int64_t> shape = items.shape, strides = items.strides;
   const int64_t inner_count = product_of(shape.subspan(at + 1));
   const uint32_t value = node.input_value(0);
