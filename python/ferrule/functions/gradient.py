@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
+from functools import reduce
 from typing import SupportsIndex
 
 import numpy as np
@@ -80,13 +83,24 @@ def _along(x: Array, axis: int, step: float | Array, order: int) -> Array:
     if isinstance(step, (Array, np.ndarray)) and step.ndim > 0:
         return _by_coordinates(x, axis, as_operand("gradient", step, x), order)
     width = step if isinstance(step, (Array, np.generic)) else one_real(step, "gradient", "the spacing")
-    inside = (part(2, length - 2) - part(0, length - 2)) / (2 * width)
+    inside = _slope([(1, part(2, length - 2)), (-1, part(0, length - 2))], 2 * width)
     if order == 1:
-        first, last = (part(at + 1, 1) - part(at, 1) for at in (0, length - 2))
+        first, last = (_slope([(1, part(at + 1, 1)), (-1, part(at, 1))], width) for at in (0, length - 2))
     else:
-        first = part(1, 1) * 2 - part(0, 1) * 1.5 - part(2, 1) * 0.5
-        last = part(-1, 1) * 1.5 - part(-2, 1) * 2 + part(-3, 1) * 0.5
-    return cast(concat([first / width, inside, last / width], axis=axis), x.dtype)
+        first = _slope([(2, part(1, 1)), (-1.5, part(0, 1)), (-0.5, part(2, 1))], width)
+        last = _slope([(1.5, part(-1, 1)), (-2, part(-2, 1)), (0.5, part(-3, 1))], width)
+    return cast(concat([first, inside, last], axis=axis), x.dtype)
+
+
+def _slope(terms: Sequence[tuple[float, Array]], width: float | Array) -> Array:
+    """Return the sum of factors times arrays, divided by a width. The sum may be out of range."""
+
+    def quotient(scale: float) -> Array:
+        products = [y * (factor * scale) for factor, y in terms]
+        return reduce(operator.add, products) / (width * scale)
+
+    slope = quotient(1)
+    return apply("where", (apply("isfinite", (slope,), {}), slope, quotient(0.25)), {})
 
 
 def _by_coordinates(x: Array, axis: int, places: Array, order: int) -> Array:
@@ -113,7 +127,9 @@ def _by_coordinates(x: Array, axis: int, places: Array, order: int) -> Array:
     else:
         inside = cut(x, 0, 0)
     if order == 1:
-        first, last = ((cut(x, at + 1, 1) - cut(x, at, 1)) / cut(widths, at, 1) for at in (0, length - 2))
+        first, last = (
+            _slope([(1, cut(x, at + 1, 1)), (-1, cut(x, at, 1))], cut(widths, at, 1)) for at in (0, length - 2)
+        )
     else:
         a, b = cut(widths, 0, 1), cut(widths, 1, 1)
         first = (

@@ -187,11 +187,11 @@ def _variance_of(
 ) -> Array:
     """Return the variance of the elements that count, or its root; x is of a dtype of `intermediate`."""
     center = _mean_of(caller, x, where, axis, True) if mean is None else as_operand(caller, mean, x)
-    distance = _selected(caller, x - center, where, 0)
+    half = _selected(caller, x * 0.5 - center * 0.5, where, 0)  # the distance itself may leave the range
     # The division by a power of two is exact, so the division by the rest of the count is the only rounding.
     length = reduction.reduced_size(caller, x, axis)
     first = 2.0 ** (length - 1 if length else 0).bit_length()
-    part = reduction.sum_of_squares(distance, axis, True, first, root)
+    part = reduction.sum_of_squares(half, axis, True, first / 4, root)
     rest = recording.apply("maximum", (_count_of(caller, where, x, axis) - less, 0), {}) / first
     return _without(caller, part / (recording.apply("sqrt", (rest,), {}) if root else rest), axis, keepdims)
 

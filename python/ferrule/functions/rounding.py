@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import SupportsIndex
 
 import numpy as np
@@ -12,6 +13,7 @@ from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_inexact
 from ferrule.functions.conversion import cast
 from ferrule.functions.creation import zeros_like
+from ferrule.functions.intermediate_dtypes import widened
 
 __all__ = ["round"]
 
@@ -30,7 +32,7 @@ def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
     -------
     Array
         The rounded elements, in the dtype and shape of x. As in NumPy, floating-point elements are multiplied by a
-        power of ten, rounded and divided.
+        power of ten, rounded and divided; those whose product leaves the range stay.
 
     Raises
     ------
@@ -50,8 +52,16 @@ def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
         return _to_tens(x, 10**-places) if places < 0 else apply("round", (x,), {})
     if places == 0:
         return apply("round", (x,), {})
-    scale = 10.0 ** abs(places)
-    return apply("round", (x * scale,), {}) / scale if places > 0 else apply("round", (x / scale,), {}) * scale
+    wide = widened(x)
+    greatest = float(np.finfo(wide.dtype).max)
+    scale = 10.0 ** abs(places) if abs(places) < 309 else math.inf
+    if places < 0:
+        result = apply("round", (wide / scale,), {}) * scale if scale <= greatest else wide * 0.0
+        is_rounded = apply("isfinite", (wide,), {})
+    else:  # numbers whose product leaves the range have no more decimals
+        scaled = wide * scale if scale <= greatest else wide * math.inf
+        result, is_rounded = apply("round", (scaled,), {}) / scale, apply("isfinite", (scaled,), {})
+    return cast(apply("where", (is_rounded, result, wide), {}), x.dtype)
 
 
 def _to_tens(x: Array, unit: int) -> Array:

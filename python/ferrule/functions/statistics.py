@@ -9,14 +9,14 @@ import numpy as np
 
 from ferrule.array.array import Array, Axes
 from ferrule.array.attributes import axis_of, one_real
-from ferrule.array.recording import apply, as_companion, as_operand
+from ferrule.array.recording import apply, apply_all, as_companion, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
 from ferrule.functions.counting import sorted_position
 from ferrule.functions.intermediate_dtypes import intermediate, resulting, widened
 from ferrule.functions.interpolation import between
 from ferrule.functions.movement import broadcast_to, concat, reshape, take
-from ferrule.functions.reduction import mean, sum as sum_of
+from ferrule.functions.reduction import max as max_of, mean
 from ferrule.functions.sorting import argsort
 from ferrule.functions.type_information import result_type
 
@@ -67,9 +67,21 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
         shares = reshape(shares, [-1 if k == place else 1 for k in range(x.ndim)])
         shares = broadcast_to(shares, x.shape)
     dtype = result_type(resulting(x.dtype), resulting(shares.dtype))
-    x, shares = widened(x), widened(shares)
-    total = sum_of(shares, axis=axis, keepdims=keepdims)
-    return cast(sum_of(x * shares, axis=axis, keepdims=keepdims) / total, dtype)
+    x, shares = widened(x), _at_most_one(widened(shares), axis)
+    # A sum of numbers may leave the range although their average is in it. A mean does not.
+    weighted, share = (mean(each, axis=axis, keepdims=keepdims) for each in (x * shares, shares))
+    return cast(weighted / share, dtype)
+
+
+def _at_most_one(weights: Array, axis: Axes) -> Array:
+    """Return the weights of each slice times a power of two, so that none has a size above 1, and if there are normal
+    numbers among them, not all are small.
+    """
+    limits = np.finfo(weights.dtype)
+    greatest = max_of(abs(weights), axis=axis, keepdims=True, initial=float(limits.tiny))
+    greatest = apply("minimum", (greatest, float(limits.max) / 8), {})  # so that the power of two is a normal number
+    mantissa, _ = apply_all("frexp", (greatest,), {})
+    return weights * (mantissa / greatest) * 0.125
 
 
 def interp(

@@ -58,6 +58,11 @@ NORMS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = 
     "corrected std": (lambda x, axis: fe.std(x, axis=axis, correction=1), lambda x, axis: x.std(axis, ddof=1)),
     "nanstd": (lambda x, axis: fe.nanstd(x, axis=axis), lambda x, axis: x.std(axis)),
     "nanmean": (_without_nan(fe.nanmean), lambda x, axis: x.mean(axis)),
+    "nanstd beside NaN": (_without_nan(fe.nanstd), lambda x, axis: x.std(axis)),
+    "average": (
+        lambda x, axis: fe.average(x, axis=axis, weights=abs(x)),
+        lambda x, axis: np.sum(x * np.abs(x), axis=axis) / np.sum(np.abs(x), axis=axis),
+    ),
     "norm": (lambda x, axis: fe.linalg.vector_norm(x, axis=axis), of_order(2)),
     "norm of order 3": (lambda x, axis: fe.linalg.vector_norm(x, axis=axis, ord=3), of_order(3)),
     "norm of order 1.5": (lambda x, axis: fe.linalg.vector_norm(x, axis=axis, ord=1.5), of_order(1.5)),
@@ -141,6 +146,21 @@ def test_matrix_norms_and_masked_deviations_of_large_numbers_are_right() -> None
     assert fe.linalg.matrix_norm(fe.asarray(x)).item() == pytest.approx(5e200)
     assert fe.asarray(x).std(where=fe.asarray(x) != 0).item() == pytest.approx(3.5e200)
     assert fe.asarray(x).std(mean=fe.asarray([[0.0]], dtype="float64")).item() == pytest.approx(2.5e200)
+
+
+@each("dtype", ["float32", "float64"])
+def test_differences_and_products_with_powers_of_ten_may_leave_the_range(dtype: str) -> None:
+    large, tiny = (float(number) for number in (np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal))
+    x = fe.asarray([-large, large, large, -large], dtype=dtype)
+    assert fe.gradient(x).tolist() == [math.inf, large, -large, -math.inf]
+    assert fe.gradient(x, 4.0).tolist() == [large / 2, large / 4, -large / 4, -large / 2]
+    edges = fe.gradient(x, 8.0, edge_order=2)[np.array([0, 3])].tolist()
+    assert edges == pytest.approx([3 * (large / 8), -3 * (large / 8)], rel=EPSILON[dtype])
+    for decimals in (2, 40, 400):
+        assert fe.round(x, decimals).tolist() == x.tolist()
+    assert fe.round(fe.asarray([1.5, tiny, 0.0, -math.inf], dtype=dtype), 400).tolist() == [1.5, tiny, 0, -math.inf]
+    assert fe.round(x, -400).tolist() == [0] * 4
+    assert fe.average(fe.asarray([1, 3], dtype=dtype), weights=fe.asarray([tiny] * 2, dtype=dtype)).item() == 2
 
 
 def test_what_is_not_in_range_stays_infinite_or_nan() -> None:
