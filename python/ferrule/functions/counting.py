@@ -11,7 +11,7 @@ from ferrule.array.array import Array
 from ferrule.array.attributes import flag, one_integer, one_real
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
-from ferrule.dtypes.classification import is_floating
+from ferrule.dtypes.classification import is_floating, is_inexact
 from ferrule.errors import DTypeError, InvalidArgumentError
 from ferrule.functions.asarray import asarray
 from ferrule.functions.compaction import nonzero
@@ -57,7 +57,8 @@ def bincount(
     Returns
     -------
     Array
-        int64 counts, or sums in the dtype of the weights. Floating-point weights are added in float64.
+        int64 counts, or sums of the weights: of bools and integers in 64 bits, of other dtypes in their own.
+        Floating-point weights are added in float64.
 
     Raises
     ------
@@ -103,6 +104,8 @@ def bincount(
         added = as_operand("bincount", weights, x)
         if added.shape != keys.shape:
             raise InvalidArgumentError(f"bincount: x has the shape {keys.shape}, and weights have {added.shape}")
+        if not is_inexact(added.dtype):
+            added = cast(added, "uint64" if added.dtype.kind == "u" else "int64")
     return recording.apply("bincount", (keys, added), {"size": size})
 
 
@@ -171,8 +174,9 @@ def histogram(
     is_last = recording.apply("equal", (values, edges[-1]), {})
     place = recording.apply("where", (is_last, count - 1, place), {})
     added = None if weights is None else reshape(as_operand("histogram", weights, x), (x.size,))
-    hist = bincount(place, added, length=count)
-    if flag(density, "histogram", "density"):
+    is_density = flag(density, "histogram", "density")
+    hist = bincount(place, added if added is None or not is_density else widened(added), length=count)
+    if is_density:
         dtype, wide = result_type(values.dtype, edges.dtype), widened(edges)
         hist = cast(cast(hist, intermediate(values.dtype)) / (wide[1:] - wide[:-1]) / hist.sum(), dtype)
     return Histogram(hist, edges)

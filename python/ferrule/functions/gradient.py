@@ -15,7 +15,7 @@ from ferrule.array.recording import apply, as_operand
 from ferrule.dtypes.classification import is_complex, is_floating
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
-from ferrule.functions.intermediate_dtypes import resulting
+from ferrule.functions.intermediate_dtypes import resulting, widened
 from ferrule.functions.movement import concat, reshape
 
 __all__ = ["gradient"]
@@ -57,7 +57,8 @@ def gradient(
     [0.0, 2.0, 6.0]
     """
     x = as_operand("gradient", x)
-    x = cast(x, resulting(x.dtype))
+    dtype = resulting(x.dtype)
+    x = widened(cast(x, dtype))
     order = one_integer(edge_order, "gradient", "edge_order")
     if order not in (1, 2):
         raise InvalidArgumentError(f"gradient: edge_order must be 1 or 2, not {order}")
@@ -67,7 +68,7 @@ def gradient(
         raise InvalidArgumentError(f"gradient: there are {len(steps)} spacings for {len(axes)} axes")
     if len(steps) == 1:
         steps = steps * len(axes)
-    results = tuple(_along(x, place, step, order) for place, step in zip(axes, steps, strict=True))
+    results = tuple(cast(_along(x, place, step, order), dtype) for place, step in zip(axes, steps, strict=True))
     return results[0] if len(axes) == 1 else results
 
 
@@ -89,7 +90,7 @@ def _along(x: Array, axis: int, step: float | Array, order: int) -> Array:
     else:
         first = _slope([(2, part(1, 1)), (-1.5, part(0, 1)), (-0.5, part(2, 1))], width)
         last = _slope([(1.5, part(-1, 1)), (-2, part(-2, 1)), (0.5, part(-3, 1))], width)
-    return cast(concat([first, inside, last], axis=axis), x.dtype)
+    return concat([first, inside, last], axis=axis)
 
 
 def _slope(terms: Sequence[tuple[float, Array]], width: float | Array) -> Array:
@@ -110,37 +111,24 @@ def _by_coordinates(x: Array, axis: int, places: Array, order: int) -> Array:
         raise InvalidArgumentError(f"gradient: axis {axis} has {length} elements, and its coordinates {places.shape}")
     if not is_floating(places.dtype):
         places = cast(places, "float64" if x.dtype.itemsize == 8 + 8 * is_complex(x.dtype) else "float32")
+    places = widened(places)
     widths = reshape(places[1:] - places[:-1], [-1 if k == axis else 1 for k in range(x.ndim)])
 
     def cut(y: Array, start: int, count: int) -> Array:
         start = start % y.shape[axis]
         return y[(slice(None),) * axis + (slice(start, start + count),)]
 
-    before, behind = cut(widths, 0, length - 2), cut(widths, 1, length - 2) if length > 2 else cut(widths, 0, 0)
-    if length > 2:
-        both, weight = before + behind, (behind - before) / (before * behind)
-        middle = apply(
-            "where", (apply("equal", (weight, 0), {}), 0, cut(x, 1, length - 2) * weight), {}
-        )  # NaN has no part
-        outer = cut(x, 2, length - 2) * (before / (behind * both)) - cut(x, 0, length - 2) * (behind / (before * both))
-        inside = outer + middle
-    else:
-        inside = cut(x, 0, 0)
-    if order == 1:
-        first, last = (
-            _slope([(1, cut(x, at + 1, 1)), (-1, cut(x, at, 1))], cut(widths, at, 1)) for at in (0, length - 2)
-        )
-    else:
-        a, b = cut(widths, 0, 1), cut(widths, 1, 1)
-        first = (
-            cut(x, 1, 1) * ((a + b) / (a * b))
-            - cut(x, 0, 1) * ((2 * a + b) / (a * (a + b)))
-            - cut(x, 2, 1) * (a / (b * (a + b)))
-        )
-        a, b = cut(widths, -2, 1), cut(widths, -1, 1)
-        last = (
-            cut(x, -1, 1) * ((2 * b + a) / (b * (a + b)))
-            - cut(x, -2, 1) * ((a + b) / (a * b))
-            + cut(x, -3, 1) * (b / (a * (a + b)))
-        )
-    return cast(concat([first, inside, last], axis=axis), x.dtype)
+    slopes = _slope([(1, cut(x, 1, length - 1)), (-1, cut(x, 0, length - 1))], widths)
+    first, last = cut(slopes, 0, 1), cut(slopes, -1, 1)
+    if length == 2:
+        return concat([first, last], axis=axis)
+    before, behind = cut(widths, 0, length - 2), cut(widths, 1, length - 2)
+    both = before + behind
+    # Between equal distances the middle has no part, so neither has a NaN there.
+    across = _slope([(1, cut(x, 2, length - 2)), (-1, cut(x, 0, length - 2))], both)
+    weighted = cut(slopes, 0, length - 2) * (behind / both) + cut(slopes, 1, length - 2) * (before / both)
+    inside = apply("where", (apply("equal", (before, behind), {}), across, weighted), {})
+    if order == 2:
+        first = first + (first - cut(slopes, 1, 1)) * (cut(before, 0, 1) / cut(both, 0, 1))
+        last = last + (last - cut(slopes, -2, 1)) * (cut(behind, -1, 1) / cut(both, -1, 1))
+    return concat([first, inside, last], axis=axis)

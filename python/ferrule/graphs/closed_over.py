@@ -11,6 +11,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
+from ferrule.array.host_memory import may_change
 from ferrule.array.symbols import Symbol
 from ferrule.graphs.changing_values import gives_changing_values
 from ferrule.graphs.code_paths import Path, paths_in
@@ -31,7 +32,7 @@ class Read(NamedTuple):
     `place`: a cell, an object with attributes, a dict, list or tuple, or the global variables. `name`:
     "cell_contents", the attribute, the key or index, or None for the length. `known`: of an array its handle, of a
     number or text _VALUES, of NumPy's memory that can be written to some of its bytes, and otherwise None: then only
-    the object is compared.
+    the object is compared, such as a function, a dtype or None.
     """
 
     place: Any
@@ -111,10 +112,10 @@ class _Reader:
 
     def _root(self, place: Any, name: Any, label: str) -> Any:
         value = _contents_of(place) if isinstance(place, CellType) else place[name]
+        self._note(place, name, value, label, is_inside=False)
         if isinstance(value, _FUNCTIONS):
             self.read(value)
         else:
-            self._note(place, name, value, label, is_inside=False)
             self._add_root(value, label)
         return value
 
@@ -138,7 +139,7 @@ class _Reader:
         elif isinstance(value, _CONTAINERS):
             self._note(value, None, len(value), f"len({label})", is_inside=True)
             for name, item in _items_of(value) if len(value) <= _MOST_NUMBERS else ():
-                if isinstance(item, _VALUES):
+                if not isinstance(item, (Array, np.ndarray)) and not _may_hold(item):
                     self._note(value, name, item, f"{label}[{name!r}]", is_inside=True)
 
     def _note(self, place: Any, name: Any, value: Any, label: str, is_inside: bool) -> None:
@@ -148,7 +149,7 @@ class _Reader:
         if isinstance(value, Array):
             known = value._handle
         elif isinstance(value, np.ndarray):
-            known = _ferrule.sample_of(value) if value.flags.writeable else None
+            known = _ferrule.sample_of(value) if may_change(value) else None
         elif isinstance(value, _VALUES):
             known = _VALUES
         self.reads[id(place), repr(name)] = Read(place, name, value, known, label, is_inside)
@@ -208,7 +209,7 @@ def _unwrapped(function: Any) -> tuple[Any, Any, list[functools.partial[Any]]]:
 
 def _is_watched(value: Any) -> bool:
     """Whether a place with this value is compared in each call."""
-    return isinstance(value, (Array, np.ndarray, *_VALUES)) or _may_hold(value)
+    return not isinstance(value, ModuleType)
 
 
 def _may_hold(value: Any) -> bool:
@@ -236,7 +237,7 @@ def _item(holder: Any, name: Any) -> tuple[Any, Any] | None:
 def _attribute(holder: Any, name: str) -> tuple[Any, Any] | None:
     """Return the place of an attribute and its value; the place is None if it is not expected to change.
 
-    Properties are not called: the result is None.
+    Properties are not called: the result is None. Modules are asked: NumPy imports some of its own when they are read.
     """
     own = getattr(holder, "__dict__", None)
     if isinstance(own, dict) and name in own:
@@ -249,6 +250,11 @@ def _attribute(holder: Any, name: str) -> tuple[Any, Any] | None:
                 return (holder, getattr(holder, name)) if hasattr(holder, name) else None
             if isinstance(value, FunctionType):
                 return None, MethodType(value, holder)
+    if isinstance(holder, ModuleType):
+        try:
+            return None, getattr(holder, name)
+        except (AttributeError, ImportError):
+            return None
     if isinstance(holder, type) or gives_changing_values(holder):
         return holder if isinstance(holder, type) else None, getattr(holder, name, None)
     return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from ferrule.array.array import Array
 from ferrule.array.attributes import one_integer
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions import views
+from ferrule.functions.basic_keys import plain_key
 from ferrule.functions.reduction import sum
 
 __all__ = ["diagonal", "trace"]
@@ -50,12 +51,32 @@ def _diagonal(caller: str, x: Array, offset: SupportsIndex) -> Array:
         raise InvalidArgumentError(f"{caller}: needs at least 2 dimensions: {array.shape}")
     rows, columns = array.shape[-2:]
     length = max(0, min(rows - max(0, -place), columns - max(0, place)))
-    shape = (*array.shape[:-2], rows * columns)
-    flat = views.cut(array, views.Reshaped(shape))
-    if length == 0:
-        return flat[..., :0]
-    first = place if place >= 0 else -place * columns
-    return flat[..., first : first + (length - 1) * (columns + 1) + 1 : columns + 1]
+    return views.cut(array, _Diagonal(place if place >= 0 else -place * columns, length))
+
+
+class _Diagonal(NamedTuple):
+    """A step of views (views.py): `length` elements of a diagonal, from element number `first` of a matrix on."""
+
+    first: int
+    length: int
+
+    def of(self, x: Array) -> Array:
+        return views.apply_steps(x, self._steps(x))
+
+    def back(self, x: Array, part: Array) -> Array:
+        return views.replace_part(x, self._steps(x), part)
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> views.Layout:
+        return (*shape[:-2], self.length), (*strides[:-2], strides[-2] + strides[-1])
+
+    def after(self, last: views.Step) -> None:
+        return None
+
+    def _steps(self, x: Array) -> tuple[views.Step, ...]:
+        *batches, rows, columns = x.shape
+        places = range(self.first, self.first + self.length * (columns + 1), columns + 1)
+        flat = views.Reshaped((*batches, rows * columns))
+        return flat, plain_key((*(range(size) for size in batches), places))
 
 
 def trace(x: Array, /, *, offset: SupportsIndex = 0, dtype: Any = None) -> Array:

@@ -11,7 +11,10 @@ from ferrule.array.attributes import axis_of, one_integer
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_companion
 from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError
+from ferrule.functions.conversion import cast
+from ferrule.functions.intermediate_dtypes import is_half, widened
 from ferrule.functions.movement import expand_dims, moveaxis, stack
+from ferrule.functions.type_information import result_type
 
 __all__ = ["cross", "outer"]
 
@@ -59,6 +62,9 @@ def cross(x1: Array, x2: Array, /, *, axis: SupportsIndex = -1) -> Array:
             raise InvalidArgumentError(
                 f"cross: vectors have 3 elements: {left.shape} and {right.shape}, axis {shown(place)}"
             )
+    dtype = result_type(left.dtype, right.dtype)
+    if is_half(dtype):
+        left, right = widened(left), widened(right)
     a, b = moveaxis(left, place, -1), moveaxis(right, place, -1)
 
     def difference(i: int, j: int) -> Array:
@@ -66,7 +72,7 @@ def cross(x1: Array, x2: Array, /, *, axis: SupportsIndex = -1) -> Array:
         return apply("subtract", products, {})
 
     result = stack([difference(1, 2), difference(2, 0), difference(0, 1)], axis=-1)
-    return moveaxis(result, -1, place)
+    return cast(moveaxis(result, -1, place), dtype)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:

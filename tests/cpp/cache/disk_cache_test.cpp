@@ -331,7 +331,7 @@ TEST_F(DiskCache, FolderFollowsTheVariableOrTheSystemDefault) {
 #else
   EXPECT_EQ(disk_cache::folder(), folder_ / "Library" / "Caches" / "ferrule");
 #endif
-  for (const char* no_home : {"", "home", "/nonexistent"}) {
+  for (const fs::path& no_home : {fs::path(), fs::path("home"), folder_ / "missing"}) {
     const Variable without("HOME", no_home);
     EXPECT_EQ(disk_cache::folder(), fs::path()) << no_home;
   }

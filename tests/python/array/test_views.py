@@ -406,3 +406,7 @@ def test_diagonals_can_be_written_to() -> None:
     fe.einsum("ii->i", x)[:] = 2
     fe.linalg.diagonal(x, offset=1)[0] = 5
     assert x.tolist() == [[2, 5, 0], [0, 2, 0], [0, 0, 2]]
+    for matrix in (x[:2, :2], x.T, x[::-1]):
+        fe.linalg.diagonal(matrix).reshape(-1, 1)[...] = 7
+        assert fe.linalg.diagonal(matrix).tolist() == [7] * len(matrix)
+    assert x.tolist() == [[7, 5, 7], [0, 7, 0], [7, 0, 7]]

@@ -15,6 +15,19 @@ X = RNG.standard_normal((5, 7, 4))
 PLACES = [np.cumsum(RNG.uniform(0.1, 2, size)) for size in X.shape]
 
 
+STEPS = [("float16", 300), ("float16", 1e-4), ("float32", 1e20), ("float32", 1e-25), ("float64", 1e160)]
+
+
+@each(("dtype", "step"), STEPS)
+@each("edge_order", [1, 2])
+def test_coordinates_may_be_far_apart_or_near(dtype: str, step: float, edge_order: int) -> None:
+    places = fe.asarray(np.array([0, 1, 2, 5, 7]) * step, dtype=dtype)
+    exact = np.asarray(places).astype("float64")
+    got = fe.gradient(fe.asarray(exact / step, dtype=dtype), places, edge_order=edge_order)
+    wanted = np.gradient(exact / step, exact, edge_order=edge_order) if step < 1e100 else np.full(5, 1 / step)
+    np.testing.assert_allclose(np.asarray(got).astype("float64"), wanted, rtol=2e-3 if dtype == "float16" else 1e-6)
+
+
 @each("edge_order", [1, 2])
 @each(
     ("spacing", "axis"),

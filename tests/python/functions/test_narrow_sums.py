@@ -101,3 +101,13 @@ host.flags.writeable = False
 fe.eval(fe.cumulative_sum(fe.asarray(host, device="cpu")))
 assert fe.memory_stats("cpu").peak < 8 * host.size + host.size // 4
 """)
+
+
+def test_narrow_and_half_weights_do_not_leave_their_range() -> None:
+    weights = fe.asarray([200, 100, 5], dtype="uint8")
+    assert fe.bincount(fe.asarray([0, 0, 1]), weights).tolist() == [300, 5]
+    assert fe.bincount(fe.asarray([0, 0, 0]), fe.asarray([True, True, False])).tolist() == [2]
+    half = fe.full((2000,), 100, dtype="float16")
+    assert fe.histogram(half, bins=2, range=(99, 101), weights=half, density=True).hist.tolist() == [0, 1]
+    left, right = (fe.asarray(x, dtype="float16") for x in ([300, 300, 1], [299, 300, 1]))
+    assert fe.linalg.cross(left, right).tolist() == [0, -1, 300]

@@ -45,7 +45,9 @@ class Model:
         self.pair = (Layer(5.0), 7)
         self.slots = Slotted()
         self.host = np.ones(2, "float32")
+        self.shown = np.broadcast_to(self.host, (2, 2))  # read-only
         self.large = np.ones((40, 50), "float32").T
+        self.bias: Any = None
         self.unused = 0
 
     def item(self, x: Any) -> Any:
@@ -67,6 +69,12 @@ class Model:
 
     def memory(self, x: Any) -> Any:
         return x * self.host + self.large[0, 0]
+
+    def read_only(self, x: Any) -> Any:
+        return x * self.shown
+
+    def optional(self, x: Any) -> Any:
+        return x if self.bias is None else x + self.bias
 
 
 def set_item(key: str, value: Any) -> Callable[[Model], None]:
@@ -91,6 +99,8 @@ CHANGES: dict[str, tuple[str, Callable[[Model], Any], str]] = {
     "array in a tuple": ("attribute", lambda model: setattr(model.pair[0], "w", fe.ones(2)), "self.pair[0].w"),
     "NumPy memory": ("memory", lambda model: model.host.__setitem__(1, 4), "self.host"),
     "large NumPy memory": ("memory", scale_all, "self.large"),
+    "read-only NumPy memory": ("read_only", lambda model: model.host.__setitem__(1, 4), "self.shown"),
+    "None": ("optional", lambda model: setattr(model, "bias", 3.0), "self.bias"),
 }
 
 
@@ -114,6 +124,45 @@ def test_changed_contents_are_used_after_one_warning(name: str) -> None:
     model.state["n"] = model.rates[0] = model.slots.rate = 11
     model.host[0] = 12
     traced(X)  # no second warning
+
+
+@each(
+    ("before", "after"),
+    [
+        (None, 3.0),
+        (fe.ones(2), None),
+        (fe.exp, fe.sin),
+        (lambda x: x + 1, lambda x: x + 2),
+        (fe.graph(lambda x: x + 1), fe.graph(lambda x: x + 2)),
+        (fe.float32, fe.float64),
+    ],
+)
+def test_what_a_name_refers_to_now_is_used(before: Any, after: Any) -> None:
+    value = before
+
+    def reads(x: Any) -> Any:
+        if isinstance(value, np.dtype):
+            return fe.astype(x, value)
+        return value(x) if callable(value) else x if value is None else x + value
+
+    traced = fe.graph(reads)
+    for now in (before, after, before):
+        value = now
+        got, wanted = np.asarray(traced(X)), np.asarray(reads(fe.asarray(X)))
+        np.testing.assert_array_equal(got, wanted)
+        assert got.dtype == wanted.dtype
+
+
+def test_random_numbers_of_a_numpy_module_that_is_not_imported_yet_give_a_warning(run_python: Any) -> None:
+    run_python("""
+import warnings
+import ferrule as fe, numpy as np
+assert "random" not in vars(np)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    fe.graph(lambda x: x + np.random.rand())(fe.zeros(1))
+assert "np.random.rand()" in str(caught[0].message)
+""")
 
 
 def test_changed_class_attribute_and_global_dict_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
