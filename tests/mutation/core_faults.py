@@ -90,7 +90,7 @@ CORE_FAULTS = [
         "if (const WorkPointer work = newest()) work->wait(cancel);",
         "if (const WorkPointer work = oldest()) work->wait(cancel);",
         "a device is waited for until its first work is over",
-        "array/test_asynchronous.py::test_synchronize_waits_for_its_device_only",
+        "array/test_asynchronous.py::test_synchronize_waits_for_all_work",
     ),
     CoreFault(
         "memory/work.cpp",
@@ -218,7 +218,7 @@ CORE_FAULTS = [
         "      if (view.storage) view.storage->finish_write({cancel, argument});\n",
         "      if (view.storage && view.storage->is_part()) view.storage->finish_write({cancel, argument});\n",
         "eval does not wait",
-        _RETURNS,
+        "array/test_asynchronous.py::test_eval_returns_when_the_work_is_done",
     ),
     CoreFault(
         "api/arrays.cpp",

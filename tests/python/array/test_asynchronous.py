@@ -118,6 +118,13 @@ def test_eval_without_wait_returns_before_the_work_is_done() -> None:
 
 
 @in_own_process
+def test_eval_returns_when_the_work_is_done() -> None:
+    y = fe.asarray(BASE, device=open_devices("threaded", slow_ms=500)[0]) + 1
+    fe.eval(y)
+    assert y.is_ready
+
+
+@in_own_process
 def test_an_array_becomes_ready_without_being_waited_for() -> None:
     with held_device() as (device, release):
         y = fe.asarray(BASE, device=device) + 1
@@ -363,9 +370,16 @@ def test_synchronize_waits_for_its_device_only() -> None:
         fe.synchronize("cpu")
         assert not y.is_ready
         release()
-        fe.synchronize()
-        assert y.is_ready
-        assert z.is_ready
+
+
+@in_own_process
+def test_synchronize_waits_for_all_work() -> None:
+    x = fe.asarray(BASE, device=open_devices("threaded", slow_ms=100)[0])
+    arrays = [x + number for number in range(6)]
+    for array in arrays:
+        fe.eval(array, wait=False)
+    fe.synchronize()
+    assert arrays[-1].is_ready
 
 
 # ---- interrupted waits

@@ -102,6 +102,15 @@ def test_pivots_with_a_real_part_of_zero(dtype: str) -> None:
     assert fe.linalg.det(x).item() == -1j
 
 
+@each("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_partial_products_of_a_determinant_may_leave_the_range(dtype: str) -> None:
+    large = 2.0 ** (1000 if dtype in ("float64", "complex128") else 100)
+    for numbers in ([large, large, 1 / large, 1 / large], [1 / large, 1 / large, large, large]):
+        assert fe.linalg.det(fe.asarray(np.diag(numbers), dtype=dtype)).item() == 1
+    assert fe.linalg.det(fe.asarray(np.diag([large, -large]), dtype=dtype)).item() == -math.inf
+    assert fe.linalg.det(fe.asarray(np.diag([1 / large, 1 / large, 0]), dtype=dtype)).item() == 0
+
+
 def test_nan_is_not_singular() -> None:
     x = np.eye(3)
     x[1, 1] = np.nan

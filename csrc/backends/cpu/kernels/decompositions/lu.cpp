@@ -1,4 +1,5 @@
 // Solutions of linear equations, inverses and determinants, by LU decomposition with partial pivoting.
+#include "balance.h"
 #include "matrices.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -252,13 +253,47 @@ fe_error* with_factors(const Call& call, Found found) {
           cube(n) / 3);
 }
 
+// A product of numbers that may be in range although the products of the first ones are not: the last one and its
+// factors are kept between 1/2 and 2, beside a power of two. Its bits are those of the products where these are normal.
+template <class T>
+class WideProduct {
+ public:
+  explicit WideProduct(T first) : product_(first) {}
+  void multiply(T x) {
+    product_ = product_ * moved_near_one(x);
+    product_ = moved_near_one(product_);
+  }
+  T value() const { return times_power(product_, exponent_ < -most ? -most : exponent_ > most ? most : exponent_); }
+
+ private:
+  static constexpr int64_t most = 4096;  // beyond the range of any number
+
+  T moved_near_one(T x) {
+    const auto size = size_of_number(x);
+    if (size == 0 || size - size != 0) return x;
+    const int exponent = exponent_of(size);
+    exponent_ += exponent;
+    return times_power(x, -exponent);
+  }
+  static T times_power(T x, int64_t exponent) {
+    const int places = static_cast<int>(exponent);
+    if constexpr (is_complex_number<T>)
+      return {times_power_of_two(x.re, places), times_power_of_two(x.im, places)};
+    else
+      return times_power_of_two(x, places);
+  }
+
+  T product_;
+  int64_t exponent_ = 0;
+};
+
 template <class T>
 fe_error* det(const Call& call) {
   const int64_t n = rows_of(call.in[0]);
   return with_factors<T>(call, [&](int64_t matrix, const T* lu, int64_t pitch, bool is_odd) {
-    T product = number<T>(is_odd ? -1 : 1);
-    for (int64_t i = 0; i < n; ++i) product = product * lu[i * pitch + i];
-    reinterpret_cast<T*>(call.out[0].data)[matrix] = product;
+    WideProduct<T> product(number<T>(is_odd ? -1 : 1));
+    for (int64_t i = 0; i < n; ++i) product.multiply(lu[i * pitch + i]);
+    reinterpret_cast<T*>(call.out[0].data)[matrix] = product.value();
   });
 }
 
