@@ -156,3 +156,13 @@ def test_a_mask_of_integers_is_refused(mask: Any) -> None:
     for attend in (fe.scaled_dot_product_attention, fe.graph(lambda *a: fe.scaled_dot_product_attention(*a))):
         with pytest.raises(fe.InvalidArgumentError, match="must be bool or floating; the number of keys is kv_length="):
             attend(*arrays, given)
+
+
+@each(("dtype", "exponent"), [("float32", 64), ("float64", 512)])
+def test_scores_are_in_range_though_products_of_queries_and_keys_are_not(dtype: str, exponent: int) -> None:
+    q = fe.asarray(np.eye(2, 64) * 2.0**exponent, dtype=dtype)
+    v = fe.eye(2, dtype=dtype)
+    large = np.exp(4) / (np.exp(4) + 1)  # of the scores 4 and 0
+    found = fe.scaled_dot_product_attention(q, q, v, scale=2.0 ** (2 - 2 * exponent))
+    np.testing.assert_allclose(np.asarray(found), [[large, 1 - large], [1 - large, large]], rtol=1e-6)
+    assert fe.scaled_dot_product_attention(q, q, v).tolist() == [[1, 0], [0, 1]]

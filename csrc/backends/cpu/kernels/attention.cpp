@@ -81,8 +81,13 @@ fe_error* run(const Call& call) {
   head.k_row = k.strides[k.rank - 2];
   head.v_row = v.strides[v.rank - 2];
   head.out_row = out.strides[out.rank - 2];
-  head.scale = static_cast<Computed<T>>(
-      attributes.scale > 0 ? attributes.scale : 1 / __builtin_sqrt(static_cast<double>(larger(1, head.head))));
+  const double scale =
+      attributes.scale > 0 ? attributes.scale : 1 / __builtin_sqrt(static_cast<double>(larger(1, head.head)));
+  int exponent = 0;
+  frexp(scale, &exponent);
+  const double power = ldexp(1.0, static_cast<int>(larger(-100, smaller(0, exponent - 1))));
+  head.query_scale = static_cast<Computed<T>>(power);
+  head.scale = static_cast<Computed<T>>(scale / power);
   head.causal = attributes.causal != 0;
   head.causal_offset = head.keys - head.queries;
   if (head.value_head == 0) return nullptr;

@@ -26,7 +26,9 @@ struct Head {
   T* out;
   int64_t q_row, k_row, v_row, out_row;  // strides of sequence positions; elements of a position are contiguous
   int64_t queries, keys, head, value_head;
-  Computed<T> scale;
+  // Scores are products with the queries times a power of two, which stay in range where scaled products do, times the
+  // rest of the scale.
+  Computed<T> query_scale, scale;
   const T* mask;           // added to the scores; null: none
   const uint8_t* allowed;  // scores count where it is not 0; null: all count
   int64_t mask_row, mask_column;
@@ -89,7 +91,7 @@ HWY_NOINLINE void scores_of_block(const Head<T>& h, const QueryBlock<T>& w, int6
 template <class T>
 HWY_NOINLINE void mask_row(const Head<T>& h, Computed<T>* scores, int64_t query, int64_t first_key, int64_t keys) {
   constexpr auto lowest_score = static_cast<Computed<T>>(-HUGE_VAL);
-  for (int64_t j = 0; j < keys; ++j) scores[j] *= h.scale;
+  if (h.scale != 1) scale_row(scores, keys, h.scale, scores);
   if (h.mask != nullptr) {
     Computed<T> number;
     const T* mask = h.mask + query * h.mask_row + first_key * h.mask_column;
@@ -138,7 +140,9 @@ HWY_NOINLINE bool attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first
   for (int64_t row = 0, t = 0; row < rows; row += tall, ++t) {
     const int64_t n = smaller(tall, rows - row);
     const Rows<Number> q = computed_rows(h.q + (first_query + row) * h.q_row, h.q_row, n, h.head, w.wide);
-    pack<Number, false>(q.at, q.stride, int64_t{1}, n, h.head, w.q + t * w.q_tile, tile_rows);
+    Number* const tile = w.q + t * w.q_tile;
+    pack<Number, false>(q.at, q.stride, int64_t{1}, n, h.head, tile, tile_rows);
+    scale_row(tile, h.head * tile_rows, h.query_scale, tile);
   }
   for (int64_t row = 0; row < rows; ++row) {
     w.maximum[row] = lowest_score;
