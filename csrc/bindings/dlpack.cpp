@@ -219,18 +219,43 @@ bool has_memory(uintptr_t address) {
 #endif
 }
 
+std::string hexadecimal(uintptr_t address) {
+  std::array<char, 32> shown{};
+  std::snprintf(shown.data(), shown.size(), "0x%llx", static_cast<unsigned long long>(address));
+  return shown.data();
+}
+
 // Refuses the address of host memory where the system has none. Null and addresses in the first pages are the core's.
 void check_address(uintptr_t address, uint64_t byte_offset) {
   if (address < 65536 || has_memory(address)) return;
-  std::array<char, 32> shown{};
-  std::snprintf(shown.data(), shown.size(), "0x%llx", static_cast<unsigned long long>(address));
-  refuse_capsule(std::string("there is no memory at address ") + shown.data() + ": data with byte_offset " +
+  refuse_capsule("there is no memory at address " + hexadecimal(address) + ": data with byte_offset " +
                  std::to_string(byte_offset) + " reaches further than memory");
 }
 
 bool is_empty(const dlpack::Tensor& tensor) {
   const std::span shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+// Refuses elements of which the first or last byte lies where the system has no memory. `address`: of the element with
+// all indices 0. `strides`: in bytes; empty if the elements are contiguous. What is larger than memory is the core's.
+void check_reach(const dlpack::Tensor& tensor, uintptr_t address, const std::vector<int64_t>& strides, uint64_t item) {
+  constexpr uint64_t most = uint64_t{1} << 62;
+  uint64_t below = 0, above = item - 1, contiguous = item;
+  for (auto axis = static_cast<std::size_t>(tensor.ndim); axis-- > 0;) {
+    const auto size = static_cast<uint64_t>(tensor.shape[axis]);
+    const int64_t stride = strides.empty() ? static_cast<int64_t>(contiguous) : strides[axis];
+    const uint64_t step = stride < 0 ? 0 - static_cast<uint64_t>(stride) : static_cast<uint64_t>(stride);
+    if (size > 1 && step > most / (size - 1)) return;
+    (stride < 0 ? below : above) += (size - 1) * step;
+    if (below > most || above > most) return;
+    if (strides.empty()) contiguous *= size;
+  }
+  if (address < 65536 || below > address || above > UINTPTR_MAX - address) return;
+  for (const uintptr_t end : {address - static_cast<uintptr_t>(below), address + static_cast<uintptr_t>(above)})
+    if (!has_memory(end))
+      refuse_capsule("the shape and the strides reach to address " + hexadecimal(end) +
+                     ", further than memory: there is none");
 }
 
 // The strides in bytes, of a tensor whose fields were checked.
@@ -264,7 +289,6 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   // A null pointer stays null, whatever the offset.
   if (auto address = reinterpret_cast<uintptr_t>(tensor.data); address != 0) {
     address += static_cast<uintptr_t>(tensor.byte_offset);
-    if (tensor.device.type == dlpack::device_cpu && !is_empty(tensor)) check_address(address, tensor.byte_offset);
     memory.pointer = reinterpret_cast<void*>(address);
   }
   memory.rank = tensor.ndim;
@@ -273,6 +297,11 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   if (tensor.strides != nullptr) {
     strides = byte_strides_of(tensor, memory.dtype);
     memory.strides = strides.data();
+  }
+  if (tensor.device.type == dlpack::device_cpu && memory.pointer != nullptr && !is_empty(tensor)) {
+    const auto address = reinterpret_cast<uintptr_t>(memory.pointer);
+    check_address(address, tensor.byte_offset);
+    check_reach(tensor, address, strides, fe_dtype_info_get(memory.dtype)->block_bytes);
   }
   memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
   memory.copy = copy;

@@ -154,6 +154,10 @@ FALSE: list[tuple[dict[str, Any], str]] = [
     ({"shape": (2, 2), "strides": (2**60, -(2**60))}, "strides"),
     ({"shape": (2, 2), "strides": (1, 2**61)}, "axis 1"),
     ({"shape": (2**31, 2), "strides": (2**31, 1)}, "strides"),
+    ({"shape": (2,), "strides": (2**36,)}, "strides reach to address 0x"),
+    ({"shape": (2,), "strides": (-(2**36),)}, "strides reach to address 0x"),
+    ({"shape": (2, 2**36), "strides": (0, 1)}, "strides reach to address 0x"),
+    ({"shape": (2**36,), "flags": 0}, "strides reach to address 0x"),
     # dtype
     ({"dtype": (2, 32, 0)}, "0 lanes"),
     ({"dtype": (2, 32, 4)}, "4 lanes"),
