@@ -59,38 +59,49 @@ struct CallHash {
   }
 };
 
-// The values that are outputs, or of which outputs are views. A copy among them keeps its memory, which lets go of that
-// of a larger array.
+bool is_view(const Graph& graph, const Node& node) {
+  return node.op->kind == ops::Kind::view || is_dynamic_slice_view(graph, node);
+}
+
+// The values that are outputs, or of which outputs are views.
 std::unordered_set<ValueId> values_seen_outside(const Graph& graph) {
   std::unordered_set<ValueId> seen(graph.outputs.begin(), graph.outputs.end());
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node)
-    if ((node->op->kind == ops::Kind::view || is_dynamic_slice_view(graph, *node)) && seen.contains(node->outputs[0]))
-      seen.insert(node->inputs[0]);
+    if (is_view(graph, *node) && seen.contains(node->outputs[0])) seen.insert(node->inputs[0]);
   return seen;
 }
 
 }  // namespace
 
-// Other copies are removed, too: values do not change.
+// Copies are removed, too, as values do not change. One that is seen outside is kept, as it lets go of the memory of a
+// larger array, or is apart from that of the caller; unless it is the only one to see what a node has computed.
 Graph remove_duplicates(const Graph& graph) {
   Rewrite rewrite(graph);
+  std::unordered_set<ValueId> computed;  // of the rewritten graph: values with memory of their own
   const ops::Row* const copy = &ops::op_named("copy");
   const std::unordered_set<ValueId> seen_outside = values_seen_outside(graph);
   std::unordered_map<Call, const Node*, CallHash> seen;
   seen.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) {
-    if (node.op == copy && node.device == nullptr && !seen_outside.contains(node.outputs[0])) {
+    const auto is_needed = [&] {
+      return seen_outside.contains(node.outputs[0]) &&
+             (seen_outside.contains(node.inputs[0]) || !computed.contains(rewrite[node.inputs[0]]));
+    };
+    if (node.op == copy && node.device == nullptr && !is_needed()) {
       rewrite.map(node.outputs[0], rewrite[node.inputs[0]]);
       continue;
     }
     Call call{&node, node.inputs};
     for (ValueId& input : call.inputs) input = rewrite[input];
     const auto [found, fresh] = seen.emplace(std::move(call), &node);
-    if (fresh)
+    if (fresh) {
       rewrite.copy(node);
-    else
+      if (!is_view(graph, node))
+        for (const ValueId output : node.outputs) computed.insert(rewrite[output]);
+    } else {
       for (std::size_t i = 0; i < node.outputs.size(); ++i)
         rewrite.map(node.outputs[i], rewrite[found->second->outputs[i]]);
+    }
   }
   return rewrite.finish();
 }

@@ -26,18 +26,23 @@ struct PreparedCache {
   using Key = std::tuple<uint64_t, uint64_t, std::string>;  // generation of the constant, byte offset, layout
   LongMutex preparing;
 
-  // The copy, also one that nobody holds any more while its chunk is still there.
+  // The copy, also one that nobody holds any more while its chunk is still there. `preparing` is held.
   std::shared_ptr<Storage> find(const Key& key) {
-    const std::scoped_lock lock(mutex_);
-    std::erase_if(copies_, [](const auto& copy) { return copy.second.chunk.expired(); });
-    const auto found = copies_.find(key);
-    if (found == copies_.end()) return nullptr;
-    Copy& copy = found->second;
-    if (std::shared_ptr<Storage> used = copy.part.lock()) return used;
-    const std::shared_ptr<Storage> chunk = copy.chunk.lock();
-    if (!chunk) return nullptr;
-    const std::shared_ptr<Storage> part = Storage::part(chunk, copy.offset, copy.size);
-    copy.part = part;
+    std::shared_ptr<Storage> part, chunk;  // let go of behind the lock, as their ends lock another BriefMutex
+    uint64_t offset = 0, size = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      std::erase_if(copies_, [](const auto& copy) { return copy.second.chunk.expired(); });
+      const auto found = copies_.find(key);
+      if (found == copies_.end()) return nullptr;
+      part = found->second.part.lock();
+      chunk = found->second.chunk.lock();
+      offset = found->second.offset;
+      size = found->second.size;
+    }
+    if (part || !chunk) return part;
+    part = Storage::part(chunk, offset, size);
+    insert(key, chunk, part);
     return part;
   }
   void insert(const Key& key, const std::shared_ptr<Storage>& chunk, const std::shared_ptr<Storage>& part) {
