@@ -253,7 +253,7 @@ void check_reach(const dlpack::Tensor& tensor, uintptr_t address, const std::vec
   }
   if (address < 65536 || below > address || above > UINTPTR_MAX - address) return;
   for (const uintptr_t end : {address - static_cast<uintptr_t>(below), address + static_cast<uintptr_t>(above)})
-    if (!has_memory(end))
+    if (end != address && !has_memory(end))
       refuse_capsule("the shape and the strides reach to address " + hexadecimal(end) +
                      ", further than memory: there is none");
 }

@@ -53,13 +53,13 @@ def round(x: Array, /, decimals: SupportsIndex = 0) -> Array:
     if places == 0:
         return apply("round", (x,), {})
     wide = widened(x)
-    greatest = float(np.finfo(wide.dtype).max)
     scale = 10.0 ** abs(places) if abs(places) < 309 else math.inf
     if places < 0:
-        result = apply("round", (wide / scale,), {}) * scale if scale <= greatest else wide * 0.0
+        has_scale = scale <= float(np.finfo(wide.dtype).max)
+        result = apply("round", (wide / scale,), {}) * scale if has_scale else wide * 0.0
         is_rounded = apply("isfinite", (wide,), {})
     else:  # numbers whose product leaves the range have no more decimals
-        scaled = wide * scale if scale <= greatest else wide * math.inf
+        scaled = wide * scale
         result, is_rounded = apply("round", (scaled,), {}) / scale, apply("isfinite", (scaled,), {})
     return cast(apply("where", (is_rounded, result, wide), {}), x.dtype)
 

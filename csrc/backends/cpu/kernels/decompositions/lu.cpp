@@ -263,7 +263,7 @@ class WideProduct {
     product_ = product_ * moved_near_one(x);
     product_ = moved_near_one(product_);
   }
-  T value() const { return times_power(product_, exponent_ < -most ? -most : exponent_ > most ? most : exponent_); }
+  T value() const { return times_power(product_, larger(-most, smaller(most, exponent_))); }
 
  private:
   static constexpr int64_t most = 4096;  // beyond the range of any number
