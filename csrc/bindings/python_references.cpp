@@ -2,6 +2,7 @@
 
 #include "bound_classes.h"
 #include "interpreter_state.h"
+#include "text.h"
 
 #include <atomic>
 #include <memory>
@@ -33,8 +34,10 @@ PyObject* log_function = nullptr;  // ferrule.process.log_lines.deliver(level, m
 
 void deliver(void*, fe_log_level level, const char* message) {
   if (log_function == nullptr || is_finalizing()) return;
-  PyObject* const result =
-      running_python([&] { return PyObject_CallFunction(log_function, "is", static_cast<int>(level), message); });
+  PyObject* const result = running_python([&] {
+    PyObject* const text = decoded_or_null(message);
+    return text == nullptr ? nullptr : PyObject_CallFunction(log_function, "iN", static_cast<int>(level), text);
+  });
   if (result != nullptr) {
     Py_DECREF(result);
   } else if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) {

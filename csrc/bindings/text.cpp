@@ -4,8 +4,12 @@
 
 namespace ferrule::python {
 
+PyObject* decoded_or_null(const char* text) noexcept {
+  return PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
+}
+
 py::str decoded(const char* text) {
-  PyObject* const made = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
+  PyObject* const made = decoded_or_null(text);
   if (made == nullptr) raise_python_error();
   return py::reinterpret_steal<py::str>(made);
 }

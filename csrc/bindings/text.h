@@ -22,6 +22,8 @@ class Text {
 
 // The text of the C API as a str. Invalid UTF-8 is replaced, because names of files and devices may contain any bytes.
 py::str decoded(const char* text);
+// The same, or null after a Python error.
+PyObject* decoded_or_null(const char* text) noexcept;
 
 // Raises invalid_argument for a NUL and for a str that cannot be encoded as UTF-8; TypeError for other types.
 Text text_of(py::handle value);

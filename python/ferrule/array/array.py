@@ -59,6 +59,9 @@ class Array(_Base):
     _public_names: ClassVar[Collection[str]] = ()  # of ferrule, for messages
     _namespace: ClassVar[Any] = None  # the module ferrule
 
+    def __new__(cls, *_: object, **__: object) -> Array:
+        raise TypeError("Array(...) makes no array: ferrule.asarray(values), ferrule.zeros(shape) and others do")
+
     @classmethod
     def _of(cls, handle: _ferrule.Array | Symbol) -> Array:
         array = object.__new__(cls)

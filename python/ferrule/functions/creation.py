@@ -568,25 +568,43 @@ def linspace(
     wide = complex if has_complex else float
     with enough_memory(f"linspace: {count} numbers"), np.errstate(all="ignore"):
         try:
-            host = _spaced(wide(first), wide(last), count, with_last)  # type: ignore[arg-type]
+            host = _spaced(wide(first), wide(last), count, with_last, element)  # type: ignore[arg-type]
+        except NumberOverflowError:
+            raise
         except OverflowError as error:
             raise NumberOverflowError(f"linspace: {error}") from error
-        if element.kind in "iu":  # as in NumPy
-            host = np.floor(host)
-    for number in host[[0, -1]] if element.kind in "iu" and host.size else ():
-        if not math.isfinite(number):
-            raise NumberOverflowError(f"linspace: {number} does not fit into {element}")
-        check_range("linspace", int(number), element)
-    with np.errstate(all="ignore"):
-        return _owned(host.astype(element), device)
+    return _owned(host, device)
 
 
-def _spaced(first: complex, last: complex, count: int, with_last: bool) -> NDArray[Any]:
+_PART = 1 << 18  # numbers that are computed at once, in the cache
+
+
+def _spaced(first: complex, last: complex, count: int, with_last: bool, element: np.dtype[Any]) -> NDArray[Any]:
+    host = np.empty(count, element)
     if isinstance(first, complex) or isinstance(last, complex):
-        parts = [_spaced(*ends, count, with_last) for ends in ((first.real, last.real), (first.imag, last.imag))]
-        return np.stack(parts, axis=-1).view(np.complex128)[:, 0]
+        part = np.dtype(f"f{element.itemsize // 2}")
+        host.real = _spaced(first.real, last.real, count, with_last, part)
+        host.imag = _spaced(first.imag, last.imag, count, with_last, part)
+        return host
     scale = _scale_of(first, last)
-    return np.linspace(first * scale, last * scale, count, endpoint=with_last) / scale
+    start, stop = first * scale, last * scale
+    intervals = max(count - 1 if with_last else count, 1)
+    step = (stop - start) / intervals
+    for begin in range(0, count, _PART):
+        places = np.arange(begin, min(begin + _PART, count), dtype=np.float64)
+        numbers = places * step if step else places / intervals * (stop - start)  # a step may underflow
+        numbers += start
+        if with_last and begin + len(places) == count > 1:
+            numbers[-1] = stop
+        numbers /= scale
+        if element.kind in "iu":  # as in NumPy
+            numbers = np.floor(numbers)
+            for number in {numbers[0], numbers[-1]}:
+                if not math.isfinite(number):
+                    raise NumberOverflowError(f"linspace: {number} does not fit into {element}")
+                check_range("linspace", int(number), element)
+        host[begin : begin + len(places)] = numbers
+    return host
 
 
 def _scale_of(first: float, last: float) -> float:

@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -219,6 +219,12 @@ class TensorMapping(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self.tensors)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__}({str(self.path)!r}) has a mapped file, which cannot be pickled or copied: open the "
+            "file where it is needed, or pickle dict(file), which has the arrays"
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"

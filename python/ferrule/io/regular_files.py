@@ -73,6 +73,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         if "\0" in str(path):  # which Windows reports only at the final rename
             raise ValueError("embedded null byte")
         target = Path(os.path.realpath(path))  # a link stays
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
         beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     except ValueError as error:  # a zero byte, a surrogate, or no name
         raise InvalidArgumentError(f"{str(path)!r} cannot be the path of a file: {error}") from error

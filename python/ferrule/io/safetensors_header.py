@@ -44,6 +44,8 @@ def read_header(file: BinaryIO, path: Path, size: int) -> Header:
         _refuse(path, f"it has {size} bytes, fewer than the 8 that tell the header's length")
     start = bytearray(8)
     read_into(file, path, 0, memoryview(start))
+    if start.startswith(b"GGUF"):
+        _refuse(path, "it is a GGUF file, which io.open_gguf opens")
     length = int.from_bytes(start, "little")
     if length > min(size - 8, LONGEST_HEADER):
         _refuse(path, f"its header would have {length} bytes, of {size - 8} after the length")

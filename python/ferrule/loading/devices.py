@@ -140,6 +140,8 @@ class Device:
     __slots__ = ("_handle",)
 
     def __init__(self, handle: _ferrule.Device) -> None:
+        if not isinstance(handle, _ferrule.Device):
+            raise TypeError(f"devices are found, not made: ferrule.device({handle!r}) finds one")
         self._handle = handle
 
     @property

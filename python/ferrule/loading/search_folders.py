@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ferrule import _ferrule
-from ferrule.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,22 +25,17 @@ class DefaultRoots:
 default_roots = DefaultRoots()
 
 
-def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> list[str] | None:
+def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> list[str | bytes] | None:
     """Return the folders that the argument `dirs` of load_all stands for."""
     if dirs is None:
         return None
     given = [dirs] if isinstance(dirs, (str, os.PathLike)) else list(dirs)
-    folders: list[str] = []
+    folders: list[str | bytes] = []
     for folder in given:
         if isinstance(folder, DefaultRoots):
             folders += [path for path in standard_roots() if os.path.isdir(path)]
         else:
-            path = os.path.abspath(os.fsdecode(folder))
-            try:
-                path.encode()
-            except UnicodeEncodeError:
-                raise InvalidArgumentError(f"load_all: the folder name {path!r} is not valid UTF-8") from None
-            folders.append(path)
+            folders.append(os.fsencode(os.path.abspath(os.fsdecode(folder))))  # a name need not be UTF-8
     return folders
 
 

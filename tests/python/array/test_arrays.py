@@ -210,6 +210,13 @@ def test_matmul_and_its_operator_have_the_same_errors(
             product()
 
 
+def test_arrays_and_devices_are_not_made_by_their_classes() -> None:
+    with pytest.raises(TypeError, match=r"ferrule\.asarray\(values\)"):
+        fe.Array([1])
+    with pytest.raises(TypeError, match=r"ferrule\.device\('cpu'\) finds one"):
+        fe.Device("cpu")  # type: ignore[arg-type]
+
+
 def test_softmax_and_layer_norm_match_their_definitions() -> None:
     a = sample("float32", (4, 9))
     e = np.exp(a - a.max(-1, keepdims=True))

@@ -460,3 +460,8 @@ def test_inspect_lists_the_metadata_and_tensors(tmp_path: Path) -> None:
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 1
     assert "not a valid GGUF file" in " ".join(ended.stdout.split())  # in lines, of which the path takes a part
+    fe.io.save_safetensors(path.with_suffix(".safetensors"), {"b": np.zeros((4, 5), "int8")}, {"made by": "me"})
+    command[-1] = path.with_suffix(".safetensors")
+    shown = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=utf8).stdout
+    assert "made by: me" in shown
+    assert "b: I8, 4 x 5" in shown

@@ -7,6 +7,7 @@ import gc
 import json
 import mmap
 import os
+import pickle
 import re
 import socket
 import struct
@@ -244,6 +245,21 @@ def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing"):
         with pytest.raises(OSError, match=re.escape(repr(str(path)))):
             fe.io.open_safetensors(path, device="cpu")
+
+
+def test_a_gguf_file_is_named(tmp_path: Path) -> None:
+    fe.io.save_gguf(tmp_path / "model", {"w": np.ones(1)})
+    with pytest.raises(fe.InvalidArgumentError, match=r"it is a GGUF file, which io\.open_gguf opens"):
+        fe.io.open_safetensors(tmp_path / "model")
+
+
+def test_an_open_file_is_not_pickled(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    fe.io.save_safetensors(path, {"w": np.ones(1)})
+    file = fe.io.open_safetensors(path)
+    with pytest.raises(TypeError, match=r"x\.safetensors.* has a mapped file, .*pickle dict\(file\)"):
+        pickle.dumps(file)
+    assert pickle.loads(pickle.dumps(dict(file)))["w"].tolist() == [1]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such files there")

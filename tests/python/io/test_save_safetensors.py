@@ -97,6 +97,17 @@ def test_a_file_can_be_written_from_its_own_arrays(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["link", "x.safetensors"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_links_to_each_other_stay(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    with pytest.raises(OSError, match=r"(?i)symbolic links.*one"):
+        fe.io.save_safetensors(one, {"w": np.ones(1)})
+    assert one.is_symlink()
+    assert other.is_symlink()
+
+
 def test_errors_of_the_system_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.safetensors"
     with pytest.raises(FileNotFoundError, match=r"no.*x.safetensors"):

@@ -206,6 +206,15 @@ def test_default_roots_can_be_among_dirs(run_python: Run, put_module: Put, tmp_p
     assert list(roots)[:2] == [str(tmp_path / "named"), str(tmp_path / "variable")]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems' names are Unicode")
+def test_a_folder_whose_name_is_not_utf8_is_searched(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/f\xff"
+    put_module(Path(os.fsdecode(folder)), "t_named")
+    for variables in ({}, {"FERRULE_BACKEND_PATH": os.fsdecode(folder) + "/no"}):
+        rows, _ = load(run_python, f"dirs=[{folder!r}]", **variables)
+        assert rows["libferrule-t_named.so"][0] == "loaded"
+
+
 def test_missing_explicit_folder_is_an_error(run_python: Run) -> None:
     code = "import ferrule as fe\ntry: fe.load_all(dirs=['/no/such/folder'])\nexcept fe.NotFoundError as e: print(e)"
     assert "/no/such/folder" in run_python(code).stdout

@@ -124,7 +124,7 @@ assert ended
 """)
 
 
-# Each is one kernel of a minute or more; `borrowed` is computed while it is recorded.
+# Each is one kernel or function of a minute or more on a slow machine; `borrowed` is computed while it is recorded.
 KERNELS = {
     "sum": "fe.eval(many.sum())",
     "sum of rows": "fe.eval(many.sum(axis=1))",
@@ -133,6 +133,8 @@ KERNELS = {
     "long products": "fe.eval(fe.broadcast_to(many[0, 0], (4, 10**10)) @ fe.broadcast_to(many[0, 0], (10**10, 16)))",
     "recording": "borrowed.sum()",
     "long transforms": "fe.eval(fe.fft.fft(fe.ones((30, 3_000_017))))",
+    "topk": "fe.eval(fe.topk(fe.arange(60_000_000, dtype='float32'), 20_000_000))",  # each element enters the heap
+    "linspace": "fe.linspace(0, 1, 2 * 10**9)",
     "decomposition": "fe.eval(fe.linalg.svd(fe.random.uniform(fe.random.key(1), (3000, 3000))))",
 }
 

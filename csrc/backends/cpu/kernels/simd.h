@@ -70,19 +70,26 @@ constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// Runs `body(begin, end)` over [0, n) on the core's threads, in ranges whose bounds are multiples of `grain`.
+// Calls `body(begin, end)`, which returns nothing, or an error or null.
+template <class Body>
+HWY_INLINE fe_error* run_range(Body& body, int64_t begin, int64_t end) {
+  if constexpr (std::is_void_v<decltype(body(begin, end))>) {
+    body(begin, end);
+    return nullptr;
+  } else {
+    return body(begin, end);
+  }
+}
+
+// Runs `body` over [0, n) on the core's threads, in ranges whose bounds are multiples of `grain`; see run_range.
 template <class Body>
 fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
   if (n <= 0) return nullptr;
-  if (n <= grain) {
-    body(int64_t{0}, n);
-    return nullptr;
-  }
+  if (n <= grain) return run_range(body, 0, n);
   return call.host->parallel_for(
       n, grain, call.thread_limit,
       [](void* argument, int64_t begin, int64_t end, uint32_t) -> fe_error* {
-        (*static_cast<Body*>(argument))(begin, end);
-        return nullptr;
+        return run_range(*static_cast<Body*>(argument), begin, end);
       },
       &body);
 }

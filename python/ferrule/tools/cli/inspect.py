@@ -1,4 +1,4 @@
-"""`ferrule inspect FILE...`: shows what is known about module files, without running them, and about GGUF files."""
+"""`ferrule inspect FILE...`: shows what is known about module files, without running them, and about model files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ferrule.tools.inspection.read_in_child import read_modules
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    about = "what the file of a module tells, for this system or another, without running any of it; or a GGUF file"
+    about = "what the file of a module tells, for this system or another, without running any of it; or a model file"
     parser = verbs.add_parser("inspect", help=about, description=f"{about[0].upper()}{about[1:]}.")
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="an ELF, PE, Mach-O or GGUF file")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="an ELF, PE, Mach-O or model file")
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.add_argument(
         "--abi-diff",

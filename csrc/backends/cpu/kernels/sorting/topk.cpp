@@ -4,6 +4,7 @@
 // same. A heap holds the best k elements so far with the worst of them on top, so that nearly all others cost one
 // comparison. If there are few long rows, they are cut into parts, whose best k elements are then the candidates of the
 // row. Keys and indices order all elements, so the result depends neither on parts nor on threads.
+#include "../cancellation.h"
 #include "../op_attributes.h"
 #include "../sort_keys.h"
 #include "../strided_loops.h"
@@ -35,19 +36,36 @@ void sift(Entry<Key>* heap, int64_t count, int64_t at) {
   }
   heap[at] = moved;
 }
+// Asks now and then whether the caller cancels: sifting through a heap larger than the cache takes long.
+class Patience {
+ public:
+  explicit Patience(const Call& call) : call_(call) {}
+  HWY_INLINE fe_error* after_sift() { return ++sifts_ % 4096 == 0 ? cancelled(call_) : nullptr; }
+
+ private:
+  const Call& call_;
+  uint64_t sifts_ = 0;
+};
+
 template <class Key>
-void make_heap(Entry<Key>* heap, int64_t count) {
-  for (int64_t i = count / 2; i-- > 0;) sift(heap, count, i);
+fe_error* make_heap(Entry<Key>* heap, int64_t count, Patience& patience) {
+  for (int64_t i = count / 2; i-- > 0;) {
+    sift(heap, count, i);
+    if (fe_error* const error = patience.after_sift()) return error;
+  }
+  return nullptr;
 }
 // Sorts the heap, best first.
 template <class Key>
-void sort_heap(Entry<Key>* heap, int64_t count) {
+fe_error* sort_heap(Entry<Key>* heap, int64_t count, Patience& patience) {
   for (int64_t last = count - 1; last > 0; --last) {
     const Entry<Key> worst = heap[0];
     heap[0] = heap[last];
     heap[last] = worst;
     sift(heap, last, 0);
+    if (fe_error* const error = patience.after_sift()) return error;
   }
+  return nullptr;
 }
 
 // One row: `length` elements, `stride` apart.
@@ -66,10 +84,10 @@ struct Row {
   }
 
   // Makes a heap of the best k elements of [first, end); there must be at least k.
-  void collect(int64_t first, int64_t end, Entry<Key>* heap, int64_t k) const {
+  fe_error* collect(int64_t first, int64_t end, Entry<Key>* heap, int64_t k, Patience& patience) const {
     constexpr int64_t run = 64;  // nearly always, none of these elements enters the heap
     for (int64_t i = 0; i < k; ++i) heap[i] = {key(first + i), first + i};
-    make_heap(heap, k);
+    if (fe_error* const error = make_heap(heap, k, patience)) return error;
     for (int64_t i = first + k; i < end;) {
       const int64_t n = smaller(run, end - i);
       if (stride == 1 && !any_above(heap[0].key, i, n)) {
@@ -81,8 +99,10 @@ struct Row {
         if (entry.key <= heap[0].key) continue;
         heap[0] = entry;
         sift(heap, k, 0);
+        if (fe_error* const error = patience.after_sift()) return error;
       }
     }
+    return nullptr;
   }
 };
 
@@ -129,33 +149,40 @@ fe_error* topk(const Call& call) {
   if (search.parts == 1)
     return parallel_with_local(call, search.rows, search.grain, [&](int64_t begin, int64_t end, char* local) {
       auto* const heap = reinterpret_cast<Entry<Key>*>(local);
+      Patience patience(call);
       for (int64_t i = begin; i < end; ++i) {
         const Row<T> row = row_of(i);
-        row.collect(0, search.length, heap, k);
-        sort_heap(heap, k);
+        if (fe_error* const error = row.collect(0, search.length, heap, k, patience)) return error;
+        if (fe_error* const error = sort_heap(heap, k, patience)) return error;
         write(call, search, row, i, heap);
       }
       return static_cast<fe_error*>(nullptr);
     });
   auto* const heaps = reinterpret_cast<Entry<Key>*>(call.scratch);
   fe_error* const error = parallel(call, search.rows * search.parts, 1, [&](int64_t begin, int64_t end) {
+    Patience patience(call);
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t part = i % search.parts;
-      row_of(i / search.parts).collect(search.first_of(part), search.first_of(part + 1), heaps + i * k, k);
+      const int64_t part = i % search.parts, first = search.first_of(part), last = search.first_of(part + 1);
+      if (fe_error* const error = row_of(i / search.parts).collect(first, last, heaps + i * k, k, patience))
+        return error;
     }
+    return static_cast<fe_error*>(nullptr);
   });
   if (error != nullptr) return error;
   return parallel(call, search.rows, 1, [&](int64_t begin, int64_t end) {
+    Patience patience(call);
     for (int64_t i = begin; i < end; ++i) {
       Entry<Key>* const heap = heaps + i * search.parts * k;
       for (const Entry<Key>* other = heap + k; other < heap + search.parts * k; ++other) {
         if (!heap[0].is_worse_than(*other)) continue;
         heap[0] = *other;
         sift(heap, k, 0);
+        if (fe_error* const error = patience.after_sift()) return error;
       }
-      sort_heap(heap, k);
+      if (fe_error* const error = sort_heap(heap, k, patience)) return error;
       write(call, search, row_of(i), i, heap);
     }
+    return static_cast<fe_error*>(nullptr);
   });
 }
 
