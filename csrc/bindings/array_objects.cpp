@@ -1,6 +1,9 @@
 #include "array_objects.h"
 
+#include "array_elements.h"
 #include "array_views.h"
+#include "arrays.h"
+#include "basic_keys.h"
 #include "graphs.h"
 #include "module_parts.h"
 #include "python_references.h"
@@ -75,12 +78,16 @@ void end_operators(PyObject* self) {
   free_object(self);
 }
 
-void set_array_class(const py::type& type, const py::function& apply, const py::function& make_view) {
+void set_array_class(const py::type& type, const py::function& apply, const py::function& make_view,
+                     const py::function& get, const py::function& set, const py::function& iterate,
+                     const py::function& make_key, const py::function& join_steps) {
   auto* const given = reinterpret_cast<PyTypeObject*>(type.ptr());
   if (PyType_IsSubtype(given, operators_class) == 0) raise_type_error("set_array_class: takes a class of Operators");
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   apply_operator = apply.inc_ref().ptr();
   set_view_maker(make_view);
+  set_item_functions(get, set, iterate);
+  set_key_functions(make_key, join_steps);
 }
 
 // The attributes that NumPy looks up on each object before it calls `__array__`, and the texts of the errors. Python's
@@ -117,6 +124,10 @@ bool is_plain_number(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
+bool is_plain_numpy_array(PyObject* object) {
+  return is_numpy_array(object) && py::reinterpret_borrow<NumpyArray>(object).is_plain();
+}
+
 // Whether an op's operands are all bools, of which the op has no sums and products, but NumPy's has: Python code
 // records other ops for them.
 bool is_left_to_python(std::string_view op, std::span<PyObject* const> operands, std::span<const ArrayPointer> arrays) {
@@ -138,18 +149,24 @@ py::object try_apply(const char* op, std::span<PyObject* const> operands) {
   std::array<ArrayPointer, most> arrays;  // owned, because `x[key] = value` may replace the handle of x
   std::array<fe_array*, most> handles{};
   std::array<fe_number, most> numbers{};
-  bool has_array = false, has_number = false;
+  const ArrayPointer* first = nullptr;
+  bool has_number = false, has_numpy = false;
   for (std::size_t i = 0; i < count; ++i) {
     if (is_plain_number(operands[i])) {
       has_number = true;
-      continue;
+    } else if (is_plain_numpy_array(operands[i])) {
+      has_numpy = true;
+    } else {
+      arrays[i] = handle_in(operands[i]);
+      if (!arrays[i]) return not_implemented();
+      if (first == nullptr) first = &arrays[i];
     }
-    arrays[i] = handle_in(operands[i]);
-    if (!arrays[i]) return not_implemented();
-    handles[i] = arrays[i]->get();
-    has_array = true;
   }
-  if (!has_array) return not_implemented();
+  if (first == nullptr) return not_implemented();
+  for (std::size_t i = 0; has_numpy && i < count; ++i)
+    if (is_numpy_array(operands[i])) arrays[i] = beside(*first->get(), py::reinterpret_borrow<NumpyArray>(operands[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    if (arrays[i]) handles[i] = arrays[i]->get();
   try {
     for (std::size_t i = 0; i < count; ++i)
       if (!arrays[i]) numbers[i] = number_of(op, operands[i]);
@@ -213,6 +230,7 @@ PyObject* operate(const char* op, Operands*... operand) {
 }
 
 bool is_matrix(PyObject* object) {
+  if (is_plain_numpy_array(object)) return py::reinterpret_borrow<NumpyArray>(object).shape().size() >= 2;
   const ArrayPointer array = handle_in(object);
   return array && array->info().rank >= 2;
 }
@@ -281,6 +299,11 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
       {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
+      {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},
+      {Py_sq_item, reinterpret_cast<void*>(get_item_at)},
+      {Py_sq_ass_item, reinterpret_cast<void*>(set_item_at)},
+      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
       {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_getset, properties},
@@ -380,7 +403,9 @@ py::object wrap(ArrayHandle result) {
 }
 
 void bind_array_objects(py::module_& module) {
-  module.def("set_array_class", &set_array_class, argument("type"), argument("apply_operator"), argument("make_view"));
+  module.def("set_array_class", &set_array_class, argument("type"), argument("apply_operator"), argument("make_view"),
+             argument("get_item"), argument("set_item"), argument("iterate"), argument("make_key"),
+             argument("join_steps"));
   module.def(
       "end_view", [](py::handle array) { end_view(checked_operators_of(array.ptr())); }, argument("array"),
       "Makes a view an array of its own, with its present value.");

@@ -51,7 +51,7 @@ PyObject* handle_of(Operators& array) {
   return array.handle;
 }
 
-void set_handle_of(Operators& array, py::object handle) {
+void set_views_stale(Operators& array) {
   std::vector<py::object> old;  // released last: that may run code
   while (array.views != nullptr) {
     Operators& view = *array.views;
@@ -59,7 +59,11 @@ void set_handle_of(Operators& array, py::object handle) {
     unlink(view);
     link(view, array.stale_views);
   }
-  old.push_back(py::reinterpret_steal<py::object>(std::exchange(array.handle, handle.release().ptr())));
+}
+
+void set_handle_of(Operators& array, py::object handle) {
+  const auto old = py::reinterpret_steal<py::object>(std::exchange(array.handle, handle.release().ptr()));
+  set_views_stale(array);
 }
 
 void make_view(Operators& array, Operators& base, py::tuple steps, py::handle seen) {

@@ -34,6 +34,8 @@ struct Operators {
 PyObject* handle_of(Operators& array);
 // Gives the array another handle; its views forget theirs.
 void set_handle_of(Operators& array, py::object handle);
+// Makes the views of an array forget their handles, which read its elements, until they are read.
+void set_views_stale(Operators& array);
 // Makes a new array a view of a base. `seen` is the handle of the base that the array was cut from: where another
 // thread has assigned to the base since, the view is cut anew.
 void make_view(Operators& array, Operators& base, py::tuple steps, py::handle seen);

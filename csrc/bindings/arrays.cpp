@@ -1,8 +1,10 @@
 // Arrays: conversion from and to NumPy, recording, evaluation.
+#include "arrays.h"
+
 #include "array_objects.h"
 #include "environment.h"
 #include "graphs.h"
-#include "numpy_array.h"
+#include "module_parts.h"
 #include "python_references.h"
 #include "text.h"
 #include "values.h"
@@ -10,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <vector>
-
-#include "module_parts.h"
 
 namespace ferrule::python {
 namespace {
@@ -351,6 +351,14 @@ PyMethodDef fast_functions[] = {
 };
 
 }  // namespace
+
+ArrayPointer beside(const Array& other, const NumpyArray& source) {
+  fe_device* handle = nullptr;
+  check(fe_array_device(other.get(), &handle));
+  const Device device(handle);
+  device.was_used() = true;  // the other array has memory there, or is computed there
+  return from_numpy(device, source, source.is_writable(), 2, {}, nullptr);
+}
 
 void bind_arrays(py::module_& module) {
   const py::object type = module.attr("Array");

@@ -51,7 +51,7 @@ dlpack::DataType type_of(fe_dtype dtype) {
   return *type;
 }
 
-fe_dtype dtype_of(dlpack::DataType type) {
+fe_dtype dlpack_dtype_of(dlpack::DataType type) {
   for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
     if (const auto own = type_of(*info);
         own && own->code == type.code && own->bits == type.bits && own->lanes == type.lanes)
@@ -285,7 +285,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   check_fields(tensor, place);
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
-  memory.dtype = dtype_of(tensor.dtype);
+  memory.dtype = dlpack_dtype_of(tensor.dtype);
   // A null pointer stays null, whatever the offset.
   if (auto address = reinterpret_cast<uintptr_t>(tensor.data); address != 0) {
     address += static_cast<uintptr_t>(tensor.byte_offset);

@@ -29,6 +29,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_loading(module);
   bind_array_handle(module);
   bind_arrays(module);
+  bind_array_elements(module);
   bind_array_objects(module);
   bind_graphs(module);
   bind_dlpack(module);

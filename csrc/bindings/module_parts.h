@@ -6,6 +6,7 @@
 
 namespace ferrule::python {
 
+void bind_array_elements(py::module_& module);
 void bind_array_handle(py::module_& module);
 void bind_array_objects(py::module_& module);
 void bind_arrays(py::module_& module);

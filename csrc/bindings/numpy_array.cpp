@@ -64,6 +64,17 @@ py::object NumpyArray::dtype() const {
   return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(inside(*this))));
 }
 
+bool NumpyArray::is_writable() const { return PyArray_ISWRITEABLE(inside(*this)); }
+
+bool NumpyArray::is_plain() const {
+  PyArrayObject* const array = inside(*this);
+  const int type = PyArray_TYPE(array);
+  const bool is_number = PyTypeNum_ISBOOL(type) || PyTypeNum_ISNUMBER(type);
+  const bool is_long = type == NPY_LONGDOUBLE || type == NPY_CLONGDOUBLE;
+  return PyArray_CheckExact(ptr()) && PyArray_BASE(array) == nullptr && is_number && !is_long &&
+         PyArray_ISBEHAVED_RO(array) && PyArray_NDIM(array) <= FE_MAX_RANK;
+}
+
 NumpyArray new_numpy_array(py::handle dtype, std::span<const int64_t> shape) {
   return new_from_descriptor(dtype, shape, nullptr, nullptr, 0);
 }

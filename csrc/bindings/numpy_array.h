@@ -23,6 +23,10 @@ class NumpyArray : public py::object {
   int64_t item_size() const;
   int64_t byte_size() const;
   py::object dtype() const;
+  bool is_writable() const;
+  // Whether it is no instance of a subclass, owns its memory, which is aligned, and has bools or numbers of a dtype
+  // that ferrule has in native byte order.
+  bool is_plain() const;
 };
 
 // A new array with memory of its own, which is not initialised.

@@ -2,6 +2,7 @@
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
 #include "core/copy/transfer.h"
+#include "core/lazy/elements.h"
 #include "core/lazy/from_host.h"
 #include "core/lazy/native_memory.h"
 #include "core/lazy/queued_releases.h"
@@ -35,6 +36,16 @@ std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays
     list.push_back(is_number ? nullptr : array_of(arrays[i], function, "an array"));
   }
   return list;
+}
+
+// The indices of an element, one for each axis, which are checked.
+std::span<const int64_t> indices_within(const Array& array, const char* function, const int64_t* indices) {
+  const Shape& shape = array.type().shape;
+  if (shape.rank() > 0) given(indices, function, "indices");
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (indices[axis] < 0 || indices[axis] >= shape[axis])
+      fail_argument("{}: {} has no element {} along axis {}", function, to_string(array.type()), indices[axis], axis);
+  return {indices, static_cast<std::size_t>(shape.rank())};
 }
 
 }  // namespace
@@ -246,6 +257,39 @@ fe_error* fe_array_scalar(fe_device* device, fe_dtype dtype, fe_scalar value, fe
   return guarded([&] {
     given(device, "array_scalar", "device");
     give_array("array_scalar", out, Array::scalar(dtype_from("array_scalar", dtype), device->device, value));
+  });
+}
+
+fe_error* fe_array_element(const fe_array* array, const int64_t* indices, fe_array** out) {
+  return guarded([&] {
+    const ArrayPointer& of = array_of(array, "array_element", "array");
+    given(out, "array_element", "out") = nullptr;
+    if (ArrayPointer element = element_of(*of, indices_within(*of, "array_element", indices)))
+      give_array("array_element", out, std::move(element));
+  });
+}
+
+fe_error* fe_array_number(const fe_array* array, fe_scalar* out, int* is_known) {
+  return guarded([&] {
+    const ArrayPointer& of = array_of(array, "array_number", "array");
+    given(out, "array_number", "out");
+    given(is_known, "array_number", "is_known") = 0;
+    if (element_count(of->type().shape) != 1)
+      fail_argument("array_number: {} has not one element", to_string(of->type()));
+    const std::optional<fe_scalar> number = number_of(*of);
+    if (!number) return;
+    *out = *number;
+    *is_known = 1;
+  });
+}
+
+fe_error* fe_array_with_element(fe_array* array, const int64_t* indices, fe_scalar value, fe_array** out) {
+  return guarded([&] {
+    const ArrayPointer& of = array_of(array, "array_with_element", "array");
+    given(out, "array_with_element", "out") = nullptr;
+    const std::span<const int64_t> at = indices_within(*of, "array_with_element", indices);
+    if (array->references != 1) return;
+    if (ArrayPointer changed = with_element(of, at, value)) give_array("array_with_element", out, std::move(changed));
   });
 }
 

@@ -53,6 +53,8 @@ class Array : public std::enable_shared_from_this<Array> {
   std::optional<StridedArray> strided_array_unless_donated() const;
   // The array must be computed; its memory may have been donated.
   const Strides& strides() const { return result_->data.strides; }
+  // The array must be a scalar.
+  const fe_scalar& scalar_value() const { return scalar_; }
   bool is_writable() const { return result_->data.storage && result_->data.storage->writable(); }
   std::string placement() const;
   // Handles of the host API. An array with handles is kept when it is computed as an intermediate result.

@@ -547,6 +547,14 @@ FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const f
 FE_API fe_error *fe_scalar_from(fe_dtype dtype, double value, fe_scalar *out);
 /* An array of rank 0. `value` is in `dtype`. */
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
+/* The element at `indices`, one from 0 on for each axis, as an array of rank 0 that keeps no other memory. NULL if the
+ * host cannot read it at once: the array is not computed, or its device has queues, or it is read from a file. */
+FE_API fe_error *fe_array_element(const fe_array *array, const int64_t *indices, fe_array **out);
+/* The number of an array with one element. `is_known` becomes 1, or 0 as above. */
+FE_API fe_error *fe_array_number(const fe_array *array, fe_scalar *out, int *is_known);
+/* The array with another element, `value` in its dtype. The result takes the memory; `array` cannot be read any more.
+ * NULL, and the array is as before, if another handle or array shares the memory, or as above. */
+FE_API fe_error *fe_array_with_element(fe_array *array, const int64_t *indices, fe_scalar value, fe_array **out);
 /* The array as of now: the same array, or a copy if it borrows memory that its owner may write. */
 FE_API fe_error *fe_array_snapshot(fe_array *array, fe_array **out);
 /* The same, or a copy if the array is a part of a larger one, whose memory it would keep. */

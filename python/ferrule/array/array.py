@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -328,9 +328,7 @@ class Array(_Base):
         >>> fe.sum(fe.arange(4)).item()
         6
         """
-        if self.size != 1:
-            raise InvalidArgumentError(f"item: the array has {self.size} elements, not one")
-        value: bool | int | float = self._host("item()").item()
+        value: bool | int | float = self._one("item()")
         return value
 
     def tolist(self) -> Any:
@@ -372,6 +370,9 @@ class Array(_Base):
         return self._namespace
 
     def __bool__(self) -> bool:
+        number = _ferrule.number_plain(self)
+        if number is not NotImplemented:
+            return bool(number)
         if self.size != 1:
             raise InvalidArgumentError(f"the truth of an array of {self.size} elements is ambiguous: use any or all")
         return bool(self._host("bool()").item())
@@ -411,6 +412,9 @@ class Array(_Base):
         return int(self._one("index()"))
 
     def _one(self, what: str) -> Any:
+        number = _ferrule.number_plain(self)
+        if number is not NotImplemented:
+            return number
         if self.size != 1:
             raise InvalidArgumentError(f"{what}: the array has {self.size} elements, not one")
         return self._host(what).item()
@@ -432,11 +436,12 @@ class Array(_Base):
             raise TypeError("len() of an array of 0 dimensions")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Array]:
+    def _iterated_length(self) -> int:
+        """Return the number of elements that iteration gives."""
         self._refuse_number("iteration")
         if self.ndim == 0:
             raise TypeError("iteration over an array of 0 dimensions")
-        return (self[index] for index in range(self.shape[0]))
+        return self.shape[0]
 
     def __str__(self) -> str:
         self._refuse_number("str()")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsIndex, TypeGuard
 
 import numpy as np
 
@@ -75,10 +75,10 @@ def one_of(choices: Iterable[str], value: object, caller: str, name: str) -> str
 def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
     """Convert an integer or a sequence of integers (a shape, or axes) to a tuple of int."""
     try:
-        if not isinstance(shape, (tuple, list)) and isinstance(shape, SupportsIndex):  # a protocol takes 5 µs
+        if is_index(shape):
             found: tuple[int, ...] = (one_integer(shape, caller, name),)
         else:
-            found = tuple(map(operator.index, shape))
+            found = tuple(map(operator.index, shape))  # type: ignore[arg-type]
     except TypeError as error:
         if isinstance(error, Error):
             raise
@@ -89,6 +89,11 @@ def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
         if not -(2**63) <= size < 2**63:
             raise NumberOverflowError(f"{caller}: {name} {shown(size)} does not fit into 64 bits")
     return found
+
+
+def is_index(value: object) -> TypeGuard[SupportsIndex]:
+    """Whether operator.index() takes the value. `isinstance(value, SupportsIndex)` takes 5 µs."""
+    return hasattr(value, "__index__")
 
 
 def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
@@ -104,7 +109,7 @@ def one_real(value: object, caller: str, name: str) -> float:
     """Convert a real number to float; bools and text are none."""
     if type(value) is float:
         return value
-    is_number = isinstance(value, SupportsFloat) and not isinstance(value, (bool, np.bool_, np.complexfloating))
+    is_number = hasattr(value, "__float__") and not isinstance(value, (bool, np.bool_, np.complexfloating))
     try:
         if is_number:
             return float(value)  # type: ignore[arg-type]

@@ -195,7 +195,12 @@ def _without_copy(x: Array, dtype: Any, device: Device | str | None) -> Array:
     return x
 
 
+_NUMBERS = {bool, int, float, complex}
+
+
 def _holds_arrays(obj: list[Any] | tuple[Any, ...]) -> bool:
+    if {*map(type, obj)} <= _NUMBERS:  # faster than a loop in Python
+        return False
     return any(isinstance(item, Array) or (isinstance(item, (list, tuple)) and _holds_arrays(item)) for item in obj)
 
 
@@ -265,7 +270,7 @@ def _of_numbers(obj: object, dtype: Any) -> NDArray[Any]:
     if dtype is None:
         if host.dtype.kind == "f" and host.size and np.abs(host).max() >= 2.0**63 and _are_integers_of_uint64(obj):
             return np.array(obj, dtype="uint64")
-        if host.dtype.name not in ("float64", "complex128") or _holds_wide(obj):
+        if host.dtype.char not in "dD" or _holds_wide(obj):
             return host
         with np.errstate(over="ignore"):
             return host.astype(default_dtype() if host.dtype.kind == "f" else default_complex_dtype(), copy=False)
@@ -362,7 +367,7 @@ def _of_no_dtype(value: object) -> str:
 def _holds_wide(obj: object) -> bool:
     """Whether float64 or complex128 values of NumPy are among the numbers: the result then keeps the wide dtype."""
     if isinstance(obj, (list, tuple)):
-        return any(_holds_wide(item) for item in obj)
+        return not {*map(type, obj)} <= _NUMBERS and any(_holds_wide(item) for item in obj)
     return isinstance(obj, (np.ndarray, np.float64, np.complex128))
 
 

@@ -85,11 +85,20 @@ def cast(x: Array, dtype: Any) -> Array:
     return x if x.dtype == dtype and not is_number(x) else astype(x, dtype, copy=False)
 
 
+_INT32, _INT64, _UINT64 = map(np.dtype, ("int32", "int64", "uint64"))
+
+
+def as_index_dtype(indices: Array) -> Array:
+    """Cast integers to int64, unless they are int32, which kernels take as well."""
+    dtype = indices.dtype
+    return indices if dtype in (_INT32, _INT64) else as_int64(indices)
+
+
 def as_int64(indices: Array) -> Array:
     """Cast integers to int64.
 
     Indices above the greatest int64 become the greatest, so that they stay out of bounds and do not become negative.
     """
-    if indices.dtype.name == "uint64":
+    if indices.dtype == _UINT64:
         indices = recording.apply("minimum", (indices, np.iinfo(np.int64).max), {})
     return cast(indices, "int64")

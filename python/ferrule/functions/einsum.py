@@ -100,9 +100,20 @@ def einsum(subscripts: Any, /, *operands: Any) -> Array:
         parts.append(chosen[0])
     ((x, labels),) = parts
     x, labels = _summed(x, labels, {*result})
-    x = cast(x, dtype)
-    x = permute_dims(x, [labels.index(label) for label in result if label in labels]) if labels else x
-    return reshape(x, [sizes[label] for label in result]) if len(labels) < len(result) else x
+    order = [labels.index(label) for label in result if label in labels]
+    if len(operands) == 1:  # a view, as in NumPy
+        x = permute_dims(cast(x, dtype), order) if labels else cast(x, dtype)
+        return reshape(x, [sizes[label] for label in result]) if len(labels) < len(result) else x
+    return _shaped(_permuted(cast(x, dtype), order), [sizes[label] for label in result])
+
+
+def _permuted(x: Array, order: Sequence[int]) -> Array:
+    """Return x with its axes in another order, which is no view: making one takes longer than recording the op."""
+    return x if [*order] == sorted(order) else apply("permute_dims", (x,), {"axes": order})
+
+
+def _shaped(x: Array, shape: Sequence[int]) -> Array:
+    return x if x.shape == (*shape,) else apply("reshape", (x,), {"shape": shape})
 
 
 def _from_lists(*given: Any) -> tuple[str, tuple[Any, ...]]:
@@ -194,7 +205,8 @@ def _without_repeats(x: Array, labels: Labels, sizes: dict[Label, int]) -> tuple
     """Return the diagonal of axes that have the same label, without the axes that broadcast."""
     broadcast = [place for place, label in enumerate(labels) if x.shape[place] == 1 and sizes[label] != 1]
     kept = [place for place in range(x.ndim) if place not in broadcast]
-    x, labels = reshape(x, [x.shape[place] for place in kept]), tuple(labels[place] for place in kept)
+    if broadcast:
+        x, labels = reshape(x, [x.shape[place] for place in kept]), tuple(labels[place] for place in kept)
     while len({*labels}) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         first = labels.index(twice)
@@ -274,7 +286,7 @@ def _multiplied(
     labels = (*batch, *rows, *columns)
 
     def arranged(array: Array, labels: Labels, order: Sequence[Label], shape: Sequence[int]) -> Array:
-        return reshape(permute_dims(array, [labels.index(label) for label in order]) if order else array, shape)
+        return _shaped(_permuted(array, [labels.index(label) for label in order]), shape)
 
     def lengths(some: Sequence[Label]) -> list[int]:
         return [sizes[label] for label in some]
@@ -284,7 +296,7 @@ def _multiplied(
         y = arranged(y, of_y, [*batch, *columns], [*lengths(batch), *(1 for _ in rows), *lengths(columns)])
         return apply("logical_and" if x.dtype == "bool" else "multiply", (x, y), {}), labels
     b, m, n, k = (math.prod(lengths(some)) for some in (batch, rows, columns, inner))
-    x = arranged(x, of_x, [*batch, *rows, *inner], [b, m, k])
-    y = arranged(y, of_y, [*batch, *inner, *columns], [b, k, n])
-    product = matmul(x, y) if batch else matmul(reshape(x, [m, k]), reshape(y, [k, n]))
-    return reshape(product, lengths(labels)), labels
+    stack = [b] if batch else []
+    x = arranged(x, of_x, [*batch, *rows, *inner], [*stack, m, k])
+    y = arranged(y, of_y, [*batch, *inner, *columns], [*stack, k, n])
+    return _shaped(matmul(x, y), lengths(labels)), labels

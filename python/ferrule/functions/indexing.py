@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import is_index
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
@@ -36,7 +37,7 @@ from ferrule.functions.basic_keys import (
     key_of,
     without_ones,
 )
-from ferrule.functions.conversion import as_int64, cast
+from ferrule.functions.conversion import as_index_dtype, as_int64, cast
 from ferrule.functions.creation import zeros
 from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take_elements
 from ferrule.functions.repetition import common_shape
@@ -299,7 +300,7 @@ def put(x: Array, key: object, value: object) -> Array:
     values = reshape(broadcast_value(without_ones(value, len(joined.shape)), list(joined.shape)), joined.flat_shape)
     if values.size == 0:
         return x
-    indices = joined.indices if joined.indices.dtype.name == "int32" else as_int64(joined.indices)
+    indices = as_index_dtype(joined.indices)
     operands = (joined.moved(target), reshape(indices, (indices.size,)), values)
     attributes = {"axis": joined.place, "joined": len(gathers)}
     changed = joined.back(recording.apply("scatter", operands, attributes))
@@ -392,7 +393,7 @@ def _item(x: Array, item: object) -> object:
         if item.dtype.kind not in "biu":
             raise OutOfRangeError(f"x[key]: an index array has integers or bools, not dtype {item.dtype}")
         return as_operand("x[key]", item, x) if item.dtype.kind == "b" else item
-    if isinstance(item, SupportsIndex):
+    if is_index(item):
         return operator.index(item)
     raise OutOfRangeError(
         f"x[key]: a {type(item).__name__} is not an index; indices are integers, slices, None, ..., integer arrays and "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axes_of, axis_of, one_integer
+from ferrule.array.attributes import axes_of, axis_of, is_index, one_integer
 from ferrule.array.host_memory import check_ndim
 from ferrule.array.numbers import shown
 from ferrule.array.recording import apply, as_companion
@@ -119,14 +119,14 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | Sequence[Sequence[int]] = 
     [[3, 4], [6, 8]]
     """
     left, right = as_companion("tensordot", x1, x2), as_companion("tensordot", x2, x1)
-    if isinstance(axes, SupportsIndex):
+    if is_index(axes):
         count = one_integer(axes, "tensordot", "axes")
         if not 0 <= count <= min(left.ndim, right.ndim):
             raise OutOfRangeError(f"tensordot: {shown(count)} axes of shapes {left.shape} and {right.shape}")
         ours, theirs = tuple(range(left.ndim - count, left.ndim)), tuple(range(count))
     else:
         try:
-            first, second = axes
+            first, second = axes  # type: ignore[misc]
         except (TypeError, ValueError) as error:
             raise InvalidArgumentError(f"tensordot: axes must be a number or a pair of tuples, not {axes!r}") from error
         ours = axes_of("tensordot", first, left.ndim, "axes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from ferrule.later import later
 
 if TYPE_CHECKING:
     from ferrule.array import representation
-    from ferrule.functions import array_function, indexing, ufuncs
+    from ferrule.functions import array_function, basic_keys, indexing, ufuncs
     from ferrule.io import dlpack
 else:
     representation = later("ferrule.array.representation")
     array_function = later("ferrule.functions.array_function")
+    basic_keys = later("ferrule.functions.basic_keys")
     indexing = later("ferrule.functions.indexing")
     ufuncs = later("ferrule.functions.ufuncs")
     dlpack = later("ferrule.io.dlpack")
@@ -80,20 +81,6 @@ class _Methods(Array):
 
     def __rdivmod__(self, other: object) -> tuple[Array, Array]:
         return other // self, other % self
-
-    # ---- indexing
-    def __getitem__(self, key: object) -> Array:
-        return indexing.get(self, key)
-
-    def __setitem__(self, key: object, value: object) -> None:
-        """Make this object, or the base of this view, refer to the changed value: earlier exports keep the old one.
-
-        Assignments by several threads all take effect.
-        """
-        indexing.assign(self, key, value)
-
-    def __delitem__(self, key: object) -> NoReturn:
-        raise TypeError("del x[key]: an array never loses elements; x[mask] or ferrule.concat makes one without them")
 
     # ---- shapes
     @property
@@ -271,4 +258,25 @@ def attach() -> None:
             if isinstance(member, FunctionType) and (member.__defaults__ or member.__kwdefaults__) and name[0] != "_":
                 member = _ferrule.public(member, "ferrule")
             setattr(Array, name, member)
-    _ferrule.set_array_class(Array, operators.operate, views.apply_steps)
+    _ferrule.set_array_class(
+        Array,
+        operators.operate,
+        views.apply_steps,
+        _get_item,
+        _set_item,
+        Array._iterated_length,
+        _make_key,
+        views.join_steps,
+    )
+
+
+def _get_item(x: Array, key: object) -> Array:
+    return indexing.get(x, key)
+
+
+def _set_item(x: Array, key: object, value: object) -> None:
+    indexing.assign(x, key, value)
+
+
+def _make_key(items: tuple[Any, ...], shape: tuple[int, ...]) -> views.Step:
+    return basic_keys.Key(items, shape)

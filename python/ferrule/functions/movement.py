@@ -14,7 +14,17 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, axes_of, axis_of, one_integer, one_of, optional_flag, refuse_more, sizes
+from ferrule.array.attributes import (
+    Shape,
+    axes_of,
+    axis_of,
+    is_index,
+    one_integer,
+    one_of,
+    optional_flag,
+    refuse_more,
+    sizes,
+)
 from ferrule.array.host_memory import check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
@@ -22,7 +32,7 @@ from ferrule.array.symbols import Symbol
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError
 from ferrule.functions import views
-from ferrule.functions.conversion import as_int64, cast
+from ferrule.functions.conversion import as_index_dtype, cast
 from ferrule.functions.index_bounds import check_bounds, known
 
 __all__ = [
@@ -480,7 +490,7 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     x = as_operand("split", x)
     place = axis_of("split", axis, x.ndim)
     length = x.shape[place]
-    if isinstance(sections, SupportsIndex) and not isinstance(sections, np.ndarray):
+    if is_index(sections) and not isinstance(sections, np.ndarray):
         sections = one_integer(sections, "split", "sections")
         if sections < 1 or length % sections != 0:
             raise InvalidArgumentError(f"split: {length} elements do not divide into {shown(sections)} equal parts")
@@ -613,7 +623,7 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
 def take_elements(x: Array, indices: Array, axis: int) -> Array:
     """Return the elements at indices, which were checked if the host has their values."""
     _check_without_kernel("take", x, indices, axis)
-    return recording.apply("take", (x, _as_index_dtype(indices)), {"axis": axis})
+    return recording.apply("take", (x, as_index_dtype(indices)), {"axis": axis})
 
 
 def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -> Array:
@@ -665,7 +675,7 @@ def take_along_axis(x: Array, indices: object, /, *, axis: SupportsIndex = -1) -
         ) from error
     size, count = x.shape[place], places.shape[place]
     x = _broadcast(x, (*shape[:place], size, *shape[place + 1 :]))
-    places = _broadcast(_as_index_dtype(places), (*shape[:place], count, *shape[place + 1 :]))
+    places = _broadcast(as_index_dtype(places), (*shape[:place], count, *shape[place + 1 :]))
     _check_without_kernel("take_along_axis", x, places, place)
     return recording.apply("take_along_axis", (x, places), {"axis": place})
 
@@ -692,10 +702,6 @@ def _indices(op: str, indices: object, x: Array, axis: int) -> Array:
     if values is not None:
         check_bounds(op, values, axis, x.shape[axis])
     return places
-
-
-def _as_index_dtype(indices: Array) -> Array:
-    return indices if indices.dtype.name == "int32" else as_int64(indices)
 
 
 def _check_without_kernel(op: str, x: Array, indices: Array, axis: int) -> None:

@@ -182,5 +182,6 @@ def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
         x = cast(x, "uint8")
     if axis is not None:
         return apply(op, (x,), {"axis": one_integer(axis, op, "axis"), "keepdims": keepdims})
-    index = apply(op, (reshape(x, (x.size,)),), {"axis": 0, "keepdims": keepdims})
+    flat = x if x.ndim == 1 else apply("reshape", (x,), {"shape": (x.size,)})
+    index = apply(op, (flat,), {"axis": 0, "keepdims": keepdims})
     return reshape(index, (1,) * x.ndim) if keepdims else index

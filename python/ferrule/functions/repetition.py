@@ -10,7 +10,7 @@ import numpy as np
 
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.attributes import Shape, axis_of, one_integer, one_of, sizes
+from ferrule.array.attributes import Shape, axis_of, is_index, one_integer, one_of, sizes
 from ferrule.array.host_memory import MAX_DIMENSIONS, check_ndim, enough_memory
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_companion, as_operand
@@ -187,7 +187,7 @@ def repeat(x: Array, repeats: object, /, *, axis: SupportsIndex | None = None) -
     place = axis_of("repeat", axis, x.ndim)
     if isinstance(repeats, Array) and is_number(repeats):
         refuse("repeat, whose result has a length that depends on its second argument,", repeats._handle)
-    if isinstance(repeats, SupportsIndex) and not isinstance(repeats, (Array, np.ndarray)):
+    if is_index(repeats) and not isinstance(repeats, (Array, np.ndarray)):
         return _repeated(x, one_integer(repeats, "repeat", "repeats"), place)
     counts = _counts(x, repeats)
     length = x.shape[place]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import SupportsIndex
 
 import numpy as np
 
 from ferrule.array.array import Array, Axes
-from ferrule.array.attributes import axis_of, one_real
+from ferrule.array.attributes import axis_of, is_index, one_real
 from ferrule.array.recording import apply, apply_all, as_companion, as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.conversion import cast
@@ -59,7 +58,7 @@ def average(x: Array, /, axis: Axes = None, *, weights: Array | None = None, kee
         return mean(x, axis=axis, keepdims=keepdims)
     shares = as_operand("average", weights, x)
     if shares.shape != x.shape:
-        place = axis_of("average", axis, x.ndim) if isinstance(axis, SupportsIndex) else None
+        place = axis_of("average", axis, x.ndim) if is_index(axis) else None
         if place is None or shares.ndim != 1 or shares.shape[0] != x.shape[place]:
             raise InvalidArgumentError(
                 f"average: weights have the shape {shares.shape}, neither {x.shape} nor the length of one axis"

@@ -172,6 +172,8 @@ def change(x: Array, changed: Callable[[Array], Array]) -> None:
 
 def is_viewed(x: Array, shape: tuple[int, ...]) -> bool:
     """Whether NumPy would reshape x, as a part of a contiguous array, without a copy."""
+    if _ferrule.view_of(x) is None:
+        return True
     layout = _layout_of(x)
     return layout is not None and (x.size == 0 or _reshaped_strides(*layout, shape) is not None)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from ferrule.array.array import Array
-from ferrule.array.attributes import axes_of, sizes
+from ferrule.array.attributes import axes_of, is_index, sizes
 from ferrule.array.recording import as_operand
 from ferrule.errors import InvalidArgumentError
 from ferrule.functions.creation import arange
@@ -48,8 +48,8 @@ def sliding_window_view(
     name = "sliding_window_view"
     x = as_operand(name, x)
     lengths = sizes(window_shape, name, "window_shape")
-    given = range(x.ndim) if axis is None else (axis,) if isinstance(axis, SupportsIndex) else axis
-    places = [axes_of(name, place, x.ndim)[0] for place in given]  # an axis may be named twice
+    given = range(x.ndim) if axis is None else (axis,) if is_index(axis) else axis
+    places = [axes_of(name, place, x.ndim)[0] for place in given]  # type: ignore[union-attr]  # an axis may be named twice
     if len(places) != len(lengths):
         raise InvalidArgumentError(f"{name}: {len(lengths)} lengths of windows for {len(places)} axes")
     for place, length in zip(places, lengths, strict=True):

@@ -13,7 +13,14 @@ from ferrule.loading import holders, load_state
 from ferrule.loading.devices import Backend, Device
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
-from ferrule.loading.search_folders import DefaultRoots, PathLike, backend_dir, given_roots, installed_roots
+from ferrule.loading.search_folders import (
+    DefaultRoots,
+    PathLike,
+    backend_dir,
+    given_roots,
+    installed_roots,
+    system_path,
+)
 
 Result = TypeVar("Result")
 
@@ -155,7 +162,7 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
     'another'
     >>> fe.unload("another")
     """
-    file = _system_path(path)
+    file = system_path("load", path)
     words = [_word("load", *given) for given in (("as_name", as_name), ("probe", probe), ("trust", trust))]
     try:
         backend = Backend(_ferrule.load(file, *words))
@@ -167,16 +174,6 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
     finally:
         load_state.changed()
     return backend
-
-
-def _system_path(path: PathLike) -> bytes:
-    """Return the path in the encoding of the system: file names need not be UTF-8."""
-    try:
-        return os.fsencode(os.path.abspath(os.fsdecode(path)))
-    except TypeError:
-        raise InvalidArgumentError(f"load: path is a file name, not {type(path).__name__}") from None
-    except UnicodeEncodeError as error:
-        raise InvalidArgumentError(f"load: {path!r} is not a file name: {error}") from error
 
 
 def unload(name: Backend | str) -> None:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ferrule import _ferrule
+from ferrule.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +36,18 @@ def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> li
         if isinstance(folder, DefaultRoots):
             folders += [path for path in standard_roots() if os.path.isdir(path)]
         else:
-            folders.append(os.fsencode(os.path.abspath(os.fsdecode(folder))))  # a name need not be UTF-8
+            folders.append(system_path("load_all", folder))
     return folders
+
+
+def system_path(caller: str, path: PathLike) -> bytes:
+    """Return the path in the encoding of the system: file names need not be UTF-8."""
+    try:
+        return os.fsencode(os.path.abspath(os.fsdecode(path)))
+    except TypeError:
+        raise InvalidArgumentError(f"{caller}: path is a file name, not {type(path).__name__}") from None
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"{caller}: {path!r} is not a file name: {error}") from error
 
 
 def backend_dir() -> Path:

@@ -56,7 +56,7 @@ def test_text_that_is_not_utf8_is_an_error() -> None:
     for call in (
         lambda: fe.device("\ud800"),
         lambda: fe.load("/tmp/\ud800.so"),
-        lambda: fe.load_all(dirs=["/tmp/\udcff"]),
+        lambda: fe.load_all(dirs=["/tmp/\ud800"]),
         lambda: fe.Graph("cpu").input((2,), name="\ud800"),
         lambda: fe.Graph("cpu").apply("exp", floats(), axis="\ud800"),
     ):

@@ -42,6 +42,8 @@ __device__ __forceinline__ void decode(uint32_t dtype_row, const uint8_t* block,
     break;
     FE_DTYPES(FE_NO_DTYPE, CASE)
 #undef CASE
+    default:
+      break;
   }
 #pragma unroll
   for (int i = 0; i < 8; ++i) weights[i] = scale * static_cast<float>(numbers[i]) - least;
