@@ -56,8 +56,8 @@ struct Log1p {
   }
 };
 struct Pow {
-  template <class V>
-  V operator()(Full<float> d, V x, V y) const {
+  template <class D, class V>
+  V operator()(D d, V x, V y) const {
     return math::pow(d, x, y);
   }
 };
@@ -80,7 +80,6 @@ struct DoubleLog1p {
 
 // Integer powers are computed by squaring, modulo 2^width.
 struct ScalarPow {
-  double operator()(double a, double b) const { return ::pow(a, b); }
   template <class T>
   T operator()(T a, T b) const {
     uint64_t base = static_cast<uint64_t>(a), result = 1;
@@ -146,7 +145,7 @@ ELEMENTWISE(log2, (vector_unary<Log2, float>() + unary<DoubleLog2, double>() + i
 ELEMENTWISE(log10, (vector_unary<Log10, float>() + unary<DoubleLog10, double>() + in_double<complex_math::Log10>()))
 ELEMENTWISE(expm1, (vector_unary<Expm1, float>() + unary<DoubleExpm1, double>() + in_double<complex_math::Expm1>()))
 ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>() + in_double<complex_math::Log1p>()))
-ELEMENTWISE(pow, (vector_binary<Pow, float>() + binary<ScalarPow, double, uint8_t, uint16_t, uint32_t, uint64_t>() +
+ELEMENTWISE(pow, (vector_binary<Pow, FERRULE_FLOATS>() + binary<ScalarPow, uint8_t, uint16_t, uint32_t, uint64_t>() +
                   signed_powers<int8_t, int16_t, int32_t, int64_t>() +
                   binary<InDouble<complex_math::Pow>, FERRULE_COMPLEX>()))
 ELEMENTWISE(logaddexp, (binary<Logaddexp, FERRULE_FLOATS>()))

@@ -360,11 +360,48 @@ HWY_INLINE V silu(Full<double> d, V x) {
   return hn::IfThenElse(near, y, hn::Mul(scaled, hn::Set(d, 1.603810890548637852976e-28)));
 }
 
+template <class D, class V>
+HWY_INLINE V root_by_power(D d, V x) {  // +0 for -0, and infinity for -infinity, unlike sqrt
+  const V infinity = hn::Inf(d);
+  return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), infinity, hn::Sqrt(hn::Add(x, hn::Zero(d))));
+}
 template <class V>
-HWY_INLINE V pow(Full<float> d, V x, V y) {
-  V r = wide(d, x, y, [](auto dd, auto a, auto b) { return exp_wide(dd, hn::Mul(b, log(dd, a))); });
-  const V largest = hn::Set(d, 3.402823466e38f);
-  const auto plain = hn::And(hn::And(hn::Gt(x, hn::Zero(d)), hn::Le(x, largest)), hn::Le(hn::Abs(y), largest));
+HWY_INLINE V cube(Full<float> d, V x) {
+  return wide(d, x, [](auto, auto v) { return hn::Mul(hn::Mul(v, v), v); });
+}
+// x^y for the exponents that programs write most: squares, reciprocals, square roots, and cubes of float32. Each lane
+// is computed as if it were alone: a square is a product wherever it stands. `general` computes all lanes for any
+// exponents; it is called if there are others.
+template <class D, class V, class F>
+HWY_INLINE V with_common_powers(D d, V x, V y, F general) {
+  constexpr bool has_cubes = sizeof(hn::TFromD<D>) == sizeof(float);
+  const auto is_square = hn::Eq(y, hn::Set(d, 2)), is_reciprocal = hn::Eq(y, hn::Set(d, -1));
+  const auto is_root = hn::Eq(y, hn::Set(d, 0.5f)), is_cube = hn::Eq(y, hn::Set(d, has_cubes ? 3 : 2));
+  const auto is_common = hn::Or(hn::Or(is_square, is_cube), hn::Or(is_reciprocal, is_root));
+  if (hn::AllFalse(d, is_common)) return general();
+  V r = x;
+  if (!hn::AllTrue(d, is_common)) r = general();
+  if constexpr (has_cubes)
+    if (!hn::AllFalse(d, is_cube)) r = hn::IfThenElse(is_cube, cube(d, x), r);
+  if (!hn::AllFalse(d, is_root)) r = hn::IfThenElse(is_root, root_by_power(d, x), r);
+  if (!hn::AllFalse(d, is_reciprocal)) r = hn::IfThenElse(is_reciprocal, hn::Div(hn::Set(d, 1), x), r);
+  return hn::IfThenElse(is_square, hn::Mul(x, x), r);
+}
+
+// |x|^y, with the sign of x for odd y. Zeros, infinities and NaN are left to the C library.
+template <class V>
+HWY_INLINE V general_power(Full<float> d, V x, V y) {
+  const V zero = hn::Zero(d), largest = hn::Set(d, 3.402823466e38f), size = hn::Abs(x);
+  V r = wide(d, size, y, [](auto dd, auto a, auto b) { return exp_wide(dd, hn::Mul(b, log(dd, a))); });
+  const auto is_negative = hn::Lt(x, zero);
+  if (!hn::AllFalse(d, is_negative)) {
+    const V half = hn::Mul(y, hn::Set(d, 0.5f));  // all floats from 2^24 on are even
+    const auto is_whole = hn::Eq(hn::Floor(y), y);
+    const auto is_odd = hn::And(is_whole, hn::Ne(hn::Floor(half), half));
+    const V of_negative = hn::IfThenElse(is_whole, hn::IfThenElse(is_odd, hn::Neg(r), r), hn::NaN(d));
+    r = hn::IfThenElse(is_negative, of_negative, r);
+  }
+  const auto plain = hn::And(hn::And(hn::Gt(size, zero), hn::Le(size, largest)), hn::Le(hn::Abs(y), largest));
   if (HWY_LIKELY(hn::AllTrue(d, plain))) return r;
   alignas(64) float a[lanes_of<float>], b[lanes_of<float>], out[lanes_of<float>], chosen[lanes_of<float>];
   hn::Store(x, d, a);
@@ -374,6 +411,19 @@ HWY_INLINE V pow(Full<float> d, V x, V y) {
   for (size_t i = 0; i < lanes_of<float>; ++i)
     if (chosen[i] == 0.0f) out[i] = static_cast<float>(::pow(static_cast<double>(a[i]), static_cast<double>(b[i])));
   return hn::Load(d, out);
+}
+template <class V>
+HWY_INLINE V general_power(Full<double> d, V x, V y) {
+  alignas(64) double a[lanes_of<double>], b[lanes_of<double>];
+  hn::Store(x, d, a);
+  hn::Store(y, d, b);
+  for (size_t i = 0; i < lanes_of<double>; ++i) a[i] = ::pow(a[i], b[i]);
+  return hn::Load(d, a);
+}
+
+template <class D, class V>
+HWY_INLINE V pow(D d, V x, V y) {
+  return with_common_powers(d, x, y, [&]() HWY_ATTR { return general_power(d, x, y); });
 }
 
 }  // namespace math

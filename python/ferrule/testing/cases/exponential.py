@@ -65,7 +65,8 @@ def powers() -> list[Case]:
         )
         for d in INTEGERS
     ]
-    domains = (Domain(0, 10), Domain(-10, 10))
+    # Bases below 0 have whole powers; squares, reciprocals and roots may be computed as such.
+    domains = (Domain(0, 10, edges=(-0.3, -2.5, -7.0)), Domain(-10, 10, edges=(2, 3, -1, -2, 0.5, -0.5)))
     return whole + [Case("pow", (d, d), d, BINARY, power, tolerance_of(d), domains) for d in FLOATS]
 
 
