@@ -33,12 +33,44 @@ void with_plain_type(DType dtype, F f) {
   with_type(dtype, f);
 }
 
-// Writes the index of an element along each axis.
-void write_indices(const Operand& x, int64_t element, int64_t* to) {
-  for (int32_t axis = x.rank; axis-- > 0;) {
-    to[axis] = element % x.shape[axis];
-    element /= x.shape[axis];
+// Writes the indices of elements along each axis, in ascending order of the elements.
+class IndexWriter {
+ public:
+  explicit IndexWriter(const Operand& x) : x_(x), last_(x.rank - 1) {}
+
+  HWY_INLINE void write(int64_t element, int64_t* to) {
+    if (last_ == 0) {
+      *to = element;
+      return;
+    }
+    if (element >= row_end_) find_row(element);
+    for (int32_t axis = 0; axis < last_; ++axis) to[axis] = row_[axis];
+    to[last_] = element - row_begin_;
   }
+
+ private:
+  void find_row(int64_t element) {
+    const int64_t length = x_.shape[last_];
+    int64_t row = element / length;
+    row_begin_ = row * length;
+    row_end_ = row_begin_ + length;
+    for (int32_t axis = last_; axis-- > 0;) {
+      row_[axis] = row % x_.shape[axis];
+      row /= x_.shape[axis];
+    }
+  }
+
+  const Operand& x_;
+  const int32_t last_;
+  int64_t row_[FE_MAX_RANK] = {}, row_begin_ = 0, row_end_ = 0;
+};
+
+// Bit i is set if element i of at most 64 is not zero.
+template <class T>
+HWY_INLINE uint64_t bits_of_nonzero(const T* data, int64_t count) {
+  uint8_t flags[64];
+  for (int64_t i = 0; i < count; ++i) flags[i] = is_nonzero(data[i]);
+  return bits_of(flags, count);
 }
 
 template <class T>
@@ -64,11 +96,13 @@ fe_error* nonzero(const Call& call) {
   for (int64_t i = 0; i < chunks; ++i) places[i + 1] += places[i];
   int64_t* const to = reinterpret_cast<int64_t*>(indices.data);
   error = parallel(call, chunks, 1, [&](int64_t begin, int64_t end) {
+    IndexWriter writer(x);
     for (int64_t i = begin; i < end; ++i) {
       int64_t at = places[i];
-      const int64_t stop = smaller(size, places[i + 1]);
-      for (int64_t k = i * chunk; at < stop && k < smaller(total, (i + 1) * chunk); ++k)
-        if (is_nonzero(data[k])) write_indices(x, k, to + at++ * rank);
+      const int64_t stop = smaller(size, places[i + 1]), last = smaller(total, (i + 1) * chunk);
+      for (int64_t k = i * chunk; at < stop && k < last; k += 64)
+        for (uint64_t bits = bits_of_nonzero(data + k, smaller(64, last - k)); bits != 0 && at < stop; bits &= bits - 1)
+          writer.write(k + __builtin_ctzll(bits), to + at++ * rank);
       if (at < stop) memset(to + at * rank, 0, static_cast<size_t>((stop - at) * rank) * sizeof(int64_t));
     }
   });
