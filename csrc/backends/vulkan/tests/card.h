@@ -21,7 +21,7 @@ class CardVariables {
   // No submission of that queue family (0 computes, 1 copies) is done before `let_go`.
   explicit CardVariables(int held_family) : CardVariables(0, 0) {
     file_ = std::filesystem::temp_directory_path() / ("ferrule-card-" + std::to_string(::getpid()));
-    std::ofstream{file_};
+    const std::ofstream made{file_};
     held_.emplace("VULKAN_CARD_HELD", std::to_string(held_family) + " " + file_.string());
   }
   ~CardVariables() { let_go(); }
