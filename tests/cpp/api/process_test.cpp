@@ -72,6 +72,7 @@ TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
   std::vector<std::string> folders = {root("more").string()};
   for (const fs::path& folder : dirs_of_build()) folders.push_back(folder.string());
   std::vector<const char*> dirs;
+  dirs.reserve(folders.size());
   for (const std::string& folder : folders) dirs.push_back(folder.c_str());
   fe_load_options options{};
   options.struct_size = sizeof options;

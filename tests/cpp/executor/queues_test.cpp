@@ -330,7 +330,7 @@ TEST_F(ExecutorQueues, FaultInAnyStepIsAnErrorAndTheDeviceStaysUsable) {
 
 TEST_F(ExecutorQueues, CancelledWaitDoesNotStopTheWork) {
   const std::string held = testing::TempDir() + "ferrule-held-" + std::to_string(std::random_device{}());
-  std::ofstream{held};
+  std::ofstream(held, std::ios::app).close();
   open({{"held_while", held}});
   const auto executable = doubling(8, null);
   const StridedArray y = given(*executable, {array(null, {8}, std::vector<float>(8, 1))})[0];
