@@ -149,25 +149,35 @@ void Body::load(const Input& input, size_t item_size, const char* from, int64_t 
                 const void** pointer) const {
   const auto item = static_cast<int64_t>(item_size);
   const int64_t stride = input.strides[0], length = input.shape[0];
+  std::array<int64_t, FE_MAX_RANK> index;  // from axis 1 on
+  int64_t inner = first % length, rest = first / length, row = 0;
+  for (uint32_t i = 1; i < input.rank; ++i) {
+    index[i] = rest % input.shape[i];
+    rest /= input.shape[i];
+    row += index[i] * input.strides[i];
+  }
   *pointer = buffer;
-  while (count > 0) {
-    const int64_t inner = first % length, run = std::min(count, length - inner);
-    int64_t at = inner * stride, rest = first / length;
-    for (uint32_t i = 1; i < input.rank; ++i) {
-      at += rest % input.shape[i] * input.strides[i];
-      rest /= input.shape[i];
-    }
-    if (stride == 1 && run == count && buffer == *pointer) {  // the whole block is in one row
-      *pointer = from + at * item;
-      return;
-    }
+  if (stride == 1 && count <= length - inner) {  // the whole block is in one row
+    *pointer = from + (row + inner) * item;
+    return;
+  }
+  for (;;) {
+    const int64_t run = std::min(count, length - inner);
+    const char* const start = from + (row + inner * stride) * item;
     if (stride == 1)
-      std::memcpy(buffer, from + at * item, static_cast<size_t>(run * item));
+      std::memcpy(buffer, start, static_cast<size_t>(run * item));
     else
-      table().gather(buffer, from + at * item, stride, static_cast<size_t>(run), item_size);
+      table().gather(buffer, start, stride, static_cast<size_t>(run), item_size);
     buffer += run * item;
-    first += run;
     count -= run;
+    if (count == 0) return;
+    inner = 0;
+    for (uint32_t i = 1; i < input.rank; ++i) {
+      row += input.strides[i];
+      if (++index[i] < input.shape[i]) break;
+      row -= input.shape[i] * input.strides[i];
+      index[i] = 0;
+    }
   }
 }
 
@@ -177,7 +187,7 @@ LocalScratch Body::local_scratch() const {
 }
 
 fe_error* Body::run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own,
-                          char* local) const {
+                          char* local, int64_t begin) const {
   const auto slot = [&](uint32_t index) { return local + index * slot_bytes_; };
   const void* few[few_values];
   const void** const pointers =  // pointer to the block of each value
@@ -207,7 +217,7 @@ fe_error* Body::run_range(const char* const* in, char* const* out, int64_t first
       for (uint32_t k = 0; k < step.in_count; ++k) arguments[k] = pointers[step.in[k]];
       const int32_t direct = direct_[step.out];
       const auto item = static_cast<int64_t>(size_of(dtypes_[step.out]));
-      char* to = direct >= 0 ? out[direct] + at * item : slot(slots_[step.out]);
+      char* to = direct >= 0 ? out[direct] + (at - begin) * item : slot(slots_[step.out]);
       if (step.refusal != nullptr)
         if (const char* const sentence = step.refusal(arguments, static_cast<size_t>(n)))
           return sdk::host->error_create(FE_INVALID_ARGUMENT, sentence);
@@ -217,7 +227,7 @@ fe_error* Body::run_range(const char* const* in, char* const* out, int64_t first
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const uint32_t value = outputs_[i];
       const size_t item = size_of(dtypes_[value]);
-      char* to = out[i] + at * static_cast<int64_t>(item);
+      char* to = out[i] + (at - begin) * static_cast<int64_t>(item);
       if (pointers[value] == to) continue;
       std::memcpy(to, pointers[value], static_cast<size_t>(n) * item);
     }

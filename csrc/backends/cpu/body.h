@@ -49,10 +49,10 @@ class Body {
   LocalScratch local_scratch() const;
 
   // Computes elements [first, first + count) of all outputs. `own`: if not null, input 0 from element `first` on, and
-  // in[0] is ignored. `local`: the thread's part of the memory that `local_scratch` describes. Returns errors instead
-  // of throwing, because kernels call it.
+  // in[0] is ignored. `local`: the thread's part of the memory that `local_scratch` describes. `begin`: the element at
+  // which the memory of the outputs begins. Returns errors instead of throwing, because kernels call it.
   fe_error* run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own,
-                      char* local) const;
+                      char* local, int64_t begin = 0) const;
   // Computes all elements on the core's threads.
   void run(const char* const* in, char* const* out, uint32_t thread_limit, const LocalMemory& local) const;
 

@@ -64,7 +64,8 @@ void plan_local(KernelStep& step, const Call& call) {
   asked.threads = std::numeric_limits<int64_t>::max();
   if (step.kernel->local_scratch != nullptr) asked = step.kernel->local_scratch(call);
   step.kernel_local = aligned(asked.bytes);
-  if (step.epilogue) asked.bytes = step.kernel_local + step.epilogue->local_scratch().bytes;
+  if (step.prologue || step.epilogue) asked.bytes = step.kernel_local + step.prologue_bytes();
+  if (step.epilogue) asked.bytes += step.epilogue->local_scratch().bytes;
   step.local = local_memory(asked);
   step.local_size = size_of(step.local);
   for (auto* conversions : {&step.before, &step.after})
@@ -138,7 +139,8 @@ std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& no
   return step;
 }
 
-Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string_view op) {
+Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string_view op,
+                     std::unique_ptr<Step>* producer) {
   Choice choice;
   auto step = step_of(view, node);
   const bool has_body = node.body != nullptr;
@@ -151,6 +153,14 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
   step->kernel = kernel;
   step->own_attributes = step->attributes.keep(*kernel, node.attributes);
   Call call = step->call();
+  Prologue prologue{};
+  if (producer != nullptr && kernel->takes_prologue && step->before.empty())
+    if (auto* const body = dynamic_cast<BodyStep*>(producer->get()); body != nullptr && body->outputs.size() == 1) {
+      producer->release();
+      step->prologue.reset(body);
+      *producer = std::make_unique<EmptyStep>();
+      call.prologue = &prologue;
+    }
   Epilogue epilogue{};
   if (has_body) {
     epilogue.own_in_place = step->own_in_place();

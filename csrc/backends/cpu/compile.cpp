@@ -1,6 +1,7 @@
 #include "compile.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "choose_body.h"
 #include "choose_kernel.h"
+#include "sole_producers.h"
 #include "table.h"
 
 namespace ferrule::cpu {
@@ -22,14 +24,14 @@ bool casts_blocks(const fe_graph_view& view, const fe_node& node) {
   return is_of_blocks(node.outputs[0]) || (node.input_count > 0 && is_of_blocks(node.inputs[0]));
 }
 
-Choice choose_of_any_revision(const fe_graph_view& view, const fe_node& node) {
+Choice choose_of_any_revision(const fe_graph_view& view, const fe_node& node, std::unique_ptr<Step>* producer) {
   const char* name = sdk::host->op_name(node.op);
   const std::string_view op = name ? name : "";
   Choice refused;
   refused.support.supported = false;
   try {
     if (op == "fused" || (is_elementwise(node, op) && !casts_blocks(view, node))) return choose_body(view, node);
-    return choose_kernel(view, node, op);
+    return choose_kernel(view, node, op, producer);
   } catch (const sdk::Error& error) {
     if (error.code() != FE_UNSUPPORTED) throw;
     refused.support.reason = error.what();
@@ -61,16 +63,17 @@ class Executable : public sdk::Executable {
 
 }  // namespace
 
-Choice choose(const fe_graph_view& view, uint32_t index) {
-  Choice choice = choose_of_any_revision(view, *view.nodes[index]);
+Choice choose(const fe_graph_view& view, uint32_t index, std::unique_ptr<Step>* producer) {
+  Choice choice = choose_of_any_revision(view, *view.nodes[index], producer);
   choice.support = sdk::unless_too_young(std::move(choice.support), sdk::Node(view, index));
   return choice;
 }
 
 std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) {
   auto executable = std::make_unique<Executable>();
+  const std::vector<std::optional<uint32_t>> producers = sole_producers(view);
   for (uint32_t i = 0; i < view.node_count; ++i) {
-    Choice choice = choose(view, i);
+    Choice choice = choose(view, i, producers[i] ? &executable->steps[*producers[i]] : nullptr);
     if (!choice.support.supported)
       throw sdk::Error(FE_UNSUPPORTED,
                        std::string(sdk::host->op_name(view.nodes[i]->op)) + ": " + choice.support.reason);

@@ -7,7 +7,8 @@
 
 namespace ferrule::cpu {
 
-Choice choose(const fe_graph_view& view, uint32_t node);
+// See choose_kernel() for `producer`.
+Choice choose(const fe_graph_view& view, uint32_t node, std::unique_ptr<Step>* producer = nullptr);
 
 std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view);
 

@@ -66,15 +66,23 @@ struct Epilogue {
   bool own_in_place;  // output 0 has that dtype, so the kernel may write its result there
 };
 
-// A call of a kernel. With an epilogue, `out` are the outputs of the body, which has its further inputs itself.
+// The elementwise body that computes input 0 of a kernel a block at a time, so that it is never in memory as a whole.
+struct Prologue {
+  // Computes `count` elements from flat index `first` on, at `to`. `local`: the calling thread's part.
+  fe_error* (*compute)(const Prologue* self, int64_t first, int64_t count, void* to, char* local);
+};
+
+// A call of a kernel. With a prologue, in[0] is contiguous and has no data. With an epilogue, `out` are the outputs of
+// the body, which has its further inputs itself.
 struct Call {
   const fe_host* host;
   const Operand* in;
   const Operand* out;
   const void* attributes;
+  const Prologue* prologue;
   const Epilogue* epilogue;
   char* scratch;      // `scratch_size` bytes, aligned to 64
-  LocalMemory local;  // as of `local_scratch`; for more threads if there is an epilogue
+  LocalMemory local;  // as of `local_scratch`; for more threads if there is a prologue or epilogue
   uint32_t in_count;
   uint32_t out_count;
   uint32_t thread_limit;
@@ -103,6 +111,7 @@ struct Kernel {
   // The kernel accepts the `dtypes` of input 0, restricted by `accepts`.
   DTypes dtypes = plain_dtypes;
   fe_layout layouts[4] = {};  // of inputs 0 to 3; any layout for other inputs
+  bool takes_prologue = false;
   bool takes_epilogue = false;
   bool (*accepts)(const Call& call) = nullptr;
   uint64_t (*scratch_size)(const Call& call) = nullptr;

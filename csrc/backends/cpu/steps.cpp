@@ -23,11 +23,23 @@ struct BoundEpilogue : Epilogue {
   const Body* body;
   char* const* in;
   char* const* out;
-  uint64_t kernel_local;  // bytes of a thread's part that the kernel uses
+  uint64_t before;  // bytes of a thread's part that the kernel and the prologue use
 };
 fe_error* apply_epilogue(const Epilogue* self, int64_t first, int64_t count, const void* own, char* local) {
   const auto* bound = static_cast<const BoundEpilogue*>(self);
-  return bound->body->run_range(bound->in, bound->out, first, count, own, local + bound->kernel_local);
+  return bound->body->run_range(bound->in, bound->out, first, count, own, local + bound->before);
+}
+
+// A prologue as the kernel sees it.
+struct BoundPrologue : Prologue {
+  const Body* body;
+  char* const* in;
+  uint64_t before;  // bytes of a thread's part that the kernel uses
+};
+fe_error* compute_prologue(const Prologue* self, int64_t first, int64_t count, void* to, char* local) {
+  const auto* bound = static_cast<const BoundPrologue*>(self);
+  char* const out = static_cast<char*>(to);
+  return bound->body->run_range(bound->in, &out, first, count, nullptr, local + bound->before, first);
 }
 
 }  // namespace
@@ -72,7 +84,7 @@ void KernelStep::run(const Memory& memory, char* scratch) const {
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     operands[i] = inputs[i];
-    operands[i].data = resolve(input_addresses[i]);
+    operands[i].data = i == 0 && prologue ? nullptr : resolve(input_addresses[i]);
   }
   Operand* out = operands + inputs.size();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -86,6 +98,16 @@ void KernelStep::run(const Memory& memory, char* scratch) const {
   bound.scratch = scratch;
   bound.local = placed(local, local_data);
   bound.thread_limit = memory.thread_limit();
+  BoundPrologue with_prologue{};
+  std::array<char*, 80> prologue_local;
+  std::vector<char*> prologue_many;
+  if (prologue) {
+    with_prologue.compute = compute_prologue;
+    with_prologue.body = &prologue->body;
+    with_prologue.in = pointers_to(memory, prologue->inputs, prologue_local, prologue_many);
+    with_prologue.before = kernel_local;
+    bound.prologue = &with_prologue;
+  }
   BoundEpilogue with_epilogue{};
   std::vector<char*> epilogue_in, epilogue_out;
   if (epilogue) {
@@ -96,7 +118,7 @@ void KernelStep::run(const Memory& memory, char* scratch) const {
     with_epilogue.own_dtype = own_dtype;
     with_epilogue.own_in_place = own_in_place();
     with_epilogue.body = &*epilogue;
-    with_epilogue.kernel_local = kernel_local;
+    with_epilogue.before = kernel_local + prologue_bytes();
     with_epilogue.in = epilogue_in.data();
     with_epilogue.out = epilogue_out.data();
     bound.epilogue = &with_epilogue;

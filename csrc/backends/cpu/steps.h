@@ -40,7 +40,13 @@ class BodyStep : public Step {
   void run(const Memory& memory, char* scratch) const override;
 };
 
-// A node that one kernel computes, with the epilogue and the conversions of halves around it.
+// A node whose work another step does.
+class EmptyStep : public Step {
+ public:
+  void run(const Memory&, char*) const override {}
+};
+
+// A node that one kernel computes, with the prologue, the epilogue and the conversions of halves around it.
 class KernelStep : public Step {
  public:
   const Kernel* kernel = nullptr;
@@ -51,9 +57,10 @@ class KernelStep : public Step {
   std::vector<Conversion> before, after;
   // Scratch memory in this order: the kernel's, the parts of the threads, the results of conversions.
   uint64_t kernel_scratch = 0, conversion_scratch = 0;
-  LocalMemory local;          // of the kernel; each part is followed by that of the epilogue
-  uint64_t kernel_local = 0;  // bytes of a part that the kernel uses
-  uint64_t local_size = 0;    // of all parts: of the kernel or a conversion, which run one after the other
+  LocalMemory local;                   // of the kernel; each part is followed by those of the prologue and the epilogue
+  uint64_t kernel_local = 0;           // bytes of a part that the kernel uses
+  uint64_t local_size = 0;             // of all parts: of the kernel or a conversion, which run one after the other
+  std::unique_ptr<BodyStep> prologue;  // the step that would compute input 0; null: it is in memory
   // The body of an epilogue, whose input 0 is the kernel's result, and its other inputs.
   std::optional<Body> epilogue;
   std::vector<sdk::ValuePlace> epilogue_inputs;
@@ -65,6 +72,7 @@ class KernelStep : public Step {
   // The operands without addresses, and the attributes.
   Call call() const;
   bool own_in_place() const { return outputs[0].dtype == own_dtype; }
+  uint64_t prologue_bytes() const { return prologue ? aligned(prologue->body.local_scratch().bytes) : 0; }
 
   void run(const Memory& memory, char* scratch) const override;
 };

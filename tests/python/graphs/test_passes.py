@@ -150,3 +150,17 @@ def test_each_input_may_have_strides_other_than_declared(count: int) -> None:
         inputs = [numbers(7, 5).T + 16 * number for number in range(count)]
         wanted = sum(number * x for number, x in enumerate(inputs, 1))
         np.testing.assert_array_equal(np.asarray(graph.compute(*inputs)), wanted)
+
+
+def test_sum_that_computes_its_terms_does_not_overwrite_what_they_are_computed_from() -> None:
+    """The memory of `sorted_rows` is free for the sums, if the terms are in memory; the first sum reads its end."""
+    x = numbers(600, 40)
+
+    @fe.graph
+    def function(x: fe.Array) -> fe.Array:
+        sorted_rows = fe.sort(x, axis=1)
+        terms = fe.flip(sorted_rows) * 2 + 1
+        return fe.sort(fe.sum(fe.reshape(terms, (12000, 2)), axis=1))
+
+    wanted = np.sort((np.flip(np.sort(x, axis=1)) * 2 + 1).reshape(12000, 2).sum(1))
+    np.testing.assert_array_equal(np.asarray(function(fe.asarray(x))), wanted)

@@ -62,6 +62,42 @@ struct Pow {
   }
 };
 
+// The powers that programs write most, for blocks whose exponents are all equal.
+struct Square {
+  float operator()(float x) const { return x * x; }
+  double operator()(double x) const { return x * x; }
+  template <class T>
+  T operator()(T x) const {
+    return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+  }
+};
+struct Cube {
+  template <class V>
+  V operator()(Full<float> d, V x) const {
+    return math::cube(d, x);
+  }
+  template <class T>
+  T operator()(T x) const {
+    return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+  }
+};
+struct Reciprocal {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return hn::Div(hn::Set(d, 1), x);
+  }
+};
+struct RootByPower {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return math::root_by_power(d, x);
+  }
+};
+template <class T>
+bool are_all_equal(const T* x, size_t count) {
+  return count < 2 || memcmp(x, x + 1, (count - 1) * sizeof(T)) == 0;
+}
+
 struct DoubleExp2 {
   double operator()(double x) const { return ::exp2(x); }
 };
@@ -88,6 +124,34 @@ struct ScalarPow {
     return static_cast<T>(result);
   }
 };
+
+// x^y with the same bits for a block of equal exponents as for any other.
+template <class T>
+void run_power(const void* const* in, void* out, size_t count, const void* attributes) {
+  const T* exponents = static_cast<const T*>(in[1]);
+  const T first = count > 0 ? exponents[0] : T(0);
+  constexpr bool is_real = T(0.5) != 0;
+  const bool is_common = first == T(2) || (first == T(3) && sizeof(T) != sizeof(double)) ||
+                         (is_real && (first == T(-1) || first == T(0.5)));
+  if (!is_common || !are_all_equal(exponents, count)) {
+    if constexpr (is_real)
+      return run_vector_binary<Pow, T>(in, out, count, attributes);
+    else
+      return run_binary<ScalarPow, T, T>(in, out, count, attributes);
+  }
+  if (first == T(2)) return run_unary<Square, T, T>(in, out, count, attributes);
+  if constexpr (!is_real) return run_unary<Cube, T, T>(in, out, count, attributes);
+  if constexpr (sizeof(T) == sizeof(float) && is_real)
+    if (first == T(3)) return run_vector_unary<Cube, T>(in, out, count, attributes);
+  if constexpr (is_real) {
+    if (first == T(-1)) return run_vector_unary<Reciprocal, T>(in, out, count, attributes);
+    run_vector_unary<RootByPower, T>(in, out, count, attributes);
+  }
+}
+template <class... T>
+constexpr auto powers() {
+  return elementwise_kernels(ElementwiseKernel{run_power<T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
+}
 // A negative power of an integer is an error, as in NumPy.
 template <class T>
 const char* refuse_negative_powers(const void* const* in, size_t count) {
@@ -108,8 +172,8 @@ const char* refuse_negative_powers(const void* const* in, size_t count) {
 }
 template <class... T>
 constexpr auto signed_powers() {
-  return elementwise_kernels(ElementwiseKernel{
-      run_binary<ScalarPow, T, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>, 0, refuse_negative_powers<T>}...);
+  return elementwise_kernels(
+      ElementwiseKernel{run_power<T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>, 0, refuse_negative_powers<T>}...);
 }
 
 struct Logaddexp {
@@ -145,7 +209,7 @@ ELEMENTWISE(log2, (vector_unary<Log2, float>() + unary<DoubleLog2, double>() + i
 ELEMENTWISE(log10, (vector_unary<Log10, float>() + unary<DoubleLog10, double>() + in_double<complex_math::Log10>()))
 ELEMENTWISE(expm1, (vector_unary<Expm1, float>() + unary<DoubleExpm1, double>() + in_double<complex_math::Expm1>()))
 ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>() + in_double<complex_math::Log1p>()))
-ELEMENTWISE(pow, (vector_binary<Pow, FERRULE_FLOATS>() + binary<ScalarPow, uint8_t, uint16_t, uint32_t, uint64_t>() +
+ELEMENTWISE(pow, (powers<FERRULE_FLOATS, uint8_t, uint16_t, uint32_t, uint64_t>() +
                   signed_powers<int8_t, int16_t, int32_t, int64_t>() +
                   binary<InDouble<complex_math::Pow>, FERRULE_COMPLEX>()))
 ELEMENTWISE(logaddexp, (binary<Logaddexp, FERRULE_FLOATS>()))

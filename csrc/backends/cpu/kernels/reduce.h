@@ -14,14 +14,15 @@ namespace {
 constexpr int64_t chunk_elements = 65536;
 constexpr int64_t column_block_rows = 64, column_chunk_rows = 4096;
 
+// `at`: the place of the output's first element; `scratch`: the thread's memory. See Source::run for `end`.
 template <class Op, class A, class T>
-A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count, char* local) {
-  ScratchArena scratch(local);
+A reduce_chunk(Source<T>& source, const Nest& reduced, int64_t at, int64_t first, int64_t count, int64_t end,
+               ScratchArena scratch) {
   const BlockBuffers<T> buffers(scratch, reduced);
   Tree<Op, A> tree;
   for (int64_t i = 0; i < count; i += block_elements) {
     const int64_t n = smaller(block_elements, count - i);
-    tree.add(reduce_block<Op, A>(block_of(reduced, x, first + i, n, buffers), n));
+    tree.add(reduce_block<Op, A>(block_of(source, reduced, at, first + i, n, end, buffers), n));
   }
   return tree.total();
 }
@@ -38,19 +39,19 @@ struct ColumnBuffers {
   }
 };
 template <class Op, class A, class T>
-void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t count, int64_t columns,
+void reduce_columns(Source<T>& source, const Nest& reduced, int64_t at, int64_t first, int64_t count, int64_t columns,
                     const ColumnBuffers<A, T>& buffers) {
   using Value = Computed<T>;
   A *HWY_RESTRICT const sums = buffers.sums, *HWY_RESTRICT const block = buffers.block;
   Value* const* const wide = buffers.wide;
-  const int64_t inner = reduced.shape[reduced.rank - 1], stride = reduced.strides[reduced.rank - 1];
+  const int64_t inner = reduced.shape[reduced.rank - 1];
   for (int64_t j = 0; j < columns; ++j) sums[j] = Op::template identity<A>();
   for (int64_t i = first; i < first + count;) {
     const int64_t stop = smaller(first + count, i + column_block_rows);
     for (int64_t j = 0; j < columns; ++j) block[j] = Op::template identity<A>();
     while (i < stop) {
-      const int64_t run = smaller(stop - i, inner - i % inner);
-      const T* row = x + reduced.offset(i);
+      int64_t run = smaller(stop - i, inner - i % inner), stride = reduced.strides[reduced.rank - 1];
+      const T* row = source.rows_at(at + reduced.offset(i), columns, run, stride);
       int64_t r = 0;
       for (; r + 4 <= run; r += 4, row += 4 * stride) {  // four rows at once: fewer passes over the sums
         const Value* r0 = computed(row, columns, wide[0]);
@@ -88,18 +89,18 @@ void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t coun
 // Reduces one output in the order of reduce_columns, so that a column gives the same bits alone as beside others.
 // Reduces eight blocks of rows at once, which hides the latency of an addition.
 template <class Op, class A, class T>
-A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
+A reduce_column(Source<T>& source, const Nest& reduced, int64_t at, int64_t first, int64_t count) {
   constexpr int64_t blocks = is_converted<T> && sizeof(T) > 8 ? 4 : 8;  // their number does not change the result
   alignas(64) T fetched[blocks * column_block_rows];
   alignas(64) Computed<T> wide[is_converted<T> ? blocks * column_block_rows : 1];
   A sum = Op::template identity<A>();
   for (int64_t i = 0; i < count; i += blocks * column_block_rows) {
     const int64_t n = smaller(blocks * column_block_rows, count - i);
-    const T* from = x + first + i;
-    if (!reduced.contiguous()) {
-      fetch(reduced, x, first + i, n, fetched);
-      from = fetched;
-    }
+    const T* from = fetched;
+    if (reduced.contiguous())
+      from = source.run(at + first + i, n, at + first + count);
+    else
+      source.fetch(reduced, at, first + i, n, fetched);
     const Computed<T>* rows = computed(from, n, wide);
     A block[blocks];
     for (int64_t b = 0; b < blocks; ++b) block[b] = Op::template identity<A>();
@@ -130,9 +131,10 @@ struct Plan {
   int64_t chunk, chunks;
   int64_t strip, strips;  // adjacent outputs that a task takes; a task is one strip and one chunk
   int64_t tasks, grain;
+  bool is_of_short_rows;  // of contiguous elements
 };
 [[maybe_unused]] static Plan plan_reduction(const Operand& x, uint32_t axes) {
-  Plan p = {split(x, axes), 1, 1, false, 1, 0, 0, 0, 0, 0, 0};
+  Plan p = {split(x, axes), 1, 1, false, 1, 0, 0, 0, 0, 0, 0, false};
   p.outputs = p.dims.kept.count();
   p.length = p.dims.reduced.count();
   const Nest &kept = p.dims.kept, &reduced = p.dims.reduced;
@@ -140,6 +142,7 @@ struct Plan {
   if (p.columns && kept.rank > 0 && kept.strides[kept.rank - 1] == 1) p.column_count = kept.shape[kept.rank - 1];
   p.chunk = p.columns ? column_chunk_rows : chunk_elements;
   p.chunks = larger(1, ceil_div(p.length, p.chunk));
+  p.is_of_short_rows = !p.columns && reduced.contiguous() && p.length > 0 && p.length <= longest_short_row;
   if (p.outputs == 0) return p;
   p.strip = p.columns ? smaller(p.column_count, column_strip) : 1;
   p.strips = ceil_div(p.column_count, p.strip);
@@ -155,9 +158,10 @@ uint64_t reduction_scratch(const Plan& p) {
 
 // The memory of a thread, enough for reduce_columns and for reduce_chunk.
 template <class A, class T>
-LocalScratch reduction_local(const Plan& p) {
+LocalScratch reduction_local(const Call& call, const Plan& p) {
   if (p.outputs == 0) return {};
   ScratchArena scratch(nullptr);
+  const Source<T> source(call, scratch, nullptr);
   if (p.strip > 1) {
     const ColumnBuffers<A, T> buffers(scratch, p.strip);
   } else if (!p.columns) {
@@ -168,13 +172,13 @@ LocalScratch reduction_local(const Plan& p) {
 
 // Reduces one output, in the order of reduce().
 template <class Op, class A, class T>
-A reduce_output(const Plan& p, const T* x, int64_t output, char* local) {
-  const T* const from = x + p.dims.kept.offset(output);
+A reduce_output(const Plan& p, Source<T>& source, int64_t output, const ScratchArena& scratch) {
+  const int64_t at = p.dims.kept.offset(output);
   Tree<Op, A> tree;
   for (int64_t first = 0; first < p.length; first += p.chunk) {
     const int64_t count = smaller(p.chunk, p.length - first);
-    tree.add(p.columns ? reduce_column<Op, A>(p.dims.reduced, from, first, count)
-                       : reduce_chunk<Op, A>(p.dims.reduced, from, first, count, local));
+    tree.add(p.columns ? reduce_column<Op, A>(source, p.dims.reduced, at, first, count)
+                       : reduce_chunk<Op, A>(source, p.dims.reduced, at, first, count, at + p.length, scratch));
   }
   return tree.total();
 }
@@ -183,50 +187,74 @@ A reduce_output(const Plan& p, const T* x, int64_t output, char* local) {
 // which has the layout of T. The memory of a thread must be enough for E, too.
 template <class Op, class A, class T, class Out, class Finish>
 fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
-  const T* x = reinterpret_cast<const T*>(call.in[0].data);
   Out* out = reinterpret_cast<Out*>(call.out[0].data);
   A* partial = reinterpret_cast<A*>(call.scratch);
   if (p.outputs == 0) return nullptr;
-  const auto finished = [&](A sum, int64_t output, char* local) {
+  const auto finished = [&](A sum, int64_t output, Source<T>& source, const ScratchArena& scratch) {
     return stored<Out>(finish(sum, [&](auto element) {
-      return reduce_output<Op, A>(p, reinterpret_cast<const decltype(element)*>(x), output, local);
+      Source<decltype(element)> again(source);
+      const A result = reduce_output<Op, A>(p, again, output, scratch);
+      source.forget(again.take_error());
+      return result;
     }));
   };
   fe_error* error = parallel_with_local(call, p.tasks, p.grain, [&](int64_t begin, int64_t end, char* local) {
+    ScratchArena scratch(local);
+    Source<T> source(call, scratch, local);
     for (int64_t task = begin; task < end; ++task) {
+      if constexpr (is_float<A> && __is_same(A, Computed<T>))
+        if (p.is_of_short_rows && end - task >= short_rows<A>) {
+          ScratchArena rest = scratch;
+          const BlockBuffers<T> buffers(rest, p.dims.reduced);
+          const Nest& kept = p.dims.kept;
+          A sums[short_rows<A>];
+          reduce_short_rows<Op, A>(
+              p.length,
+              [&](int64_t r) HWY_ATTR {
+                const int64_t at = kept.rank == 1 ? (task + r) * kept.strides[0] : kept.offset(task + r);
+                return block_of(source, p.dims.reduced, at, 0, p.length, at + (end - task - r) * p.length, buffers);
+              },
+              sums);
+          for (int64_t r = 0; r < short_rows<A>; ++r) out[task + r] = finished(sums[r], task + r, source, scratch);
+          task += short_rows<A> - 1;
+          continue;
+        }
       const int64_t chunk = task % p.chunks, s = task / p.chunks % p.strips, row = task / p.chunks / p.strips;
       const int64_t output = row * p.column_count + s * p.strip, n = smaller(p.strip, p.column_count - s * p.strip);
       const int64_t first = chunk * p.chunk, count = smaller(p.chunk, p.length - first);
-      const T* from = x + p.dims.kept.offset(output);
+      const int64_t at = p.dims.kept.offset(output);
       A single;
       const A* sums = &single;
       if (p.columns && n == 1) {
-        single = reduce_column<Op, A>(p.dims.reduced, from, first, count);
+        single = reduce_column<Op, A>(source, p.dims.reduced, at, first, count);
       } else if (p.columns) {
-        ScratchArena scratch(local);
-        const ColumnBuffers<A, T> buffers(scratch, p.strip);
-        reduce_columns<Op, A>(p.dims.reduced, from, first, count, n, buffers);
+        ScratchArena rest = scratch;
+        const ColumnBuffers<A, T> buffers(rest, p.strip);
+        reduce_columns<Op, A>(source, p.dims.reduced, at, first, count, n, buffers);
         sums = buffers.sums;
       } else {
-        single = reduce_chunk<Op, A>(p.dims.reduced, from, first, count, local);
+        const int64_t next = at + (p.chunks > 1 ? first + count : (end - task) * p.length);
+        single = reduce_chunk<Op, A>(source, p.dims.reduced, at, first, count, next, scratch);
       }
       for (int64_t j = 0; j < n; ++j) {
         if (p.chunks > 1)
           partial[(output + j) * p.chunks + chunk] = sums[j];
         else
-          out[output + j] = finished(sums[j], output + j, local);
+          out[output + j] = finished(sums[j], output + j, source, scratch);
       }
     }
-    return static_cast<fe_error*>(nullptr);
+    return source.take_error();
   });
   if (error != nullptr || p.chunks == 1) return error;
   return parallel_with_local(call, p.outputs, larger(1, 8192 / p.chunks), [&](int64_t begin, int64_t end, char* local) {
+    ScratchArena scratch(local);
+    Source<T> source(call, scratch, local);
     for (int64_t i = begin; i < end; ++i) {
       Tree<Op, A> tree;
       for (int64_t chunk = 0; chunk < p.chunks; ++chunk) tree.add(partial[i * p.chunks + chunk]);
-      out[i] = finished(tree.total(), i, local);
+      out[i] = finished(tree.total(), i, source, scratch);
     }
-    return static_cast<fe_error*>(nullptr);
+    return source.take_error();
   });
 }
 

@@ -4,12 +4,10 @@
 
 #include "complex.h"
 #include "reduction_operators.h"
-#include "strided_loops.h"
+#include "reduction_source.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
-
-constexpr int64_t block_elements = 4096;
 
 // Folds values in the order they arrive, as a balanced tree would: level i holds the result of 2^i values.
 template <class Op, class A>
@@ -56,25 +54,69 @@ HWY_INLINE T fold_lanes(Full<T> d, V v) {
   return lanes[0];
 }
 
+// The vector that fold_lanes makes the result of up to block_elements contiguous floats.
+template <class Op, class T>
+HWY_INLINE auto block_lanes(Full<T> d, const T* x, int64_t count) {
+  constexpr int64_t n = lanes_of<T>;
+  const auto none = hn::Set(d, Op::template identity<T>());
+  auto s0 = none, s1 = none, s2 = none, s3 = none;
+  int64_t i = 0;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
+    s1 = Op::combine(d, s1, hn::LoadU(d, x + i + n));
+    s2 = Op::combine(d, s2, hn::LoadU(d, x + i + 2 * n));
+    s3 = Op::combine(d, s3, hn::LoadU(d, x + i + 3 * n));
+  }
+  for (; i + n <= count; i += n) s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
+  if (i < count)
+    s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));
+  return Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3));
+}
+
+// Rows of at most that length are reduced several at a time: they share what folding their lanes costs.
+constexpr int64_t longest_short_row = 512;
+template <class T>
+constexpr int64_t short_rows = 16 / sizeof(T);
+
+// Folds vectors to 16 bytes, upper half onto lower.
+template <class Op, class D, class V>
+HWY_INLINE auto fold_to_16_bytes(D, V v) {
+  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return fold_to_16_bytes<Op>(half, Op::combine(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// Reduces short_rows<T> rows, row(0), row(1) ..., with the bits of reduce_block.
+template <class Op, class T, class Row>
+HWY_INLINE void reduce_short_rows(int64_t count, Row row, T* results) {
+  const Full<T> d;
+  const hn::FixedTag<T, short_rows<T>> few;
+  const auto folded = [&](int64_t r) HWY_ATTR { return fold_to_16_bytes<Op>(d, block_lanes<Op>(d, row(r), count)); };
+  const auto join = [&](auto a, auto b) HWY_ATTR {  // the lower and upper 8 bytes of two rows
+    const hn::Repartition<double, decltype(few)> wide;
+    const auto x = hn::BitCast(wide, a), y = hn::BitCast(wide, b);
+    return Op::combine(few, hn::BitCast(few, hn::InterleaveLower(wide, x, y)),
+                       hn::BitCast(few, hn::InterleaveUpper(wide, x, y)));
+  };
+  const auto a = folded(0), b = folded(1);
+  if constexpr (short_rows<T> == 2) {
+    hn::StoreU(join(a, b), few, results);
+  } else {
+    const auto c = folded(2), e = folded(3);
+    const auto first = join(a, b), second = join(c, e);
+    hn::StoreU(Op::combine(few, hn::ConcatEven(few, second, first), hn::ConcatOdd(few, second, first)), few, results);
+  }
+}
+
 // Reduces up to block_elements contiguous elements. bool counts as 0 or 1.
 template <class Op, class A, class T>
 HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
   if constexpr (is_float<T>) {
     const Full<T> d;
-    constexpr int64_t n = lanes_of<T>;
-    const auto none = hn::Set(d, Op::template identity<T>());
-    auto s0 = none, s1 = none, s2 = none, s3 = none;
-    int64_t i = 0;
-    for (; i + 4 * n <= count; i += 4 * n) {
-      s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
-      s1 = Op::combine(d, s1, hn::LoadU(d, x + i + n));
-      s2 = Op::combine(d, s2, hn::LoadU(d, x + i + 2 * n));
-      s3 = Op::combine(d, s3, hn::LoadU(d, x + i + 3 * n));
-    }
-    for (; i + n <= count; i += n) s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
-    if (i < count)
-      s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));
-    return fold_lanes<Op, T>(d, Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3)));
+    return fold_lanes<Op, T>(d, block_lanes<Op>(d, x, count));
   } else if constexpr (is_complex<T>) {
     const T none = Op::template identity<T>();
     T sums[4] = {none, none, none, none};
@@ -104,12 +146,13 @@ struct BlockBuffers {
         wide(scratch.array<Computed<T>>(is_converted<T> ? smaller(block_elements, reduced.count()) : 0)) {}
 };
 
-// `count` elements from index `first` on, at most a block, in the type they are computed in.
+// `count` elements of the nest at place `at`, from index `first` on, at most a block, in the type they are computed in.
+// See Source::run for `end`.
 template <class T>
-HWY_INLINE const Computed<T>* block_of(const Nest& reduced, const T* x, int64_t first, int64_t count,
-                                       const BlockBuffers<T>& buffers) {
-  if (reduced.contiguous()) return computed(x + first, count, buffers.wide);
-  fetch(reduced, x, first, count, buffers.fetched);
+HWY_INLINE const Computed<T>* block_of(Source<T>& source, const Nest& reduced, int64_t at, int64_t first, int64_t count,
+                                       int64_t end, const BlockBuffers<T>& buffers) {
+  if (reduced.contiguous()) return computed(source.run(at + first, count, end), count, buffers.wide);
+  source.fetch(reduced, at, first, count, buffers.fetched);
   return computed(static_cast<const T*>(buffers.fetched), count, buffers.wide);
 }
 

@@ -20,7 +20,7 @@ HWY_INLINE bool replaces(T a, T b) {
 // borrowed memory may write to it meanwhile: if the extreme is no longer there, the index of the block's last element
 // is used.
 template <class Op, class T>
-fe_error* extreme_index(const Call& call, const Nest& reduced, const T* x, int64_t length,
+fe_error* extreme_index(const Call& call, Source<T>& source, const Nest& reduced, int64_t at, int64_t length,
                         const BlockBuffers<T>& buffers, int64_t& index) {
   using Value = Computed<T>;
   Value best{};
@@ -29,7 +29,7 @@ fe_error* extreme_index(const Call& call, const Nest& reduced, const T* x, int64
     if (first % (256 * block_elements) == 0 && first > 0)
       if (fe_error* const error = cancelled(call)) return error;
     const int64_t n = smaller(block_elements, length - first);
-    const Value* block = block_of(reduced, x, first, n, buffers);
+    const Value* block = block_of(source, reduced, at, first, n, at + length, buffers);
     const Value extreme = reduce_block<Op, Value>(block, n);
     if (index >= 0 && !replaces<Op>(best, extreme)) continue;
     int64_t i = 0;
@@ -116,11 +116,12 @@ fe_error* find(const Call& call) {
   }
   return parallel_with_local(call, search.outputs, search.grain, [&](int64_t begin, int64_t end, char* local) {
     ScratchArena scratch(local);
+    Source<T> source(call, scratch, local);
     const BlockBuffers<T> buffers(scratch, search.dims.reduced);
     fe_error* error = nullptr;
     for (int64_t i = begin; i < end && error == nullptr; ++i)
-      error = extreme_index<Op, T>(call, search.dims.reduced, x + search.dims.kept.offset(i), search.length, buffers,
-                                   out[i]);
+      error = extreme_index<Op, T>(call, source, search.dims.reduced, search.dims.kept.offset(i), search.length,
+                                   buffers, out[i]);
     return error;
   });
 }

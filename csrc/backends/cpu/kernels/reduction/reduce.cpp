@@ -49,10 +49,10 @@ LocalScratch local_scratch(const Call& call) {
   LocalScratch local;
   with_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
-    local = is_half<T> ? reduction_local<float, T>(plan) : reduction_local<uint64_t, T>(plan);
+    local = is_half<T> ? reduction_local<float, T>(call, plan) : reduction_local<uint64_t, T>(call, plan);
   });
   with_complex_type(call.in[0].dtype,
-                    [&](auto zero) { local = reduction_local<decltype(zero), decltype(zero)>(plan); });
+                    [&](auto zero) { local = reduction_local<decltype(zero), decltype(zero)>(call, plan); });
   return local;
 }
 
@@ -61,7 +61,7 @@ LocalScratch local_scratch_of_mean(const Call& call) {
   LocalScratch local;
   const auto plan_for = [&](auto zero) {
     using T = decltype(zero);
-    local = reduction_local<Computed<T>, Shrunk<T>>(plan);
+    local = reduction_local<Computed<T>, Shrunk<T>>(call, plan);
   };
   with_type(call.in[0].dtype, plan_for);
   with_complex_type(call.in[0].dtype, plan_for);
@@ -138,32 +138,34 @@ fe_error* mean_of(const Call& call) {
 
 }  // namespace
 
-KERNEL(sum, .revision = 2, .dtypes = floats | complex_dtypes | integer_dtypes | boolean, .accepts = accumulates,
-       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(sum, .revision = 2, .dtypes = floats | complex_dtypes | integer_dtypes | boolean, .takes_prologue = true,
+       .accepts = accumulates, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .revision = 2, .dtypes = floats | complex_dtypes | integer_dtypes | boolean, .accepts = accumulates,
-       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(prod, .revision = 2, .dtypes = floats | complex_dtypes | integer_dtypes | boolean, .takes_prologue = true,
+       .accepts = accumulates, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
-KERNEL(max, .dtypes = floats | integer_dtypes | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(max, .dtypes = floats | integer_dtypes | boolean, .takes_prologue = true, .accepts = keeps_dtype,
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return extreme<Max>(call);
 }
-KERNEL(min, .dtypes = floats | integer_dtypes | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+KERNEL(min, .dtypes = floats | integer_dtypes | boolean, .takes_prologue = true, .accepts = keeps_dtype,
+       .scratch_size = scratch_size, .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return extreme<Min>(call);
 }
-KERNEL(any, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
-       .list_attributes = {axis_list}) {
+KERNEL(any, .dtypes = boolean, .takes_prologue = true, .accepts = keeps_dtype, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return truth<Any>(call);
 }
-KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
-       .list_attributes = {axis_list}) {
+KERNEL(all, .dtypes = boolean, .takes_prologue = true, .accepts = keeps_dtype, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return truth<All>(call);
 }
-KERNEL(mean, .dtypes = floats | complex_dtypes, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .local_scratch = local_scratch_of_mean, .list_attributes = {axis_list}) {
+KERNEL(mean, .dtypes = floats | complex_dtypes, .takes_prologue = true, .accepts = keeps_dtype,
+       .scratch_size = scratch_size, .local_scratch = local_scratch_of_mean, .list_attributes = {axis_list}) {
   return mean_of(call);
 }
 

@@ -21,7 +21,7 @@ LocalScratch local_scratch(const Call& call) {
   LocalScratch local;
   with_floating(call.in[0].dtype, [&](auto zero) -> fe_error* {
     using T = decltype(zero);
-    local = reduction_local<Computed<T>, Square<T>>(plan_of(call));
+    local = reduction_local<Computed<T>, Square<T>>(call, plan_of(call));
     return nullptr;
   });
   return local;
@@ -31,8 +31,9 @@ bool accepts(const Call& call) { return call.in[0].dtype == call.out[0].dtype; }
 
 }  // namespace
 
-KERNEL(sum_of_squares, .dtypes = f32 | f64 | halves, .accepts = accepts, .scratch_size = scratch_size,
-       .local_scratch = local_scratch, .list_attributes = {offsetof(fe_sum_of_squares_attributes, axis)}) {
+KERNEL(sum_of_squares, .dtypes = f32 | f64 | halves, .takes_prologue = true, .accepts = accepts,
+       .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {offsetof(fe_sum_of_squares_attributes, axis)}) {
   const auto& attributes = attributes_of<Attributes>(call);
   const bool is_root = attributes.root != 0;
   const Plan plan = plan_of(call);
