@@ -126,6 +126,10 @@ std::optional<fe_scalar> number_in(PyObject* value, fe_dtype dtype) {
   }
 }
 
+// The number of functions that are being traced. Assignments are left to Python code meanwhile, which notes the arrays
+// from outside a traced function.
+int traces = 0;
+
 // Writes one element to the memory of an array that nobody shares; false if that cannot be done, which changes nothing.
 bool set_element(PyObject* self, PyObject* key, PyObject* value) {
   Operators& array = *reinterpret_cast<Operators*>(self);
@@ -299,7 +303,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   return set_guarded([&] {
     if (value == nullptr)
       raise_type_error("del x[key]: an array never loses elements; x[mask] or ferrule.concat makes one without them");
-    if (is_chosen_by_indices(key) && set_element(self, key, value)) return;
+    if (traces == 0 && is_chosen_by_indices(key) && set_element(self, key, value)) return;
     call_python(set_any, py::handle(self), py::handle(key), py::handle(value));
   });
 }
@@ -338,6 +342,8 @@ void bind_array_elements(py::module_& module) {
   py::object type = make_iterator_type();
   iterator_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());  // kept until the process ends
   define_function(module, number_definition);
+  module.def(
+      "count_trace", [](int change) { traces += change; }, argument("change"));
 }
 
 }  // namespace ferrule::python

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -80,12 +81,13 @@ void end_operators(PyObject* self) {
 
 void set_array_class(const py::type& type, const py::function& apply, const py::function& make_view,
                      const py::function& get, const py::function& set, const py::function& iterate,
-                     const py::function& make_key, const py::function& join_steps) {
+                     const py::function& make_key, const py::function& join_steps, const py::type& read_only) {
   auto* const given = reinterpret_cast<PyTypeObject*>(type.ptr());
   if (PyType_IsSubtype(given, operators_class) == 0) raise_type_error("set_array_class: takes a class of Operators");
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   apply_operator = apply.inc_ref().ptr();
   set_view_maker(make_view);
+  set_read_only_step(read_only);
   set_item_functions(get, set, iterate);
   set_key_functions(make_key, join_steps);
 }
@@ -140,9 +142,10 @@ bool is_left_to_python(std::string_view op, std::span<PyObject* const> operands,
   return true;
 }
 
-// Records an op with one output and no attributes and returns the new array; NotImplemented if an operand is neither an
-// array nor a number. It releases the GIL, because recording may compute.
-py::object try_apply(const char* op, std::span<PyObject* const> operands) {
+// Records an op with one output and returns the new array; NotImplemented if an operand is neither an array nor a
+// number, and for attributes that the core refuses, which Python code may convert. It releases the GIL, because
+// recording may compute.
+py::object try_apply(const char* op, std::span<PyObject* const> operands, const CallAttributes* attributes = nullptr) {
   constexpr std::size_t most = 8;
   const std::size_t count = operands.size();
   if (count > most) return not_implemented();
@@ -175,9 +178,12 @@ py::object try_apply(const char* op, std::span<PyObject* const> operands) {
   }
   fe_array* out = nullptr;
   fe_error* const error = without_gil([&] {
-    return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, count, nullptr, 0, &out, 1);
+    return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, count,
+                          attributes == nullptr ? nullptr : attributes->data(),
+                          attributes == nullptr ? 0 : attributes->size(), &out, 1);
   });
-  if (error != nullptr && is_left_to_python(op, operands, arrays)) {
+  const bool is_refused = error != nullptr && attributes != nullptr && fe_error_code(error) != FE_CANCELLED;
+  if (error != nullptr && (is_refused || is_left_to_python(op, operands, arrays))) {
     fe_error_release(error);
     return not_implemented();
   }
@@ -191,6 +197,24 @@ PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     const char* const op = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
     if (op == nullptr) raise_python_error();
     return try_apply(op, std::span(arguments + 1, static_cast<std::size_t>(count) - 1));
+  });
+}
+
+PyObject* apply_with(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return call_guarded([&]() -> py::object {
+    constexpr const char* message = "apply_with: takes the name of an op, its operands, and a dict of attributes";
+    if (count != 3 || PyUnicode_Check(arguments[0]) == 0 || PyDict_Check(arguments[2]) == 0) raise_type_error(message);
+    if (!PyTuple_CheckExact(arguments[1]) || !CallAttributes::are_plain(arguments[2])) return not_implemented();
+    const char* const op = PyUnicode_AsUTF8AndSize(arguments[0], nullptr);
+    if (op == nullptr) raise_python_error();
+    std::optional<CallAttributes> attributes;
+    try {
+      attributes.emplace(py::reinterpret_borrow<py::dict>(arguments[2]));
+    } catch (const std::exception&) {
+      return not_implemented();  // a number that does not fit: Python code raises the error in its words
+    }
+    const auto operand_count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments[1]));
+    return try_apply(op, std::span(&PyTuple_GET_ITEM(arguments[1], 0), operand_count), &*attributes);
   });
 }
 
@@ -360,6 +384,8 @@ PyObject* view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
+PyMethodDef apply_with_definition = fast_method(
+    "apply_with", apply_with, "apply_with(op, operands, attributes): like apply_plain, with plain attributes");
 PyMethodDef apply_definition =
     fast_method("apply_plain", apply_plain,
                 "apply_plain(op, *operands): applies an op with one output and no attributes to arrays and Python "
@@ -405,7 +431,7 @@ py::object wrap(ArrayHandle result) {
 void bind_array_objects(py::module_& module) {
   module.def("set_array_class", &set_array_class, argument("type"), argument("apply_operator"), argument("make_view"),
              argument("get_item"), argument("set_item"), argument("iterate"), argument("make_key"),
-             argument("join_steps"));
+             argument("join_steps"), argument("read_only"));
   module.def(
       "end_view", [](py::handle array) { end_view(checked_operators_of(array.ptr())); }, argument("array"),
       "Makes a view an array of its own, with its present value.");
@@ -418,6 +444,7 @@ void bind_array_objects(py::module_& module) {
   module.attr("Operators") = operators.release();  // kept until the process ends
   probes = {probe("__array_struct__"), probe("__array_interface__")};
   define_function(module, apply_definition);
+  define_function(module, apply_with_definition);
   define_function(module, evaluate_definition);
   define_function(module, replace_definition);
   define_function(module, make_view_definition);

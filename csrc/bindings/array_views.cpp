@@ -11,6 +11,13 @@ namespace ferrule::python {
 namespace {
 
 PyObject* view_maker = nullptr;  // a Python function
+PyTypeObject* read_only_step = nullptr;
+
+bool has_read_only_step(const py::tuple& steps) {
+  for (const py::handle step : steps)
+    if (Py_TYPE(step.ptr()) == read_only_step) return true;
+  return false;
+}
 
 Operators& base_of(const Operators& view) { return *reinterpret_cast<Operators*>(view.view->base); }
 
@@ -47,7 +54,7 @@ void make_handle(Operators& array) {
 PyObject* handle_of(Operators& array) {
   if (array.view == nullptr) return array.handle;
   if (array.handle == nullptr) make_handle(array);
-  if (array.view != nullptr && Py_REFCNT(array.view->base) == 1) forget_view(array);
+  if (array.view != nullptr && !array.view->is_read_only && Py_REFCNT(array.view->base) == 1) forget_view(array);
   return array.handle;
 }
 
@@ -72,7 +79,9 @@ void make_view(Operators& array, Operators& base, py::tuple steps, py::handle se
   if (base.view != nullptr) raise_type_error("make_view: the base is a view");
   py::object old;  // released last: that may run code
   if (base.handle != seen.ptr()) old = py::reinterpret_steal<py::object>(std::exchange(array.handle, nullptr));
-  array.view = new ViewOf{Py_NewRef(reinterpret_cast<PyObject*>(&base)), steps.release().ptr(), nullptr, nullptr};
+  const bool is_read_only = has_read_only_step(steps);
+  array.view =
+      new ViewOf{Py_NewRef(reinterpret_cast<PyObject*>(&base)), steps.release().ptr(), is_read_only, nullptr, nullptr};
   link(array, array.handle == nullptr ? base.stale_views : base.views);
 }
 
@@ -104,5 +113,9 @@ void forget_view(Operators& array) {
 }
 
 void set_view_maker(const py::function& function) { view_maker = function.inc_ref().ptr(); }
+
+void set_read_only_step(const py::type& step) {
+  read_only_step = reinterpret_cast<PyTypeObject*>(step.inc_ref().ptr());
+}
 
 }  // namespace ferrule::python

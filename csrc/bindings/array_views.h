@@ -14,6 +14,7 @@ struct Operators;
 struct ViewOf {
   PyObject* base;
   PyObject* steps;  // a tuple
+  bool is_read_only;
   Operators* next;  // in the list of the base
   Operators** place;
 };
@@ -30,7 +31,8 @@ struct Operators {
 };
 
 // The handle, a borrowed reference; null for an array that was never given one. Makes that of a view, by Python code.
-// An array whose base nobody else refers to ends to be a view: nobody can assign to the base any more.
+// An array whose base nobody else refers to ends to be a view, unless it is read-only: nobody can assign to the base
+// any more.
 PyObject* handle_of(Operators& array);
 // Gives the array another handle; its views forget theirs.
 void set_handle_of(Operators& array, py::object handle);
@@ -48,5 +50,7 @@ int visit_view(const Operators& array, visitproc visit, void* arg);
 void forget_view(Operators& array);
 // The Python function that takes a base and steps, and returns the array that they make.
 void set_view_maker(const py::function& function);
+// The Python class of the steps that make a view read-only.
+void set_read_only_step(const py::type& step);
 
 }  // namespace ferrule::python

@@ -234,6 +234,20 @@ CallAttributes::CallAttributes(const py::dict& attributes) {
   }
 }
 
+bool CallAttributes::are_plain(PyObject* attributes) {
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t place = 0; PyDict_Next(attributes, &place, &key, &value) != 0;) {
+    if (PyTuple_CheckExact(value)) {
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
+        if (!PyLong_CheckExact(PyTuple_GET_ITEM(value, i))) return false;
+    } else if (value != Py_None && !PyLong_CheckExact(value) && !PyBool_Check(value) && !PyFloat_CheckExact(value) &&
+               !PyUnicode_CheckExact(value) && !is_dtype(value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void CallAttributes::add(py::handle key, py::handle value) {
   fe_attribute attribute{};
   attribute.struct_size = sizeof attribute;

@@ -4,7 +4,7 @@
 #include "errors.h"
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +35,8 @@ fe_number number_of(const char* op, py::handle value);
 class CallAttributes {
  public:
   explicit CallAttributes(const py::dict& attributes);
+  // Whether all values have exactly such types, and sequences are tuples of int.
+  static bool are_plain(PyObject* attributes);
   const fe_attribute* data() const { return list_.data(); }
   std::size_t size() const { return list_.size(); }
 
@@ -43,9 +45,9 @@ class CallAttributes {
   void add_sequence(fe_attribute& attribute, py::handle value);
 
   std::vector<fe_attribute> list_;
-  std::deque<std::string> texts_;
-  std::deque<std::vector<int64_t>> integers_;
-  std::deque<std::vector<double>> reals_;
+  std::list<std::string> texts_;
+  std::list<std::vector<int64_t>> integers_;
+  std::list<std::vector<double>> reals_;
 };
 
 void bind_values(py::module_& module);

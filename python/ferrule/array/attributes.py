@@ -92,8 +92,11 @@ def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
 
 
 def is_index(value: object) -> TypeGuard[SupportsIndex]:
-    """Whether operator.index() takes the value. `isinstance(value, SupportsIndex)` takes 5 µs."""
-    return hasattr(value, "__index__")
+    """Whether operator.index() may take the value: not an array with axes, though it has `__index__`, too.
+
+    `isinstance(value, SupportsIndex)` takes 5 µs.
+    """
+    return type(value) is int or (hasattr(value, "__index__") and not getattr(value, "ndim", 0))
 
 
 def one_integer(value: SupportsIndex, caller: str, name: str) -> int:

@@ -41,6 +41,13 @@ def enough_memory(what: str) -> Iterator[None]:
         raise OutOfMemoryError(f"{what}: {error}") from error
 
 
+def refuse_masked(source: object, caller: str) -> None:
+    """Raise for NumPy's masked arrays, also for numpy.ma.masked."""
+    # The module is not imported here: while one thread imports it, another may fork.
+    if isinstance(source, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
+        raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
+
+
 def from_host(
     source: NDArray[Any],
     device: _ferrule.Device,
@@ -55,9 +62,7 @@ def from_host(
     `copy`: True always copies, False raises where a copy is needed, None copies where needed. `owned`: nothing else
     refers to the memory, so an array that uses it does not borrow; it is the caller's copy, `copied_because` of that.
     """
-    # It is not imported here: while one thread imports it, another may fork.
-    if isinstance(source, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
-        raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
+    refuse_masked(source, caller)
     check_ndim(caller, source.ndim)
     native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype
     if not class_of(native):

@@ -11,7 +11,7 @@ from ferrule import _ferrule
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import attribute_of
 from ferrule.array.comparison import MIRRORED, compare_mixed, is_mixed, within_range
-from ferrule.array.host_memory import from_host
+from ferrule.array.host_memory import from_host, refuse_masked
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.op_attributes import HAVE_OPTIONAL_INPUTS, ON_TRUTH
 from ferrule.array.symbols import Symbol
@@ -34,8 +34,8 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
 
     Inputs are arrays, NumPy arrays or Python numbers. None at the end stands for an optional input.
     """
-    if not attributes and op not in MIRRORED:
-        result = _ferrule.apply_plain(op, *inputs)
+    if op not in MIRRORED:
+        result = _ferrule.apply_with(op, inputs, attributes)
         if result is not NotImplemented:
             return result  # type: ignore[no-any-return]
     return apply_all(op, inputs, attributes)[0]
@@ -200,6 +200,7 @@ def _device_of(operands: Sequence[object]) -> _ferrule.Device:
 
 def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
     if isinstance(operand, (np.ndarray, np.generic)):
+        refuse_masked(operand, op)
         return Array._of(from_host(np.asarray(operand), _device_of_all(operands), None, op))
     raise no_array(op, operand)
 

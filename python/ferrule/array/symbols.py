@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
         device: Device
         _numbers: Numbers
-        _assigned: list[tuple[weakref.ref[A], _ferrule.Array]] | None
+        _assigned: dict[int, tuple[weakref.ref[A], _ferrule.Array]] | None
 
         @property
         def _lock(self) -> AbstractContextManager[Any]: ...

@@ -20,6 +20,7 @@ from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
 from ferrule.array.attributes import is_index
+from ferrule.array.host_memory import refuse_masked
 from ferrule.array.numbers import shown
 from ferrule.array.recording import as_operand
 from ferrule.array.symbols import Symbol, refuse
@@ -386,6 +387,7 @@ def _item(x: Array, item: object) -> object:
     if isinstance(item, range):
         item = list(item)
     if isinstance(item, (list, np.ndarray)):
+        refuse_masked(item, "x[key]")
         item = _as_indices(item)
     if isinstance(item, (bool, np.bool_)):
         item = np.asarray(item)

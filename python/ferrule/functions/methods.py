@@ -145,7 +145,7 @@ class _Methods(Array):
         >>> fe.arange(6).reshape(2, -1).tolist()
         [[0, 1, 2], [3, 4, 5]]
         """
-        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        sizes = shape[0] if len(shape) == 1 else shape
         return movement.reshape(self, sizes)  # type: ignore[arg-type]
 
     def flatten(self) -> Array:
@@ -267,6 +267,7 @@ def attach() -> None:
         Array._iterated_length,
         _make_key,
         views.join_steps,
+        views.ReadOnly,
     )
 
 

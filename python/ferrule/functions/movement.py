@@ -490,7 +490,7 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     x = as_operand("split", x)
     place = axis_of("split", axis, x.ndim)
     length = x.shape[place]
-    if is_index(sections) and not isinstance(sections, np.ndarray):
+    if is_index(sections):
         sections = one_integer(sections, "split", "sections")
         if sections < 1 or length % sections != 0:
             raise InvalidArgumentError(f"split: {length} elements do not divide into {shown(sections)} equal parts")

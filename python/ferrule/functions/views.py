@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 from ferrule import _ferrule
 from ferrule.array import recording
 from ferrule.array.array import Array, is_number
-from ferrule.array.symbols import Symbol
+from ferrule.array.symbols import Symbol, on_thread
 from ferrule.errors import InvalidArgumentError
 
 Layout = tuple[tuple[int, ...], tuple[int, ...]]  # shape, and strides in elements
@@ -166,8 +166,11 @@ def change(x: Array, changed: Callable[[Array], Array]) -> None:
         handle = after._snapshot()._handle
         if _ferrule.replace_handle(target, before, handle):
             break
-    if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
-        handle.graph._assigned.append((weakref.ref(target), before))
+    graph = handle.graph if isinstance(handle, Symbol) else on_thread.graph
+    if graph is not None and graph._assigned is not None and not isinstance(before, Symbol):
+        noted = graph._assigned.get(id(target))
+        if noted is None or noted[0]() is not target:
+            graph._assigned[id(target)] = weakref.ref(target), before
 
 
 def is_viewed(x: Array, shape: tuple[int, ...]) -> bool:

@@ -55,8 +55,8 @@ class RecordedGraph(LockHolder):
         self._compiled: _ferrule.Compiled | None = None
         self._version = 0  # incremented when the inputs, numbers or outputs of the graph change
         self._closed = False
-        # While a function is traced: the arrays from outside that it assigned to, with their handles before that.
-        self._assigned: list[tuple[weakref.ref[Array], _ferrule.Array]] | None = None
+        # While a function is traced: by their ids, the arrays that it assigned to, with their handles before that.
+        self._assigned: dict[int, tuple[weakref.ref[Array], _ferrule.Array]] | None = None
 
     # ---- building
     def input(

@@ -7,7 +7,7 @@ import inspect
 import itertools
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -312,12 +312,13 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
             graph.input(array.shape, array.dtype) if is_dense else graph._input_like(array)
             for array, is_dense in zip(arguments.arrays, dense, strict=True)
         ]
-        graph._assigned = []
+        graph._assigned = {}
         passed = self._names(len(structure[0]) - 1, structure[1])
         read, roots = read_by(self._function, self._warn_of_changing_values, passed)
         outputs: list[Array] = []
         value: Any = None
         outer, on_thread.graph = on_thread.graph, graph
+        _ferrule.count_trace(1)
         try:
             value = self._run(structure, inputs, numbers)
             finish = result_of(value, outputs)
@@ -331,8 +332,9 @@ class TracedFunction(_ferrule.TracedCall, Function, Generic[P, R]):
                 "or dataclass"
             ) from None
         finally:
+            _ferrule.count_trace(-1)
             on_thread.graph = outer
-            _give_back(graph._assigned, value)
+            _give_back(graph._assigned.values(), value)
         graph._close()
         self._watch(read, roots, graph)
         return graph, finish
@@ -500,11 +502,11 @@ def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Se
     return fill(structure, results, numbers.values_of(operands))
 
 
-def _give_back(assigned: list[tuple[weakref.ref[Array], _ferrule.Array]], value: Any) -> None:
+def _give_back(assigned: Iterable[tuple[weakref.ref[Array], _ferrule.Array]], value: Any) -> None:
     """Restore arrays that a traced function assigned to and that outlive it."""
-    for reference, handle in reversed(assigned):
+    for reference, handle in assigned:
         array = reference()
-        if array is not None and isinstance(array._handle, Symbol):
+        if array is not None:
             array._handle = handle
             if not is_among(array, value):
                 _warn_of_assignment("an array from outside the function")

@@ -30,7 +30,7 @@ def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> li
     """Return the folders that the argument `dirs` of load_all stands for."""
     if dirs is None:
         return None
-    given = [dirs] if isinstance(dirs, (str, os.PathLike)) else list(dirs)
+    given = [dirs] if isinstance(dirs, (str, bytes, os.PathLike)) else list(dirs)
     folders: list[str | bytes] = []
     for folder in given:
         if isinstance(folder, DefaultRoots):

@@ -215,3 +215,29 @@ def test_scalars_of_numpy_keep_their_dtypes() -> None:
         assert function(value).dtype == fe.graph(function)(value).dtype, function
     assert fe.stack([value, value]).dtype == fe.full(2, value).dtype == "float64"
     assert fe.full(2, np.int8(3)).dtype == "int8"
+
+
+def test_masked_arrays_are_refused_wherever_their_mask_would_be_lost() -> None:
+    x, masked = fe.ones(3), np.ma.array([1, 2, 3.0], mask=[0, 1, 0])
+    places = np.ma.array([0, 1], mask=[0, 1])
+    calls: list[Callable[[], Any]] = [
+        lambda: x + masked,
+        lambda: x < masked,
+        lambda: x @ masked,
+        lambda: fe.sum(masked),
+        lambda: fe.where(masked > 1, x, 0),
+        lambda: x[masked > 1],
+        lambda: x[places],
+        lambda: fe.take(x, places),
+        lambda: x.__setitem__(0, np.ma.masked),
+    ]
+    for call in calls:
+        with pytest.raises(fe.DTypeError, match="a masked array has no place for its mask"):
+            call()
+
+
+def test_numpy_arrays_of_integers_are_shapes_axes_and_sections() -> None:
+    pair = np.array([2, 3])
+    assert fe.zeros(pair).shape == fe.arange(6).reshape(pair).shape == (2, 3)
+    assert fe.sum(fe.ones((2, 3)), axis=np.array([0, 1])).tolist() == 6
+    assert [part.tolist() for part in fe.split(fe.arange(4), np.array([1]))] == [[0], [1, 2, 3]]

@@ -410,3 +410,10 @@ def test_diagonals_can_be_written_to() -> None:
         fe.linalg.diagonal(matrix).reshape(-1, 1)[...] = 7
         assert fe.linalg.diagonal(matrix).tolist() == [7] * len(matrix)
     assert x.tolist() == [[7, 5, 7], [0, 7, 0], [7, 0, 7]]
+
+
+def test_read_only_views_stay_read_only_when_nothing_else_has_their_base() -> None:
+    views = [fe.broadcast_to(fe.asarray([1.0, 2.0]), (2, 2)), fe.asarray([1 + 2j, 3j]).real]
+    for view in views:
+        with pytest.raises(fe.InvalidArgumentError, match="read-only view"):
+            view[0] = 5

@@ -69,3 +69,21 @@ def test_assignment_keeps_the_inputs_of_a_graph() -> None:
     x[0] = 7
     graph.output(x, graph.inputs[0])
     assert [result.tolist() for result in graph.compute(np.zeros(3, "f4"))] == [[7, 0, 0], [0, 0, 0]]
+
+
+def test_known_values_assigned_to_an_array_from_outside_stay_inside_the_graph() -> None:
+    w = fe.zeros(3)
+    fe.eval(w)
+
+    @fe.graph
+    def f(t: fe.Array) -> fe.Array:
+        buffer = fe.zeros(3)  # one of the function's own
+        buffer[0] = 1
+        w[0] = w[0] + 5
+        w[1:] += 2
+        return t + w + buffer
+
+    with pytest.warns(UserWarning, match="an array from outside the function was assigned to inside the graph"):
+        assert f(fe.ones(3)).tolist() == [7, 3, 3]
+    assert f(fe.ones(3)).tolist() == [7, 3, 3]
+    assert w.tolist() == [0, 0, 0]

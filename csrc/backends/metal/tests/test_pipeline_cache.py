@@ -151,11 +151,12 @@ def test_other_texts_or_versions_have_another_key(pipelines: Callable[..., Count
     version, texts = key.split(b"\n")[:2]
     assert len(version.split()) == 2
     hash_ = 0xCBF29CE484222325
-    names, folder = [], Path(__file__).resolve().parents[1] / "kernels"
-    for path in sorted(folder.rglob("*.metal"), key=lambda path: path.relative_to(folder).as_posix()):
-        names.append(path)
-        for byte in path.read_bytes():
-            hash_ = (hash_ ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    metal, names = Path(__file__).resolve().parents[1], []
+    for folder, pattern in ((metal / "kernels", "*.metal"), (metal.parents[1] / "sdk/ferrule/kernels", "*.inc")):
+        for path in sorted(folder.rglob(pattern), key=lambda path: path.relative_to(folder).as_posix()):
+            names.append(path)
+            for byte in path.read_bytes():
+                hash_ = (hash_ ^ byte) * 0x100000001B3 & (1 << 64) - 1
     assert texts == b"texts %d" % hash_
     assert len(names) > 20
 
