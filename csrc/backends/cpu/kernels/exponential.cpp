@@ -30,15 +30,17 @@ struct Exp2 {
 struct Log2 {
   template <class V>
   V operator()(Full<float> d, V x) const {
-    return math::wide(d, x,
-                      [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, std::numbers::log2e)); });
+    const V y = math::wide(
+        d, x, [](auto dd, auto v) { return hn::Mul(math::log_wide(dd, v), hn::Set(dd, std::numbers::log2e)); });
+    return math::logarithm(d, x, y);
   }
 };
 struct Log10 {
   template <class V>
   V operator()(Full<float> d, V x) const {
-    return math::wide(d, x,
-                      [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, std::numbers::log10e)); });
+    const V y = math::wide(
+        d, x, [](auto dd, auto v) { return hn::Mul(math::log_wide(dd, v), hn::Set(dd, std::numbers::log10e)); });
+    return math::logarithm(d, x, y);
   }
 };
 struct Expm1 {
@@ -52,7 +54,8 @@ struct Log1p {
   template <class V>
   V operator()(Full<float> d, V x) const {
     const V y = math::wide(d, x, [](auto dd, auto v) { return math::log1p_wide(dd, v); });
-    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-40f)), x, y);
+    const V known = math::logarithm(d, hn::Add(x, hn::Set(d, 1.0f)), y);
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-40f)), x, known);
   }
 };
 struct Pow {

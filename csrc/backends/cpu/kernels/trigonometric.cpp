@@ -1,94 +1,56 @@
-// Trigonometric and hyperbolic functions. Functions without vector code call the C library; float32 is computed in
-// float64 and rounded once.
+// Trigonometric and hyperbolic functions, and their inverses.
 #include "complex_math.h"
 #include "elementwise.h"
-#include "vector_math.h"
+#include "trigonometric_math.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-struct Sin {
-  template <class V>
-  V operator()(Full<float> d, V x) const {
-    return math::sin(d, x);
-  }
-};
-struct Cos {
-  template <class V>
-  V operator()(Full<float> d, V x) const {
-    return math::cos(d, x);
-  }
-};
-struct Tanh {
-  template <class V>
-  V operator()(Full<float> d, V x) const {
-    return math::tanh(d, x);
-  }
-};
-struct DoubleSin {
-  double operator()(double x) const { return ::sin(x); }
-};
-struct DoubleCos {
-  double operator()(double x) const { return ::cos(x); }
-};
-struct DoubleTanh {
-  double operator()(double x) const { return ::tanh(x); }
-};
+// Float32 by vectors, float64 by the C library.
+#define FERRULE_FUNCTION(Name, name)                        \
+  struct Name {                                             \
+    template <class V>                                      \
+    V operator()(Full<float> d, V x) const {                \
+      return math::name(d, x);                              \
+    }                                                       \
+    double operator()(double x) const { return ::name(x); } \
+  };
+FERRULE_FUNCTION(Sin, sin)
+FERRULE_FUNCTION(Cos, cos)
+FERRULE_FUNCTION(Tanh, tanh)
+FERRULE_FUNCTION(Tan, tan)
+FERRULE_FUNCTION(Asin, asin)
+FERRULE_FUNCTION(Acos, acos)
+FERRULE_FUNCTION(Atan, atan)
+FERRULE_FUNCTION(Sinh, sinh)
+FERRULE_FUNCTION(Cosh, cosh)
+FERRULE_FUNCTION(Asinh, asinh)
+FERRULE_FUNCTION(Acosh, acosh)
+FERRULE_FUNCTION(Atanh, atanh)
+#undef FERRULE_FUNCTION
+
 struct Atan2 {
-  float operator()(float y, float x) const { return static_cast<float>(::atan2(double{y}, double{x})); }
+  template <class V>
+  V operator()(Full<float> d, V y, V x) const {
+    return math::atan2(d, y, x);
+  }
   double operator()(double y, double x) const { return ::atan2(y, x); }
-};
-struct Tan {
-  float operator()(float x) const { return static_cast<float>(::tan(double{x})); }
-  double operator()(double x) const { return ::tan(x); }
-};
-struct Asin {
-  float operator()(float x) const { return static_cast<float>(::asin(double{x})); }
-  double operator()(double x) const { return ::asin(x); }
-};
-struct Acos {
-  float operator()(float x) const { return static_cast<float>(::acos(double{x})); }
-  double operator()(double x) const { return ::acos(x); }
-};
-struct Atan {
-  float operator()(float x) const { return static_cast<float>(::atan(double{x})); }
-  double operator()(double x) const { return ::atan(x); }
-};
-struct Sinh {
-  float operator()(float x) const { return static_cast<float>(::sinh(double{x})); }
-  double operator()(double x) const { return ::sinh(x); }
-};
-struct Cosh {
-  float operator()(float x) const { return static_cast<float>(::cosh(double{x})); }
-  double operator()(double x) const { return ::cosh(x); }
-};
-struct Asinh {
-  float operator()(float x) const { return static_cast<float>(::asinh(double{x})); }
-  double operator()(double x) const { return ::asinh(x); }
-};
-struct Acosh {
-  float operator()(float x) const { return static_cast<float>(::acosh(double{x})); }
-  double operator()(double x) const { return ::acosh(x); }
-};
-struct Atanh {
-  float operator()(float x) const { return static_cast<float>(::atanh(double{x})); }
-  double operator()(double x) const { return ::atanh(x); }
 };
 
 }  // namespace
 
-ELEMENTWISE(sin, (vector_unary<Sin, float>() + unary<DoubleSin, double>() + in_double<complex_math::Sin>()))
-ELEMENTWISE(cos, (vector_unary<Cos, float>() + unary<DoubleCos, double>() + in_double<complex_math::Cos>()))
-ELEMENTWISE(tanh, (vector_unary<Tanh, float>() + unary<DoubleTanh, double>() + in_double<complex_math::Tanh>()))
-ELEMENTWISE(tan, (unary<Tan, FERRULE_FLOATS>() + in_double<complex_math::Tan>()))
-ELEMENTWISE(asin, (unary<Asin, FERRULE_FLOATS>() + in_double<complex_math::Asin>()))
-ELEMENTWISE(acos, (unary<Acos, FERRULE_FLOATS>() + in_double<complex_math::Acos>()))
-ELEMENTWISE(atan, (unary<Atan, FERRULE_FLOATS>() + in_double<complex_math::Atan>()))
-ELEMENTWISE(sinh, (unary<Sinh, FERRULE_FLOATS>() + in_double<complex_math::Sinh>()))
-ELEMENTWISE(cosh, (unary<Cosh, FERRULE_FLOATS>() + in_double<complex_math::Cosh>()))
-ELEMENTWISE(asinh, (unary<Asinh, FERRULE_FLOATS>() + in_double<complex_math::Asinh>()))
-ELEMENTWISE(acosh, (unary<Acosh, FERRULE_FLOATS>() + in_double<complex_math::Acosh>()))
-ELEMENTWISE(atanh, (unary<Atanh, FERRULE_FLOATS>() + in_double<complex_math::Atanh>()))
-ELEMENTWISE(atan2, (binary<Atan2, FERRULE_FLOATS>()))
+ELEMENTWISE(sin, (vector_unary<Sin, float>() + unary<Sin, double>() + in_double<complex_math::Sin>()))
+ELEMENTWISE(cos, (vector_unary<Cos, float>() + unary<Cos, double>() + in_double<complex_math::Cos>()))
+ELEMENTWISE(tanh, (vector_unary<Tanh, float>() + unary<Tanh, double>() + in_double<complex_math::Tanh>()))
+ELEMENTWISE(tan, (vector_unary<Tan, float>() + unary<Tan, double>() + in_double<complex_math::Tan>()))
+ELEMENTWISE(asin, (vector_unary<Asin, float>() + unary<Asin, double>() + in_double<complex_math::Asin>()))
+ELEMENTWISE(acos, (vector_unary<Acos, float>() + unary<Acos, double>() + in_double<complex_math::Acos>()))
+ELEMENTWISE(atan, (vector_unary<Atan, float>() + unary<Atan, double>() + in_double<complex_math::Atan>()))
+ELEMENTWISE(sinh, (vector_unary<Sinh, float>() + unary<Sinh, double>() + in_double<complex_math::Sinh>()))
+ELEMENTWISE(cosh, (vector_unary<Cosh, float>() + unary<Cosh, double>() + in_double<complex_math::Cosh>()))
+ELEMENTWISE(asinh, (vector_unary<Asinh, float>() + unary<Asinh, double>() + in_double<complex_math::Asinh>()))
+ELEMENTWISE(acosh, (vector_unary<Acosh, float>() + unary<Acosh, double>() + in_double<complex_math::Acosh>()))
+ELEMENTWISE(atanh, (vector_unary<Atanh, float>() + unary<Atanh, double>() + in_double<complex_math::Atanh>()))
+ELEMENTWISE(atan2, (vector_binary<Atan2, float>() + binary<Atan2, double>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT
