@@ -229,8 +229,8 @@ py::object make_iterator_type() {
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots});
 }
 
-// The number of an array with one element as a Python number; NotImplemented if the core cannot read it at once, or
-// NumPy converts it.
+// The number of an array with one element as a Python number, which is computed if its device does so at once;
+// NotImplemented if the core cannot read it, or NumPy converts it.
 PyObject* number_plain(PyObject*, PyObject* object) {
   return call_guarded([&]() -> py::object {
     const ArrayPointer array = handle_in(object);
@@ -239,6 +239,12 @@ PyObject* number_plain(PyObject*, PyObject* object) {
     const fe_dtype_info& dtype = *fe_dtype_info_get(info.dtype);
     for (int32_t axis = 0; axis < info.rank; ++axis)
       if (info.shape[axis] != 1) return not_implemented();
+    try {
+      if (!is_computed_at_once(array)) return not_implemented();
+    } catch (py::error_already_set& error) {
+      if (error.matches(PyExc_KeyboardInterrupt)) throw;
+      return not_implemented();  // Python code computes it again and raises the error in its words
+    }
     fe_scalar number{};
     int is_known = 0;
     if (fe_error* const error = fe_array_number(array->get(), &number, &is_known)) {
@@ -272,7 +278,7 @@ PyObject* number_plain(PyObject*, PyObject* object) {
 }
 
 PyMethodDef number_definition = {"number_plain", number_plain, METH_O,
-                                 "number_plain(array): the Python number of a computed array with one element; "
+                                 "number_plain(array): the Python number of an array with one element; "
                                  "NotImplemented if that takes more than reading it"};
 
 }  // namespace

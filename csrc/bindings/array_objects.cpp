@@ -259,6 +259,47 @@ bool is_matrix(PyObject* object) {
   return array && array->info().rank >= 2;
 }
 
+// Whether an op of the core compares the operands exactly; Python code makes other ops of the rest: integers of 64 bits
+// with and without a sign, and integers with floats and with ints that their dtype does not have.
+bool are_compared_as_they_are(PyObject* left, PyObject* right) {
+  const auto is_integer = [](const fe_dtype_info& dtype) {
+    return dtype.dtype_class == FE_CLASS_SIGNED || dtype.dtype_class == FE_CLASS_UNSIGNED;
+  };
+  const ArrayPointer first = handle_in(left), second = handle_in(right);
+  if (!first && !second) return false;
+  const fe_dtype dtype = (first ? first : second)->info().dtype;
+  const fe_dtype_info& info = *fe_dtype_info_get(dtype);
+  if (first && second) {
+    const fe_dtype other = second->info().dtype;
+    return dtype == other || !is_integer(info) || !is_integer(*fe_dtype_info_get(other));
+  }
+  PyObject* const number = first ? right : left;
+  if (info.dtype_class == FE_CLASS_FLOAT) return is_plain_number(number);
+  if (!is_integer(info) || !PyLong_CheckExact(number)) return false;
+  int overflow = 0;
+  const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  const auto bits = static_cast<int>(8 * info.block_bytes);
+  if (overflow != 0) return false;
+  if (info.dtype_class == FE_CLASS_UNSIGNED) return value >= 0 && (bits == 64 || value >> bits == 0);
+  return bits == 64 || value >> (bits - 1) == 0 || value >> (bits - 1) == -1;
+}
+
+// In the order of Py_LT to Py_GE.
+constexpr const char* comparisons[] = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"};
+static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+
+PyObject* compare(PyObject* left, PyObject* right, int order) {
+  return call_guarded([&]() -> py::object {
+    const char* const op = comparisons[order];
+    PyObject* const operands[] = {left, right};
+    if (are_compared_as_they_are(left, right)) {
+      py::object result = try_apply(op, operands);
+      if (!result.is(not_implemented())) return result;
+    }
+    return call_python(apply_operator, py::str(op), py::handle(left), py::handle(right));
+  });
+}
+
 template <std::size_t number>
 PyObject* operate_binary(PyObject* left, PyObject* right) {
   return operate(binary_operators[number].op, left, right);
@@ -322,6 +363,7 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {binary_operators[binary].slot, reinterpret_cast<void*>(operate_binary<binary>)}...,
       {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
       {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
       {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
       {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},

@@ -240,7 +240,7 @@ bool CallAttributes::are_plain(PyObject* attributes) {
     if (PyTuple_CheckExact(value)) {
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
         if (!PyLong_CheckExact(PyTuple_GET_ITEM(value, i))) return false;
-    } else if (value != Py_None && !PyLong_CheckExact(value) && !PyBool_Check(value) && !PyFloat_CheckExact(value) &&
+    } else if (!PyLong_CheckExact(value) && !PyBool_Check(value) && !PyFloat_CheckExact(value) &&
                !PyUnicode_CheckExact(value) && !is_dtype(value)) {
       return false;
     }

@@ -25,6 +25,7 @@ DTYPE_NAMES = tuple(_ferrule.DTYPES)
 _NOT_NUMPYS = frozenset(name for name, row in _ferrule.DTYPES.items() if row.package != "numpy")
 _BY_LOWER_CASE = {name.lower(): name for name in DTYPE_NAMES}
 _classes: dict[np.dtype[Any], str] = {}
+_by_name: dict[str, np.dtype[Any]] = {}  # of NumPy, as far as they were asked for
 _KINDS = ("bool", "unsigned", "signed", "float", "complex")
 
 
@@ -34,6 +35,8 @@ def as_dtype(dtype: Any, caller: str = "") -> np.dtype[Any]:
     A block dtype is returned as it is, and annotated as the NumPy dtype that callers use it as. With `caller`, whose
     name begins the message, a dtype that ferrule does not have is an error.
     """
+    if type(dtype) is str and dtype in _by_name:
+        return _by_name[dtype]
     prefix = f"{caller}: " if caller else ""
     if dtype is None:  # NumPy would make it float64
         raise DTypeError(f"{prefix}None is not a dtype{_near(dtype)}")
@@ -51,6 +54,8 @@ def as_dtype(dtype: Any, caller: str = "") -> np.dtype[Any]:
         raise DTypeError(f"{prefix}{dtype!r} is not a dtype{_near(dtype)}") from error
     if caller and not class_of(known):
         raise DTypeError(f"{caller}: dtype {known} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
+    if type(dtype) is str and dtype in DTYPE_NAMES:
+        _by_name[dtype] = known
     return known
 
 

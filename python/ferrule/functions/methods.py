@@ -203,24 +203,6 @@ class _Methods(Array):
     def __irshift__(self, other: object) -> Array:
         return _in_place(">>=", operator.rshift, self, other)
 
-    def __lt__(self, other: object) -> Array:
-        return operators.binary("less", self, other)
-
-    def __le__(self, other: object) -> Array:
-        return operators.binary("less_equal", self, other)
-
-    def __gt__(self, other: object) -> Array:
-        return operators.binary("greater", self, other)
-
-    def __ge__(self, other: object) -> Array:
-        return operators.binary("greater_equal", self, other)
-
-    def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return operators.compare("equal", self, other)
-
-    def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return operators.compare("not_equal", self, other)
-
 
 def _in_place(sign: str, operate: Callable[[Any, Any], Any], x: Array, other: object) -> Array:
     if not isinstance(other, (Array, *operators.OPERANDS)):

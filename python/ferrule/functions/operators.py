@@ -18,6 +18,8 @@ def operate(op: str, left: Any, *right: object) -> Array:
     """An operator on operands that the extension does not record itself: traced numbers, NumPy arrays, others."""
     if op == "matmul":
         return _matmul(left, *right)
+    if op in ("equal", "not_equal"):
+        return compare(op, left, *right)
     return binary(op, left, *right) if right else _unary(op, left)
 
 
