@@ -103,16 +103,10 @@ std::optional<fe_scalar> number_in(PyObject* value, fe_dtype dtype) {
     }
     case FE_CLASS_SIGNED:
     case FE_CLASS_UNSIGNED: {
-      if (!is_integer) return std::nullopt;
-      int overflow = 0;
-      const int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
-      const auto bits = static_cast<int>(8 * info.block_bytes);
-      const bool is_unsigned = info.dtype_class == FE_CLASS_UNSIGNED;
-      if (overflow != 0 || (is_unsigned && number < 0)) return std::nullopt;
-      if (bits < 64 && (is_unsigned ? number >> bits != 0 : number >> (bits - 1) != 0 && number >> (bits - 1) != -1))
-        return std::nullopt;
+      const std::optional<int64_t> number = integer_within(value, info);
+      if (!number) return std::nullopt;
       fe_scalar scalar{};
-      std::memcpy(scalar.bytes, &number, info.block_bytes);  // every machine that ferrule runs on is little-endian
+      std::memcpy(scalar.bytes, &*number, info.block_bytes);  // every machine that ferrule runs on is little-endian
       return scalar;
     }
     case FE_CLASS_BOOL: {

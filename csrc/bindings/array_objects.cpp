@@ -275,13 +275,7 @@ bool are_compared_as_they_are(PyObject* left, PyObject* right) {
   }
   PyObject* const number = first ? right : left;
   if (info.dtype_class == FE_CLASS_FLOAT) return is_plain_number(number);
-  if (!is_integer(info) || !PyLong_CheckExact(number)) return false;
-  int overflow = 0;
-  const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  const auto bits = static_cast<int>(8 * info.block_bytes);
-  if (overflow != 0) return false;
-  if (info.dtype_class == FE_CLASS_UNSIGNED) return value >= 0 && (bits == 64 || value >> bits == 0);
-  return bits == 64 || value >> (bits - 1) == 0 || value >> (bits - 1) == -1;
+  return is_integer(info) && integer_within(number, info).has_value();
 }
 
 // In the order of Py_LT to Py_GE.

@@ -234,6 +234,18 @@ CallAttributes::CallAttributes(const py::dict& attributes) {
   }
 }
 
+std::optional<int64_t> integer_within(PyObject* value, const fe_dtype_info& dtype) {
+  if (!PyLong_CheckExact(value)) return std::nullopt;
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+  const auto bits = static_cast<int>(8 * dtype.block_bytes);
+  const bool is_unsigned = dtype.dtype_class == FE_CLASS_UNSIGNED;
+  if (overflow != 0 || (is_unsigned && number < 0)) return std::nullopt;
+  if (bits < 64 && (is_unsigned ? number >> bits != 0 : number >> (bits - 1) != 0 && number >> (bits - 1) != -1))
+    return std::nullopt;
+  return number;
+}
+
 bool CallAttributes::are_plain(PyObject* attributes) {
   PyObject *key = nullptr, *value = nullptr;
   for (Py_ssize_t place = 0; PyDict_Next(attributes, &place, &key, &value) != 0;) {

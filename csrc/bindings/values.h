@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ std::vector<int64_t> shape_of(py::handle sizes);
 
 // Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.
 fe_scalar scalar_of(py::handle value, fe_dtype dtype);
+
+// A Python int that an integer dtype has and that fits into int64, else nothing. No other object is converted.
+std::optional<int64_t> integer_within(PyObject* value, const fe_dtype_info& dtype);
 
 // A Python int, float, bool or complex as an operand of `op`; of kind FE_NUMBER_NONE for anything else.
 fe_number number_of(const char* op, py::handle value);

@@ -1,7 +1,5 @@
 #include "sole_producers.h"
 
-#include "operands.h"
-
 namespace ferrule::cpu {
 namespace {
 
@@ -13,21 +11,6 @@ struct Uses {
   uint32_t reads = 0, writes = 0;
   uint32_t writer = 0;  // the last node that writes it
 };
-
-bool is_contiguous(const fe_value& value) {
-  int64_t expected = 1;
-  for (int32_t i = value.rank; i-- > 0;) {
-    if (value.shape[i] != 1 && value.strides[i] != expected) return false;
-    expected *= value.shape[i];
-  }
-  return true;
-}
-
-int64_t element_count(const fe_value& value) {
-  int64_t count = 1;
-  for (int32_t i = 0; i < value.rank; ++i) count *= value.shape[i];
-  return count;
-}
 
 bool overlap(const fe_graph_view& view, uint32_t a, uint32_t b) {
   if (a == b) return true;
@@ -75,9 +58,9 @@ std::vector<std::optional<uint32_t>> sole_producers(const fe_graph_view& view) {
     const fe_node& producer = *view.nodes[use.writer];
     if (producer.output_count != 1) continue;
     const fe_value& written = *view.values[producer.outputs[0]];
+    const sdk::Operand whole(view, producer.outputs[0]), given(view, node.inputs[0]);
     const bool is_whole = read.dtype == written.dtype && read.offset == written.offset && read.offset_slot < 0 &&
-                          written.offset_slot < 0 && is_contiguous(read) &&
-                          element_count(read) == element_count(written);
+                          written.offset_slot < 0 && given.is_contiguous() && given.count() == whole.count();
     if (is_whole && !is_overwritten(view, producer, use.writer + 1, n)) producers[n] = use.writer;
   }
   return producers;
